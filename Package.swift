@@ -1,0 +1,69 @@
+// swift-tools-version: 6.1
+// The targets and their dependencies are the architecture: a module imports
+// only modules listed for it here, and the list cannot form a circle.
+import PackageDescription
+
+let optimizedCxx: [CXXSetting] = [.unsafeFlags(["-O3"])]
+
+let package = Package(
+    name: "clusterd",
+    products: [
+        .executable(name: "clusterd", targets: ["clusterd"]),
+        .executable(name: "clusterctl", targets: ["clusterctl"]),
+        .library(name: "ClusterClient", targets: ["ClusterClient"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(
+            name: "CSimdjson", cxxSettings: optimizedCxx,
+            linkerSettings: [.linkedLibrary("simdjson")]),
+
+        .target(name: "EventLoop", dependencies: ["CLibuv"]),
+        .target(name: "JSON", dependencies: ["CSimdjson"]),
+        .target(name: "Compression", dependencies: ["CZlib"]),
+        .target(name: "Clustering"),
+        .target(name: "Expressions", dependencies: ["JSON"]),
+        .target(name: "GeoJSON", dependencies: ["JSON", "Compression"]),
+        .target(name: "VectorTile", dependencies: ["JSON"]),
+        .target(name: "ClusterProtocol", dependencies: ["JSON", "Compression"]),
+        .target(
+            name: "ClusterSources",
+            dependencies: ["Clustering", "Expressions", "GeoJSON", "Compression", "JSON"]),
+        .target(name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "JSON"]),
+        .target(
+            name: "ClusterServer",
+            dependencies: [
+                "ClusterSources", "VectorTile", "ClusterProtocol", "EventLoop", "Clustering",
+                "Expressions", "GeoJSON", "JSON", "Compression",
+            ]),
+        .target(name: "CommandLineOptions"),
+        .executableTarget(
+            name: "clusterd", dependencies: ["ClusterServer", "ClusterProtocol", "EventLoop", "CommandLineOptions"]),
+        .executableTarget(
+            name: "clusterctl",
+            dependencies: ["ClusterClient", "ClusterProtocol", "JSON", "CommandLineOptions"]),
+
+        .target(name: "TestSupport", dependencies: ["JSON", "Compression"], path: "Tests/TestSupport"),
+        .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
+        .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport"]),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
+        .testTarget(name: "ClusteringTests", dependencies: ["Clustering", "JSON", "Compression", "TestSupport"]),
+        .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "JSON", "TestSupport"]),
+        .testTarget(name: "GeoJSONTests", dependencies: ["GeoJSON", "JSON", "Compression", "TestSupport"]),
+        .testTarget(name: "ClusterProtocolTests", dependencies: ["ClusterProtocol", "JSON", "Compression", "TestSupport"]),
+        .testTarget(
+            name: "ClusterSourcesTests",
+            dependencies: ["ClusterSources", "Clustering", "Expressions", "GeoJSON", "JSON", "Compression", "TestSupport"]),
+        .testTarget(
+            name: "ClusterServerTests",
+            dependencies: ["ClusterServer", "ClusterSources", "ClusterProtocol", "EventLoop", "JSON", "TestSupport"]),
+        .testTarget(name: "ClusterClientTests", dependencies: ["ClusterClient", "ClusterProtocol", "JSON", "TestSupport"]),
+        .testTarget(name: "CommandLineOptionsTests", dependencies: ["CommandLineOptions", "TestSupport"]),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["ClusterClient", "ClusterProtocol", "JSON", "Compression", "TestSupport"]),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

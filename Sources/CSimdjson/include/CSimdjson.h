@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#ifndef CSIMDJSON_H
+#define CSIMDJSON_H
+#endif
