@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+
+/// Makes one cluster out of a claimant and the nodes it claimed. Different clusters may be made at the
+/// same time: each writes its own part of the table only.
+struct ClusterFormer<Scalar: Coordinate> {
+    let table: ClusterTable
+    let entries: UnsafeMutablePointer<LevelEntry<Scalar>>
+    let groups: ClaimGroups
+    let alive: AliveOrders
+    let zoom: UInt8
+
+    /// Sums are taken in list order, the claimant first, so that they are the same on every build.
+    func form(claimant: UInt32, ordinal: Int) {
+        var members = groups.members(of: claimant)
+        sortByOrder(&members)
+        let origin = entries[Int(claimant)]
+        var child = Int(table.childStarts.base[ordinal])
+        let node = UInt32(truncatingIfNeeded: table.pointCount + ordinal)
+        var sum = Sum()
+        add(origin, to: &sum, child: &child, ordinal: ordinal)
+        for member in members { add(entries[Int(member)], to: &sum, child: &child, ordinal: ordinal) }
+        table.x.base[ordinal] = sum.x / sum.weight
+        table.y.base[ordinal] = sum.y / sum.weight
+        table.counts.base[ordinal] = sum.points
+        table.zooms.base[ordinal] = zoom
+        table.originIndexes.base[ordinal] = alive.index(of: origin.order)
+        table.parents.base[Int(node)] = NodeNumber.none
+        table.weights?.base[Int(node)] = sum.weight
+        if let partitions = table.partitions {
+            partitions.base[Int(node)] = partitions.base[Int(origin.node)]
+        }
+    }
+
+    private struct Sum {
+        var x = 0.0
+        var y = 0.0
+        var weight = 0.0
+        var points: UInt32 = 0
+    }
+
+    @inline(__always) private func add(
+        _ entry: LevelEntry<Scalar>, to sum: inout Sum, child: inout Int, ordinal: Int
+    ) {
+        let node = Int(entry.node)
+        let points = table.pointCount(ofNode: entry.node)
+        var (x, y) = (Double(entry.x), Double(entry.y))
+        if node >= table.pointCount {
+            x = table.x.base[node - table.pointCount]
+            y = table.y.base[node - table.pointCount]
+        }
+        let weight = table.weights.map { $0.base[node] } ?? Double(points)
+        sum.x += x * weight
+        sum.y += y * weight
+        sum.weight += weight
+        sum.points &+= points
+        table.children.base[child] = entry.node
+        child += 1
+        table.parents.base[node] = UInt32(truncatingIfNeeded: ordinal)
+    }
+
+    @inline(__always) private func sortByOrder(_ members: inout UnsafeMutableBufferPointer<UInt32>) {
+        if members.count > 32 {
+            let entries = entries
+            members.sort { entries[Int($0)].order < entries[Int($1)].order }
+            return
+        }
+        var sorted = 1
+        while sorted < members.count {
+            let moving = members[sorted]
+            let order = entries[Int(moving)].order
+            var place = sorted
+            while place > 0 && entries[Int(members[place - 1])].order > order {
+                members[place] = members[place - 1]
+                place -= 1
+            }
+            members[place] = moving
+            sorted += 1
+        }
+    }
+}

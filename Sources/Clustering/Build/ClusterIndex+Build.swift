@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+extension ClusterIndex {
+    /// Clusters points at every zoom.
+    ///
+    /// - Parameters:
+    ///   - longitudes: in degrees, -180 to 180.
+    ///   - latitudes: in degrees, -90 to 90; as many.
+    ///   - weights: a number above 0 for each point, by which clusters' centres are weighted.
+    ///   - partitions: a number for each point; only points with the same one cluster together.
+    ///   - threads: how many cores may be used; the outcome does not depend on it.
+    ///   - isCancelled: asked once a zoom, from the calling thread.
+    /// - Complexity: about O(points × log(clusters)); a million points take some hundred milliseconds.
+    public static func build(
+        longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
+        weights: [Double]? = nil, partitions: [UInt32]? = nil, options: ClusteringOptions, threads: Int = 1,
+        isCancelled: () -> Bool = { false }
+    ) throws(ClusteringError) -> ClusterIndex {
+        try options.validate()
+        let count = longitudes.count
+        guard latitudes.count == count, (weights?.count ?? count) == count,
+            (partitions?.count ?? count) == count
+        else { throw .invalidOptions("every point needs a longitude, a latitude, and a weight and part where asked") }
+        guard count < Int(UInt32.max / 2) else { throw .tooManyPoints(count) }
+        let inputs = PointInputs(
+            longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions)
+        let parallel = Parallel(threads: threads)
+        var failure: ClusteringError?
+        let index = withoutActuallyEscaping(isCancelled) { isCancelled -> ClusterIndex? in
+            do throws(ClusteringError) {
+                switch options.precision {
+                case .float: return try assemble(Float.self, inputs, options, parallel, isCancelled) { .float($0) }
+                case .double: return try assemble(Double.self, inputs, options, parallel, isCancelled) { .double($0) }
+                }
+            } catch {
+                failure = error
+                return nil
+            }
+        }
+        guard let index else { throw failure ?? .cancelled }
+        return index
+    }
+
+    private struct PointInputs {
+        let longitudes: UnsafeBufferPointer<Double>
+        let latitudes: UnsafeBufferPointer<Double>
+        let weights: [Double]?
+        let partitions: [UInt32]?
+    }
+
+    private static func assemble<Scalar: Coordinate>(
+        _: Scalar.Type, _ inputs: PointInputs, _ options: ClusteringOptions, _ parallel: Parallel,
+        _ isCancelled: @escaping () -> Bool, _ wrap: (SpatialIndex<Scalar>) -> Spatial
+    ) throws(ClusteringError) -> ClusterIndex {
+        let count = inputs.longitudes.count
+        let x = Scratch<Scalar>(capacity: count)
+        let y = Scratch<Scalar>(capacity: count)
+        let shares = parallel.shares(of: count)
+        parallel.run(shares) { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: count)
+            for index in start..<end {
+                // Held within the square, so that no input can lead outside it; not-a-number becomes 0.
+                x.base[index] = Scalar(max(0, min(1, Projection.x(longitude: inputs.longitudes[index]))))
+                y.base[index] = Scalar(max(0, min(1, Projection.y(latitude: inputs.latitudes[index]))))
+            }
+        }
+        let builder = IndexBuilder<Scalar>(
+            x: x, y: y, pointCount: count, weights: inputs.weights, partitions: inputs.partitions,
+            options: options, parallel: parallel, isCancelled: isCancelled)
+        try builder.run()
+        if isCancelled() { throw .cancelled }
+        let table = builder.table
+        let spatial = SpatialOrder<Scalar>(
+            table: table, pointX: x, pointY: y, options: options, parallel: parallel
+        ).make()
+        let (leaves, starts, leafCount) = LeafOrder.make(table)
+        return ClusterIndex(
+            options: options, pointCount: count,
+            columns: table.finish(leaves: leaves.finish(count: leafCount), leafStarts: starts.finish(count: table.count)),
+            spatial: wrap(spatial))
+    }
+}
+
+extension ClusterTable {
+    /// The finished columns; the table is empty afterwards.
+    fileprivate func finish(leaves: Column<UInt32>, leafStarts: Column<UInt32>) -> ClusterColumns {
+        let nodes = pointCount + count
+        return ClusterColumns(
+            x: x.finish(count: count), y: y.finish(count: count), counts: counts.finish(count: count),
+            zooms: zooms.finish(count: count), originIndexes: originIndexes.finish(count: count),
+            childStarts: childStarts.finish(count: count + 1), children: children.finish(count: childCount),
+            leafStarts: leafStarts, leaves: leaves, parents: parents.finish(count: nodes),
+            weights: weights?.finish(count: nodes), partitions: partitions?.finish(count: nodes),
+            ranges: ranges)
+    }
+}

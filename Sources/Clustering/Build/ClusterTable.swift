@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+/// The clusters made so far, as columns by ordinal, and every node's parent.
+///
+/// Capacities are the most there can be: each cluster has two children or more, so there are fewer
+/// clusters than points. Pages that are never written cost nothing.
+final class ClusterTable {
+    let pointCount: Int
+    var count = 0
+    var childCount = 0
+    /// By zoom: the first ordinal of that zoom's clusters, and the end of them.
+    var ranges: [Range<UInt32>]
+
+    let x: Scratch<Double>
+    let y: Scratch<Double>
+    let counts: Scratch<UInt32>
+    let zooms: Scratch<UInt8>
+    /// The index, in the list of the zoom below, of the node that the cluster grew from.
+    let originIndexes: Scratch<UInt32>
+    let childStarts: Scratch<UInt32>
+    let children: Scratch<UInt32>
+    /// By node: its parent's ordinal, or none.
+    let parents: Scratch<UInt32>
+    /// By node, where points are weighted; sums in input order.
+    let weights: Scratch<Double>?
+    /// By node, where there are parts.
+    let partitions: Scratch<UInt32>?
+
+    init(pointCount: Int, zoomLimit: Int, weights: [Double]?, partitions: [UInt32]?) {
+        self.pointCount = pointCount
+        ranges = Array(repeating: 0..<0, count: zoomLimit)
+        x = Scratch(capacity: pointCount)
+        y = Scratch(capacity: pointCount)
+        counts = Scratch(capacity: pointCount)
+        zooms = Scratch(capacity: pointCount)
+        originIndexes = Scratch(capacity: pointCount)
+        childStarts = Scratch(capacity: pointCount + 1)
+        children = Scratch(capacity: 2 * pointCount)
+        parents = Scratch(capacity: 2 * pointCount)
+        childStarts.base[0] = 0
+        parents.base.initialize(repeating: NodeNumber.none, count: pointCount)
+        self.weights = weights.map { Self.column($0, capacity: 2 * pointCount) }
+        self.partitions = partitions.map { Self.column($0, capacity: 2 * pointCount) }
+    }
+
+    private static func column<Value: BitwiseCopyable>(_ values: [Value], capacity: Int) -> Scratch<Value> {
+        let column = Scratch<Value>(capacity: capacity)
+        values.withUnsafeBufferPointer { buffer in
+            if let base = buffer.baseAddress { column.base.initialize(from: base, count: buffer.count) }
+        }
+        return column
+    }
+
+    @inline(__always) func pointCount(ofNode node: UInt32) -> UInt32 {
+        Int(node) < pointCount ? 1 : counts.base[Int(node) - pointCount]
+    }
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+
+/// The living nodes of a level in rows from north to south, each row from west to east.
+///
+/// A row is at least a radius high, so a node's neighbours lie in its own row and the two beside it, and as
+/// the radius doubles from a zoom to the next shallower one, two rows become one by a merge. Nodes of
+/// different parts are in rows of their own, never beside each other.
+///
+/// Invariant: `entries[rowStarts[i]..<rowStarts[i + 1]]` are all the nodes with row key `rowKeys[i]`, x
+/// ascending; row keys ascend strictly; `rowStarts[rowCount] == count`.
+final class LevelList<Scalar: Coordinate> {
+    typealias Entry = LevelEntry<Scalar>
+
+    private(set) var entries: UnsafeMutablePointer<Entry>
+    private(set) var count: Int
+    private(set) var rowKeys: Scratch<UInt64>
+    private(set) var rowStarts: Scratch<UInt32>
+    private(set) var rowCount = 0
+    /// The height of a row at the deepest zoom; now it is `2^doublings` times that.
+    private(set) var rowHeight: Double
+    private var doublings = 0
+
+    private var spare: UnsafeMutablePointer<Entry>
+    private let first: Scratch<Entry>
+    private let second: Scratch<Entry>
+    private let arrivals: Scratch<Entry>
+    private let arrivalsSpare: Scratch<Entry>
+    private let partitions: UnsafePointer<UInt32>?
+    private let parallel: Parallel
+
+    /// - Parameter partitions: each node's part, where points of different parts must not meet; it must
+    ///   stay valid, and hold every cluster's part before the cluster arrives.
+    init(
+        capacity: Int, rowHeight: Double, partitions: UnsafePointer<UInt32>?, parallel: Parallel,
+        fill: (UnsafeMutablePointer<Entry>) -> Void
+    ) {
+        first = Scratch(capacity: capacity)
+        second = Scratch(capacity: capacity)
+        arrivals = Scratch(capacity: capacity)
+        arrivalsSpare = Scratch(capacity: capacity)
+        entries = first.base
+        spare = second.base
+        count = capacity
+        rowKeys = Scratch(capacity: capacity)
+        rowStarts = Scratch(capacity: capacity + 1)
+        self.rowHeight = rowHeight
+        self.partitions = partitions
+        self.parallel = parallel
+        fill(entries)
+        let sorted = sort(entries, spare: spare, count: count)
+        if sorted != entries { swap(&entries, &spare) }
+        findRows()
+    }
+
+    /// A row's key: the part in the upper half, the row's number in the lower.
+    @inline(__always) private func rowKey(_ entry: Entry) -> UInt64 {
+        RowKey(scale: 1 / rowHeight, doublings: UInt64(doublings), partitions: partitions).key(entry)
+    }
+
+    private func sort(
+        _ source: UnsafeMutablePointer<Entry>, spare: UnsafeMutablePointer<Entry>, count: Int
+    ) -> UnsafeMutablePointer<Entry> {
+        let byX = RadixSort.sort(
+            source, spare: spare, count: count, bits: Scalar.orderedBitCount, by: XKey<Scalar>(),
+            parallel: parallel)
+        let key = RowKey<Scalar>(scale: 1 / rowHeight, doublings: UInt64(doublings), partitions: partitions)
+        let rows = UInt64(1 / rowHeight) &+ 1
+        return RadixSort.sort(
+            byX, spare: byX == source ? spare : source, count: count,
+            bits: partitions == nil ? UInt64.bitWidth - rows.leadingZeroBitCount : 64, by: key,
+            parallel: parallel)
+    }
+
+    private func findRows() {
+        rowCount = 0
+        var previous = UInt64.max
+        for index in 0..<count {
+            let key = rowKey(entries[index])
+            if key != previous {
+                rowKeys.base[rowCount] = key
+                rowStarts.base[rowCount] = UInt32(truncatingIfNeeded: index)
+                rowCount += 1
+                previous = key
+            }
+        }
+        rowStarts.base[rowCount] = UInt32(truncatingIfNeeded: count)
+    }
+
+    /// Leaves out the nodes whose fate says so, puts `arriving` in their places by position, and makes rows
+    /// at least `height` high.
+    ///
+    /// - Parameter arriving: writes at most `count` new nodes and returns how many.
+    /// - Complexity: one pass over the nodes for each doubling of the rows' height.
+    func advance(
+        fates: UnsafePointer<UInt8>?, height: Double, arriving: (UnsafeMutablePointer<Entry>) -> Int
+    ) {
+        var doubles = 0
+        while rowHeight * Double(sign: .plus, exponent: doublings + doubles, significand: 1) < height {
+            doubles += 1
+        }
+        let arrived = arriving(arrivals.base)
+        if fates == nil && arrived == 0 && doubles == 0 { return }
+        doublings += min(doubles, 1)
+        let sorted = arrived > 0 ? sort(arrivals.base, spare: arrivalsSpare.base, count: arrived) : arrivals.base
+        merge(fates: fates, doubling: doubles > 0, arrivals: sorted, arrivalCount: arrived)
+        for _ in 0..<max(0, doubles - 1) {
+            doublings += 1
+            merge(fates: nil, doubling: true, arrivals: arrivals.base, arrivalCount: 0)
+        }
+    }
+
+    /// One share of a merge: the rows it reads and the arrivals it places.
+    private struct Share {
+        var rows: Range<Int>
+        var arrivals: Range<Int>
+        var outputStart: Int
+        var outputCount = 0
+        var rowOutputStart: Int
+        var rowOutputCount = 0
+    }
+
+    private func merge(
+        fates: UnsafePointer<UInt8>?, doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
+    ) {
+        let capacity = rowCount + arrivalCount
+        let newKeys = Scratch<UInt64>(capacity: capacity)
+        let newStarts = Scratch<UInt32>(capacity: capacity + 1)
+        var shares = plan(doubling: doubling, arrivals: arrivals, arrivalCount: arrivalCount)
+        countSurvivors(&shares, fates: fates)
+        let shareCount = shares.count
+        shares.withUnsafeMutableBufferPointer { buffer in
+            // Each share touches its own element of the buffer and its own part of the outputs only.
+            let plans = Unchecked(buffer.baseAddress)
+            parallel.run(shareCount) { index in
+                guard let plan = plans.value else { return }
+                self.mergeShare(
+                    &plan[index], fates: fates, doubling: doubling, arrivals: arrivals,
+                    keys: newKeys.base, starts: newStarts.base)
+            }
+        }
+        closeGaps(shares, keys: newKeys.base, starts: newStarts.base)
+        rowKeys = newKeys
+        rowStarts = newStarts
+        swap(&entries, &spare)
+    }
+
+    /// Splits the rows where no pair that becomes one row is torn apart.
+    private func plan(
+        doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
+    ) -> [Share] {
+        let wanted = parallel.shares(of: count)
+        var shares: [Share] = []
+        var row = 0
+        var arrival = 0
+        for index in 0..<wanted {
+            var endRow = rowCount
+            var endArrival = arrivalCount
+            if index < wanted - 1 {
+                endRow = max(row, rowIndex(containing: count * (index + 1) / wanted))
+                if doubling, endRow > row, endRow < rowCount,
+                    Self.doubled(rowKeys.base[endRow - 1]) == Self.doubled(rowKeys.base[endRow])
+                {
+                    endRow += 1
+                }
+                if endRow < rowCount {
+                    let key = doubling ? Self.doubled(rowKeys.base[endRow]) : rowKeys.base[endRow]
+                    endArrival = max(arrival, firstArrival(arrivals, arrivalCount, notBefore: key))
+                }
+            }
+            shares.append(
+                Share(rows: row..<endRow, arrivals: arrival..<endArrival, outputStart: 0, rowOutputStart: 0))
+            (row, arrival) = (endRow, endArrival)
+        }
+        return shares
+    }
+
+    private func countSurvivors(_ shares: inout [Share], fates: UnsafePointer<UInt8>?) {
+        var output = 0
+        var rowOutput = 0
+        for index in shares.indices {
+            shares[index].outputStart = output
+            shares[index].rowOutputStart = rowOutput
+            let start = Int(rowStarts.base[shares[index].rows.lowerBound])
+            let end = Int(rowStarts.base[shares[index].rows.upperBound])
+            var dead = 0
+            if let fates {
+                for position in start..<end { dead &+= Int(fates[position] & Fate.goneBit) }
+            }
+            output += end - start - dead + shares[index].arrivals.count
+            rowOutput += shares[index].rows.count + shares[index].arrivals.count
+        }
+        count = output
+    }
+
+    private func mergeShare(
+        _ share: inout Share, fates: UnsafePointer<UInt8>?, doubling: Bool,
+        arrivals: UnsafeMutablePointer<Entry>, keys: UnsafeMutablePointer<UInt64>,
+        starts: UnsafeMutablePointer<UInt32>
+    ) {
+        var row = share.rows.lowerBound
+        var arrival = share.arrivals.lowerBound
+        var output = share.outputStart
+        var rowOutput = share.rowOutputStart
+        while row < share.rows.upperBound || arrival < share.arrivals.upperBound {
+            var key = UInt64.max
+            if row < share.rows.upperBound {
+                key = doubling ? Self.doubled(rowKeys.base[row]) : rowKeys.base[row]
+            }
+            if arrival < share.arrivals.upperBound { key = min(key, rowKey(arrivals[arrival])) }
+            let begin = output
+            output = takeRows(
+                &row, until: share.rows.upperBound, key: key, doubling: doubling, fates: fates, output: output)
+            let firstArrival = arrival
+            while arrival < share.arrivals.upperBound, rowKey(arrivals[arrival]) == key { arrival += 1 }
+            if arrival > firstArrival {
+                insert(arrivals + firstArrival, arrival - firstArrival, begin: begin, end: output)
+                output += arrival - firstArrival
+            }
+            if output > begin {
+                keys[rowOutput] = key
+                starts[rowOutput] = UInt32(truncatingIfNeeded: begin)
+                rowOutput += 1
+            }
+        }
+        share.outputCount = output - share.outputStart
+        share.rowOutputCount = rowOutput - share.rowOutputStart
+    }
+
+    /// Writes the survivors of the one or two old rows that become the row `key`; returns the output's end.
+    @inline(__always) private func takeRows(
+        _ row: inout Int, until end: Int, key: UInt64, doubling: Bool, fates: UnsafePointer<UInt8>?, output: Int
+    ) -> Int {
+        guard row < end, (doubling ? Self.doubled(rowKeys.base[row]) : rowKeys.base[row]) == key else {
+            return output
+        }
+        let upper = survivors(of: row, fates)
+        row += 1
+        guard doubling, row < end, Self.doubled(rowKeys.base[row]) == key else {
+            (spare + output).update(from: entries + upper.start, count: upper.end - upper.start)
+            return output + upper.end - upper.start
+        }
+        let lower = survivors(of: row, fates)
+        row += 1
+        return mergeRuns(upper, lower, into: output)
+    }
+
+    /// Moves a row's survivors to its front.
+    @inline(__always) private func survivors(
+        of row: Int, _ fates: UnsafePointer<UInt8>?
+    ) -> (start: Int, end: Int) {
+        let start = Int(rowStarts.base[row])
+        let end = Int(rowStarts.base[row + 1])
+        guard let fates else { return (start, end) }
+        var kept = start
+        for position in start..<end {
+            entries[kept] = entries[position]
+            kept &+= Int(~fates[position] & Fate.goneBit)
+        }
+        return (start, kept)
+    }
+
+    @inline(__always) private func mergeRuns(
+        _ a: (start: Int, end: Int), _ b: (start: Int, end: Int), into output: Int
+    ) -> Int {
+        var (i, j, k) = (a.start, b.start, output)
+        while i < a.end && j < b.end {
+            let takeFirst = entries[i].x <= entries[j].x
+            spare[k] = entries[takeFirst ? i : j]
+            i &+= takeFirst ? 1 : 0
+            j &+= takeFirst ? 0 : 1
+            k &+= 1
+        }
+        (spare + k).update(from: entries + i, count: a.end - i)
+        k += a.end - i
+        (spare + k).update(from: entries + j, count: b.end - j)
+        return k + b.end - j
+    }
+
+    /// Merges arrivals, x ascending, into the row that has just been written, from its end.
+    private func insert(_ arrivals: UnsafeMutablePointer<Entry>, _ added: Int, begin: Int, end: Int) {
+        var (i, j, k) = (end - 1, added - 1, end + added - 1)
+        while j >= 0 {
+            if i >= begin && spare[i].x > arrivals[j].x {
+                spare[k] = spare[i]
+                i -= 1
+            } else {
+                spare[k] = arrivals[j]
+                j -= 1
+            }
+            k -= 1
+        }
+    }
+
+    /// Puts the shares' row directories one behind the other.
+    private func closeGaps(
+        _ shares: [Share], keys: UnsafeMutablePointer<UInt64>, starts: UnsafeMutablePointer<UInt32>
+    ) {
+        rowCount = 0
+        for share in shares {
+            if rowCount != share.rowOutputStart {
+                (keys + rowCount).update(from: keys + share.rowOutputStart, count: share.rowOutputCount)
+                (starts + rowCount).update(from: starts + share.rowOutputStart, count: share.rowOutputCount)
+            }
+            rowCount += share.rowOutputCount
+        }
+        starts[rowCount] = UInt32(truncatingIfNeeded: count)
+    }
+
+    /// Gives every node the order that `newOrders` holds at its old one.
+    func renumber(_ newOrders: UnsafePointer<UInt32>) {
+        for position in 0..<count { entries[position].order = newOrders[Int(entries[position].order)] }
+    }
+
+    /// The row that holds the entry at `position`. O(log rows).
+    func rowIndex(containing position: Int) -> Int {
+        var (low, high) = (0, rowCount)
+        while low < high {
+            let middle = (low + high) / 2
+            if Int(rowStarts.base[middle + 1]) <= position { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func firstArrival(
+        _ arrivals: UnsafeMutablePointer<Entry>, _ count: Int, notBefore key: UInt64
+    ) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if rowKey(arrivals[middle]) < key { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// The key of the row of twice the height.
+    @inline(__always) private static func doubled(_ key: UInt64) -> UInt64 {
+        (key & 0xFFFF_FFFF_0000_0000) | ((key & 0xFFFF_FFFF) &>> 1)
+    }
+}
+
+private struct XKey<Scalar: Coordinate>: RadixKey {
+    @inline(__always) func key(_ entry: LevelEntry<Scalar>) -> UInt64 { entry.x.orderedBits }
+}
+
+private struct RowKey<Scalar: Coordinate>: RadixKey {
+    let scale: Double
+    let doublings: UInt64
+    let partitions: UnsafePointer<UInt32>?
+
+    @inline(__always) func key(_ entry: LevelEntry<Scalar>) -> UInt64 {
+        let row = UInt64(UInt32(Double(entry.y) * scale)) &>> doublings
+        guard let partitions else { return row }
+        return UInt64(partitions[Int(entry.node)]) &<< 32 | row
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+
+/// Sorts all nodes, points and clusters alike, along a Z-order curve (Morton, 1966), and marks at which
+/// zooms each is alive.
+struct SpatialOrder<Scalar: Coordinate> {
+    let table: ClusterTable
+    let pointX: Scratch<Scalar>
+    let pointY: Scratch<Scalar>
+    let options: ClusteringOptions
+    let parallel: Parallel
+
+    /// Cells of the curve along one axis, as bits: ten metres at the equator.
+    private static var axisBits: UInt64 { 22 }
+
+    private struct Item: BitwiseCopyable {
+        var code: UInt64
+        var node: UInt32
+    }
+
+    private struct CodeKey: RadixKey {
+        @inline(__always) func key(_ item: Item) -> UInt64 { item.code }
+    }
+
+    func make() -> SpatialIndex<Scalar> {
+        let count = table.pointCount + table.count
+        let first = Scratch<Item>(capacity: count)
+        let shares = parallel.shares(of: count)
+        parallel.run(shares) { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: count)
+            for node in start..<end {
+                let (x, y) = place(node)
+                first.base[node] = Item(code: code(x, y), node: UInt32(truncatingIfNeeded: node))
+            }
+        }
+        let second = Scratch<Item>(capacity: count)
+        let sorted = RadixSort.sort(
+            first.base, spare: second.base, count: count, bits: Int(2 * Self.axisBits), by: CodeKey(),
+            parallel: parallel)
+        return index(of: sorted, count: count)
+    }
+
+    @inline(__always) private func place(_ node: Int) -> (Scalar, Scalar) {
+        if node < table.pointCount { return (pointX.base[node], pointY.base[node]) }
+        let ordinal = node - table.pointCount
+        return (Scalar(table.x.base[ordinal]), Scalar(table.y.base[ordinal]))
+    }
+
+    @inline(__always) private func code(_ x: Scalar, _ y: Scalar) -> UInt64 {
+        let scale = Double(UInt64(1) << Self.axisBits)
+        return spread(UInt64(Double(x) * scale)) | spread(UInt64(Double(y) * scale)) << 1
+    }
+
+    /// Puts a zero before each of the lowest 32 bits.
+    @inline(__always) private func spread(_ value: UInt64) -> UInt64 {
+        var bits = min(value, (1 << Self.axisBits) - 1)
+        bits = (bits | bits << 16) & 0x0000_FFFF_0000_FFFF
+        bits = (bits | bits << 8) & 0x00FF_00FF_00FF_00FF
+        bits = (bits | bits << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        bits = (bits | bits << 2) & 0x3333_3333_3333_3333
+        return (bits | bits << 1) & 0x5555_5555_5555_5555
+    }
+
+    private func index(of items: UnsafeMutablePointer<Item>, count: Int) -> SpatialIndex<Scalar> {
+        let layout = SpatialLayout(
+            pointCount: table.pointCount, nodeCount: count, minimumZoom: options.minimumZoom,
+            levels: options.maximumZoom + 2 - options.minimumZoom)
+        let nodes = Scratch<UInt32>(capacity: count)
+        let x = Scratch<Scalar>(capacity: count)
+        let y = Scratch<Scalar>(capacity: count)
+        let alive = Scratch<UInt64>(repeating: 0, count: layout.levels * layout.wordCount)
+        let boxes = Scratch<SpatialBox>(capacity: layout.wordCount)
+        let shares = parallel.shares(of: count)
+        parallel.run(shares) { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: layout.wordCount)
+            for word in start..<end {
+                var box = SpatialBox.empty
+                for slot in word * 64..<min(count, word * 64 + 64) {
+                    let node = Int(items[slot].node)
+                    let (nodeX, nodeY) = place(node)
+                    nodes.base[slot] = items[slot].node
+                    x.base[slot] = nodeX
+                    y.base[slot] = nodeY
+                    box.include(x: nodeX, y: nodeY)
+                    mark(node, bit: UInt64(1) << UInt64(slot & 63), word: word, layout, alive.base)
+                }
+                boxes.base[word] = box
+            }
+        }
+        return SpatialIndex(
+            layout: layout, nodes: nodes.finish(count: count), x: x.finish(count: count),
+            y: y.finish(count: count), alive: alive.finish(count: layout.levels * layout.wordCount),
+            wordBoxes: boxes.finish(count: layout.wordCount))
+    }
+
+    /// Sets a node's bit at each zoom from its birth up to where its parent takes over.
+    @inline(__always) private func mark(
+        _ node: Int, bit: UInt64, word: Int, _ layout: SpatialLayout, _ alive: UnsafeMutablePointer<UInt64>
+    ) {
+        let parent = table.parents.base[node]
+        let first = parent == NodeNumber.none ? options.minimumZoom : Int(table.zooms.base[Int(parent)]) + 1
+        let last =
+            node < table.pointCount ? options.maximumZoom + 1 : Int(table.zooms.base[node - table.pointCount])
+        var zoom = first
+        while zoom <= last {
+            alive[(zoom - layout.minimumZoom) * layout.wordCount + word] |= bit
+            zoom += 1
+        }
+    }
+}

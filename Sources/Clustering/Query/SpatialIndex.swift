@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+
+/// Sizes of a spatial index's arrays: one bit a node and level, in words of 64 nodes, groups of 64 words.
+struct SpatialLayout: Sendable {
+    let pointCount: Int
+    let nodeCount: Int
+    let minimumZoom: Int
+    let levels: Int
+    var wordCount: Int { (nodeCount + 63) / 64 }
+    var groupCount: Int { (wordCount + 63) / 64 }
+}
+
+/// The extent of some nodes in the unit square, rounded outwards to floats.
+struct SpatialBox: BitwiseCopyable, Sendable {
+    var minimumX: Float
+    var minimumY: Float
+    var maximumX: Float
+    var maximumY: Float
+
+    static let empty = SpatialBox(minimumX: 2, minimumY: 2, maximumX: -1, maximumY: -1)
+
+    @inline(__always) mutating func include<Scalar: Coordinate>(x: Scalar, y: Scalar) {
+        let (nearX, nearY) = (Float(x), Float(y))
+        minimumX = min(minimumX, Scalar.self == Float.self ? nearX : nearX.nextDown)
+        maximumX = max(maximumX, Scalar.self == Float.self ? nearX : nearX.nextUp)
+        minimumY = min(minimumY, Scalar.self == Float.self ? nearY : nearY.nextDown)
+        maximumY = max(maximumY, Scalar.self == Float.self ? nearY : nearY.nextUp)
+    }
+
+    @inline(__always) mutating func include(_ other: SpatialBox) {
+        minimumX = min(minimumX, other.minimumX)
+        minimumY = min(minimumY, other.minimumY)
+        maximumX = max(maximumX, other.maximumX)
+        maximumY = max(maximumY, other.maximumY)
+    }
+
+    @inline(__always) func meets(_ box: UnitBox) -> Bool {
+        Double(minimumX) <= box.maximumX && Double(maximumX) >= box.minimumX
+            && Double(minimumY) <= box.maximumY && Double(maximumY) >= box.minimumY
+    }
+}
+
+/// A box of the unit square, its edges included.
+struct UnitBox {
+    var minimumX: Double
+    var minimumY: Double
+    var maximumX: Double
+    var maximumY: Double
+}
+
+/// All nodes of an index along a Z-order curve, with the levels at which each is alive, so that one set of
+/// coordinates serves every zoom.
+///
+/// Invariant: the columns have the layout's sizes; every value of `nodes` is a node of the index; a bit
+/// past the last node is never set.
+struct SpatialIndex<Scalar: Coordinate>: Sendable {
+    let layout: SpatialLayout
+    let nodes: Column<UInt32>
+    let x: Column<Scalar>
+    let y: Column<Scalar>
+    /// By level, then word: which of the word's nodes are alive.
+    let alive: Column<UInt64>
+    let wordBoxes: Column<SpatialBox>
+    /// By group of 64 words.
+    let groupBoxes: Column<SpatialBox>
+    /// By level, then group: which of the group's words have a node alive.
+    let aliveWords: Column<UInt64>
+
+    init(
+        layout: SpatialLayout, nodes: Column<UInt32>, x: Column<Scalar>, y: Column<Scalar>,
+        alive: Column<UInt64>, wordBoxes: Column<SpatialBox>
+    ) {
+        self.layout = layout
+        self.nodes = nodes
+        self.x = x
+        self.y = y
+        self.alive = alive
+        self.wordBoxes = wordBoxes
+        let groups = Scratch(repeating: SpatialBox.empty, count: max(1, layout.groupCount))
+        for word in 0..<layout.wordCount { groups.base[word / 64].include(wordBoxes[word]) }
+        groupBoxes = groups.finish(count: layout.groupCount)
+        let words = Scratch(repeating: UInt64(0), count: max(1, layout.levels * layout.groupCount))
+        for level in 0..<layout.levels {
+            for word in 0..<layout.wordCount where alive[level * layout.wordCount + word] != 0 {
+                words.base[level * layout.groupCount + word / 64] |= UInt64(1) << UInt64(word % 64)
+            }
+        }
+        aliveWords = words.finish(count: layout.levels * layout.groupCount)
+    }
+
+    var memoryBytes: Int {
+        nodes.memoryBytes + x.memoryBytes + y.memoryBytes + alive.memoryBytes + wordBoxes.memoryBytes
+            + groupBoxes.memoryBytes + aliveWords.memoryBytes
+    }
+
+    /// Appends the nodes alive at a zoom inside a box, in the curve's order.
+    ///
+    /// - Parameter limit: the greatest count of `found`; where there are more the answer is true.
+    /// - Complexity: O(groups + words of 64 nodes that the box meets + answers).
+    func collect(_ box: UnitBox, zoom: Int, limit: Int, into found: inout [Node]) -> Bool {
+        let level = zoom - layout.minimumZoom
+        let words = alive.base + level * layout.wordCount
+        let summaries = aliveWords.base + level * layout.groupCount
+        for group in 0..<layout.groupCount {
+            var summary = summaries[group]
+            guard summary != 0, groupBoxes[group].meets(box) else { continue }
+            while summary != 0 {
+                let word = group * 64 + summary.trailingZeroBitCount
+                summary &= summary &- 1
+                guard wordBoxes[word].meets(box) else { continue }
+                if collect(word: word, words[word], box, limit: limit, into: &found) { return true }
+            }
+        }
+        return false
+    }
+
+    @inline(__always) private func collect(
+        word: Int, _ bits: UInt64, _ box: UnitBox, limit: Int, into found: inout [Node]
+    ) -> Bool {
+        var bits = bits
+        while bits != 0 {
+            let slot = word * 64 + bits.trailingZeroBitCount
+            bits &= bits &- 1
+            let (slotX, slotY) = (Double(x[slot]), Double(y[slot]))
+            if slotX >= box.minimumX && slotX <= box.maximumX && slotY >= box.minimumY && slotY <= box.maximumY {
+                if found.count >= limit { return true }
+                found.append(Node(number: nodes[slot], pointCount: layout.pointCount))
+            }
+        }
+        return false
+    }
+}
