@@ -20,7 +20,10 @@ extension ClusterIndex {
         let count = longitudes.count
         guard latitudes.count == count, (weights?.count ?? count) == count,
             (partitions?.count ?? count) == count
-        else { throw .invalidOptions("every point needs a longitude, a latitude, and a weight and part where asked") }
+        else {
+            throw .invalidOptions(
+                "every point needs a longitude, a latitude, and a weight and part where asked")
+        }
         guard count < Int(UInt32.max / 2) else { throw .tooManyPoints(count) }
         let inputs = PointInputs(
             longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions)
@@ -29,8 +32,10 @@ extension ClusterIndex {
         let index = withoutActuallyEscaping(isCancelled) { isCancelled -> ClusterIndex? in
             do throws(ClusteringError) {
                 switch options.precision {
-                case .float: return try assemble(Float.self, inputs, options, parallel, isCancelled) { .float($0) }
-                case .double: return try assemble(Double.self, inputs, options, parallel, isCancelled) { .double($0) }
+                case .float:
+                    return try assemble(Float.self, inputs, options, parallel, isCancelled) { .float($0) }
+                case .double:
+                    return try assemble(Double.self, inputs, options, parallel, isCancelled) { .double($0) }
                 }
             } catch {
                 failure = error
@@ -76,7 +81,8 @@ extension ClusterIndex {
         let (leaves, starts, leafCount) = LeafOrder.make(table)
         return ClusterIndex(
             options: options, pointCount: count,
-            columns: table.finish(leaves: leaves.finish(count: leafCount), leafStarts: starts.finish(count: table.count)),
+            columns: table.finish(
+                leaves: leaves.finish(count: leafCount), leafStarts: starts.finish(count: table.count)),
             spatial: wrap(spatial))
     }
 }

@@ -186,7 +186,8 @@ struct IndexBuilder<Scalar: Coordinate> {
         let spare = Scratch<UInt64>(capacity: groups.count)
         let sorted = RadixSort.sort(
             base, spare: spare.base, count: groups.count,
-            bits: UInt64.bitWidth - UInt64(alive.limit).leadingZeroBitCount, by: OrderKey(), parallel: parallel)
+            bits: UInt64.bitWidth - UInt64(alive.limit).leadingZeroBitCount, by: OrderKey(),
+            parallel: parallel)
         if sorted != base { base.update(from: sorted, count: groups.count) }
     }
 

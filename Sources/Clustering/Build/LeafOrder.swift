@@ -3,7 +3,8 @@
 /// Lays points out so that every cluster's leaves are one run: children in order, each with all its own.
 enum LeafOrder {
     /// Returns the points in that order, and by cluster where its run starts. O(nodes).
-    static func make(_ table: ClusterTable) -> (leaves: Scratch<UInt32>, starts: Scratch<UInt32>, count: Int) {
+    static func make(_ table: ClusterTable) -> (leaves: Scratch<UInt32>, starts: Scratch<UInt32>, count: Int)
+    {
         let leaves = Scratch<UInt32>(capacity: table.pointCount)
         let starts = Scratch<UInt32>(capacity: table.count)
         let pointCount = table.pointCount

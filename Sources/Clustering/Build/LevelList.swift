@@ -101,7 +101,8 @@ final class LevelList<Scalar: Coordinate> {
         let arrived = arriving(arrivals.base)
         if fates == nil && arrived == 0 && doubles == 0 { return }
         doublings += min(doubles, 1)
-        let sorted = arrived > 0 ? sort(arrivals.base, spare: arrivalsSpare.base, count: arrived) : arrivals.base
+        let sorted =
+            arrived > 0 ? sort(arrivals.base, spare: arrivalsSpare.base, count: arrived) : arrivals.base
         merge(fates: fates, doubling: doubles > 0, arrivals: sorted, arrivalCount: arrived)
         for _ in 0..<max(0, doubles - 1) {
             doublings += 1
@@ -209,7 +210,8 @@ final class LevelList<Scalar: Coordinate> {
             if arrival < share.arrivals.upperBound { key = min(key, rowKey(arrivals[arrival])) }
             let begin = output
             output = takeRows(
-                &row, until: share.rows.upperBound, key: key, doubling: doubling, fates: fates, output: output)
+                &row, until: share.rows.upperBound, key: key, doubling: doubling, fates: fates, output: output
+            )
             let firstArrival = arrival
             while arrival < share.arrivals.upperBound, rowKey(arrivals[arrival]) == key { arrival += 1 }
             if arrival > firstArrival {
@@ -228,7 +230,8 @@ final class LevelList<Scalar: Coordinate> {
 
     /// Writes the survivors of the one or two old rows that become the row `key`; returns the output's end.
     @inline(__always) private func takeRows(
-        _ row: inout Int, until end: Int, key: UInt64, doubling: Bool, fates: UnsafePointer<UInt8>?, output: Int
+        _ row: inout Int, until end: Int, key: UInt64, doubling: Bool, fates: UnsafePointer<UInt8>?,
+        output: Int
     ) -> Int {
         guard row < end, (doubling ? Self.doubled(rowKeys.base[row]) : rowKeys.base[row]) == key else {
             return output

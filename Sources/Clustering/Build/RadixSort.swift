@@ -34,7 +34,8 @@ enum RadixSort {
             if Self.accumulate(counts, shares: shares, count: count) {
                 parallel.run(shares) { share in
                     let (start, end) = Parallel.bounds(share, of: shares, count: count)
-                    Self.scatter(input, output, start, end, shift: digitShift, by: key, counts + share * digits)
+                    Self.scatter(
+                        input, output, start, end, shift: digitShift, by: key, counts + share * digits)
                 }
                 swap(&from, &to)
             }

@@ -26,8 +26,10 @@ extension ClusterIndex {
         if east - west >= 360 {
             (left, right) = (-180, 180)
         } else if left > right {
-            let eastern = UnitBox(minimumX: Projection.x(longitude: left), minimumY: top, maximumX: 1, maximumY: bottom)
-            let western = UnitBox(minimumX: 0, minimumY: top, maximumX: Projection.x(longitude: right), maximumY: bottom)
+            let eastern = UnitBox(
+                minimumX: Projection.x(longitude: left), minimumY: top, maximumX: 1, maximumY: bottom)
+            let western = UnitBox(
+                minimumX: 0, minimumY: top, maximumX: Projection.x(longitude: right), maximumY: bottom)
             return collect(eastern, zoom, limit, &found) || collect(western, zoom, limit, &found)
         }
         let box = UnitBox(
@@ -74,7 +76,8 @@ extension ClusterIndex {
 
     /// A longitude within -180 up to, not including, 180, as supercluster wraps it.
     private static func wrapped(_ longitude: Double) -> Double {
-        ((longitude + 180).truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(dividingBy: 360) - 180
+        ((longitude + 180).truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(dividingBy: 360)
+            - 180
     }
 
     private func collect(_ box: UnitBox, _ zoom: Zoom, _ limit: Int, _ found: inout [Node]) -> Bool {

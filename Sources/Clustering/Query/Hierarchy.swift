@@ -5,7 +5,8 @@ extension ClusterIndex {
     /// place in the next deeper level's list of the node that the cluster grew from.
     public func id(of cluster: ClusterOrdinal) -> Int64 {
         let ordinal = Int(cluster.rawValue)
-        return (Int64(columns.originIndexes[ordinal]) << 5 | Int64(columns.zooms[ordinal]) + 1) + Int64(pointCount)
+        return (Int64(columns.originIndexes[ordinal]) << 5 | Int64(columns.zooms[ordinal]) + 1)
+            + Int64(pointCount)
     }
 
     /// The cluster with an id; nil where there is none. O(log clusters of its zoom).
@@ -94,7 +95,8 @@ extension ClusterIndex {
     /// children start in `children`, one more at the end; children as node numbers, points first, then
     /// `pointCount` plus the ordinal. A cluster's children come before it.
     public func withHierarchy<Result>(
-        _ body: (_ childStarts: UnsafeBufferPointer<UInt32>, _ children: UnsafeBufferPointer<UInt32>) -> Result
+        _ body: (_ childStarts: UnsafeBufferPointer<UInt32>, _ children: UnsafeBufferPointer<UInt32>) ->
+            Result
     ) -> Result {
         body(
             UnsafeBufferPointer(start: columns.childStarts.base, count: clusterCount + 1),
@@ -107,7 +109,9 @@ extension ClusterIndex {
 
         public var startIndex: Int { 0 }
         public var endIndex: Int { bounds.count }
-        public subscript(position: Int) -> Node { index.node(index.columns.children[bounds.lowerBound + position]) }
+        public subscript(position: Int) -> Node {
+            index.node(index.columns.children[bounds.lowerBound + position])
+        }
     }
 
     public struct Leaves: RandomAccessCollection, Sendable {

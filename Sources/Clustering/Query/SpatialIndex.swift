@@ -122,7 +122,9 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
             let slot = word * 64 + bits.trailingZeroBitCount
             bits &= bits &- 1
             let (slotX, slotY) = (Double(x[slot]), Double(y[slot]))
-            if slotX >= box.minimumX && slotX <= box.maximumX && slotY >= box.minimumY && slotY <= box.maximumY {
+            if slotX >= box.minimumX && slotX <= box.maximumX && slotY >= box.minimumY
+                && slotY <= box.maximumY
+            {
                 if found.count >= limit { return true }
                 found.append(Node(number: nodes[slot], pointCount: layout.pointCount))
             }
