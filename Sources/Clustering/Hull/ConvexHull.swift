@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+
+/// The smallest convex shape around some places, in the plane of longitude and latitude.
+public enum ConvexHull: Equatable, Sendable {
+    /// All places are one.
+    case point(Position)
+    /// All places are on one line: its two ends, the western (or southern) first.
+    case line(Position, Position)
+    /// Corners counter-clockwise, the first again at the end, none on the line between its neighbours.
+    case polygon([Position])
+
+    /// The hull of some places; nil where there are none.
+    ///
+    /// Andrew's monotone chain (1979) with an exact orientation test, after the places inside the octagon of
+    /// the outermost ones have been left out (Akl and Toussaint, 1978).
+    ///
+    /// - Parameter isCancelled: asked now and then; a hull that was cancelled is nil.
+    /// - Complexity: O(n) for most data, O(n log n) at worst.
+    public static func hull(
+        of places: [Position], isCancelled: () -> Bool = { false }
+    ) -> ConvexHull? {
+        guard !places.isEmpty, !isCancelled() else { return nil }
+        var corners = outside(of: octagon(around: places), places)
+        if isCancelled() { return nil }
+        corners.sort {
+            $0.longitude < $1.longitude || ($0.longitude == $1.longitude && $0.latitude < $1.latitude)
+        }
+        if isCancelled() { return nil }
+        let first = corners[0]
+        let last = corners[corners.count - 1]
+        if first == last { return .point(first) }
+        var ring = chain(corners)
+        let upper = chain(corners.reversed())
+        if ring.count == 2 && upper.count == 2 { return .line(first, last) }
+        ring.removeLast()
+        ring.append(contentsOf: upper)
+        return .polygon(ring)
+    }
+
+    /// The places between the first and the last past which all others lie on the left.
+    private static func chain(_ places: some Sequence<Position>) -> [Position] {
+        var chain: [Position] = []
+        for place in places {
+            while chain.count >= 2,
+                Orientation.sign(chain[chain.count - 2], chain[chain.count - 1], place) <= 0
+            {
+                chain.removeLast()
+            }
+            if chain.last != place { chain.append(place) }
+        }
+        return chain
+    }
+
+    /// The outermost places in eight directions, counter-clockwise from the west.
+    private static func octagon(around places: [Position]) -> [Position] {
+        var extremes = [Position](repeating: places[0], count: 8)
+        var reach = [Double](repeating: -.infinity, count: 8)
+        func consider(_ direction: Int, _ value: Double, _ place: Position) {
+            if value > reach[direction] {
+                reach[direction] = value
+                extremes[direction] = place
+            }
+        }
+        for place in places {
+            let (x, y) = (place.longitude, place.latitude)
+            consider(0, -x, place)
+            consider(1, -x - y, place)
+            consider(2, -y, place)
+            consider(3, x - y, place)
+            consider(4, x, place)
+            consider(5, x + y, place)
+            consider(6, y, place)
+            consider(7, y - x, place)
+        }
+        return extremes
+    }
+
+    /// The places that are not certainly inside a ring of corners; a ring with equal neighbours, and so
+    /// without an inside on that side, is first freed of them.
+    private static func outside(of ring: [Position], _ places: [Position]) -> [Position] {
+        var corners: [Position] = []
+        for corner in ring where corner != corners.last { corners.append(corner) }
+        if corners.count > 1, corners.first == corners.last { corners.removeLast() }
+        guard corners.count >= 3 else { return places }
+        return places.filter { place in
+            for index in corners.indices {
+                let next = index + 1 == corners.count ? 0 : index + 1
+                if !Orientation.isCertainlyLeft(corners[index], corners[next], place) { return true }
+            }
+            return false
+        }
+    }
+}

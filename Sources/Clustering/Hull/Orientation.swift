@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+
+/// A place in degrees.
+public struct Position: Hashable, Sendable, BitwiseCopyable {
+    public var longitude: Double
+    public var latitude: Double
+
+    @inlinable public init(longitude: Double, latitude: Double) {
+        self.longitude = longitude
+        self.latitude = latitude
+    }
+}
+
+/// On which side of a line a place lies, never wrong by rounding.
+///
+/// A quick answer in doubles with an error bound, then exact arithmetic on expansions where that bound
+/// leaves it open (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
+/// Predicates", 1997).
+enum Orientation {
+    private static let quickBound = (3 + 16 * 0x1p-53) * 0x1p-53
+
+    /// Above 0 where `a`, `b`, `c` turn to the left, below 0 to the right, 0 where they are in one line.
+    @inline(__always) static func sign(_ a: Position, _ b: Position, _ c: Position) -> Double {
+        let left = (a.longitude - c.longitude) * (b.latitude - c.latitude)
+        let right = (a.latitude - c.latitude) * (b.longitude - c.longitude)
+        let determinant = left - right
+        if abs(determinant) > quickBound * (abs(left) + abs(right)) { return determinant }
+        return exactSign(a, b, c)
+    }
+
+    /// True only where the turn is certainly to the left; cheap, and false in doubt.
+    @inline(__always) static func isCertainlyLeft(_ a: Position, _ b: Position, _ c: Position) -> Bool {
+        let left = (a.longitude - c.longitude) * (b.latitude - c.latitude)
+        let right = (a.latitude - c.latitude) * (b.longitude - c.longitude)
+        return left - right > quickBound * (abs(left) + abs(right))
+    }
+
+    private static func exactSign(_ a: Position, _ b: Position, _ c: Position) -> Double {
+        var sum: [Double] = []
+        sum.reserveCapacity(12)
+        addProduct(a.longitude, b.latitude, to: &sum)
+        addProduct(-a.longitude, c.latitude, to: &sum)
+        addProduct(-c.longitude, b.latitude, to: &sum)
+        addProduct(-a.latitude, b.longitude, to: &sum)
+        addProduct(a.latitude, c.longitude, to: &sum)
+        addProduct(c.latitude, b.longitude, to: &sum)
+        return sum.last { $0 != 0 } ?? 0
+    }
+
+    private static func addProduct(_ a: Double, _ b: Double, to sum: inout [Double]) {
+        let product = a * b
+        grow(&sum, by: (-product).addingProduct(a, b))
+        grow(&sum, by: product)
+    }
+
+    /// Adds a number to an expansion: numbers of ascending size that do not overlap and whose sum is exact.
+    private static func grow(_ sum: inout [Double], by value: Double) {
+        var carried = value
+        for index in sum.indices {
+            let total = carried + sum[index]
+            let virtual = total - carried
+            sum[index] = (carried - (total - virtual)) + (sum[index] - virtual)
+            carried = total
+        }
+        sum.append(carried)
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+@testable import Clustering
+
+/// A small generator with a fixed seed (SplitMix64; Steele, Lea, Flood, 2014), so that a failure repeats.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+/// Shapes of data that clustering meets, each the same for the same seed.
+enum PointSet: String, CaseIterable, Sendable {
+    case uniform, gathered, duplicates, line, column, grid, onePlace, crowd, edges
+
+    func places(_ count: Int, seed: UInt64 = 1) -> [Position] {
+        var random = SeededGenerator(state: seed)
+        func uniform(_ range: ClosedRange<Double>) -> Double { .random(in: range, using: &random) }
+        switch self {
+        case .uniform:
+            return (0..<count).map { _ in
+                Position(longitude: uniform(-180...180), latitude: uniform(-85...85))
+            }
+        case .gathered:
+            let towns = (0..<20).map { _ in (uniform(-170...170), uniform(-60...70), uniform(0.001...1)) }
+            return (0..<count).map { _ in
+                let town = towns[Int.random(in: 0..<20, using: &random)]
+                return Position(
+                    longitude: town.0 + (uniform(-1...1) + uniform(-1...1)) * town.2,
+                    latitude: town.1 + (uniform(-1...1) + uniform(-1...1)) * town.2)
+            }
+        case .duplicates:
+            return (0..<count).map { _ in
+                Position(
+                    longitude: Double(Int.random(in: -9...9, using: &random)) / 7,
+                    latitude: Double(Int.random(in: -9...9, using: &random)) / 7)
+            }
+        case .line:
+            return (0..<count).map {
+                Position(longitude: Double($0) * 300 / Double(count) - 150, latitude: 12.5)
+            }
+        case .column:
+            return (0..<count).map { Position(longitude: 7, latitude: Double($0) * 160 / Double(count) - 80) }
+        case .grid:
+            let side = Int(Double(count).squareRoot())
+            return (0..<side * side).map {
+                Position(longitude: Double($0 % side) * 0.5 - 20, latitude: Double($0 / side) * 0.5 - 20)
+            }
+        case .onePlace:
+            return Array(repeating: Position(longitude: 2.35, latitude: 48.85), count: count)
+        case .crowd:
+            return (0..<count).map { _ in
+                Position(longitude: 10 + uniform(-0.01...0.01), latitude: 20 + uniform(-0.01...0.01))
+            }
+        case .edges:
+            let corners = [(-180.0, 0.0), (180, 0), (0, 90), (0, -90), (179.999999, 45), (-179.999999, 45)]
+            return (0..<count).map { _ in
+                let corner = corners[Int.random(in: 0..<corners.count, using: &random)]
+                return Position(longitude: corner.0, latitude: corner.1)
+            }
+        }
+    }
+}
+
+extension ClusterIndex {
+    static func build(
+        _ places: [Position], _ options: ClusteringOptions, weights: [Double]? = nil,
+        partitions: [UInt32]? = nil, threads: Int = 1
+    ) throws -> ClusterIndex {
+        let longitudes = places.map(\.longitude)
+        let latitudes = places.map(\.latitude)
+        return try longitudes.withUnsafeBufferPointer { longitudes in
+            try latitudes.withUnsafeBufferPointer { latitudes in
+                try build(
+                    longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
+                    options: options, threads: threads)
+            }
+        }
+    }
+
+    func all(at zoom: Int) -> [Node] {
+        var nodes: [Node] = []
+        _ = self.nodes(west: -180, south: -90, east: 180, north: 90, at: Zoom(rawValue: zoom), into: &nodes)
+        return nodes
+    }
+
+    /// What is seen at a zoom: `c<id>:<count>` and `p<index>`, sorted.
+    func seen(at zoom: Int) -> [String] {
+        all(at: zoom).map(label).sorted()
+    }
+
+    func label(_ node: Node) -> String {
+        switch node {
+        case .point(let point): "p\(point.rawValue)"
+        case .cluster(let cluster): "c\(id(of: cluster)):\(pointCount(of: cluster))"
+        }
+    }
+}
