@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// Turns each pending node's list of earlier neighbours into its fate and its claimant.
-struct ClaimResolver {
-    let earlierStarts: UnsafePointer<UInt32>
+/// Turns each pending node's chain of earlier neighbours into its fate and its claimant.
+struct ClaimResolver<Scalar: Coordinate> {
+    typealias Found = NeighbourSweep<Scalar>.Found
+
+    let entries: UnsafeMutablePointer<LevelEntry<Scalar>>
+    let heads: UnsafePointer<UInt32>
     let fates: UnsafeMutablePointer<UInt8>
     /// By position, of claimed nodes: the position of the claimant.
     let claimants: UnsafeMutablePointer<UInt32>
 
     /// Resolves all shares, side by side as far as no node waits for another share, then the rest.
-    func run<Scalar>(_ sweep: NeighbourSweep<Scalar>, parallel: Parallel) {
+    func run(_ sweep: NeighbourSweep<Scalar>, parallel: Parallel) {
         let found = sweep.found
         let shares = found.count
         parallel.run(shares) { index in
@@ -36,8 +39,8 @@ struct ClaimResolver {
 
     /// Finds the fate of one node and of all that it waits for, by a stack of its own, since chains of
     /// neighbours may be as long as the level.
-    @inline(__always) private func resolve<Scalar>(
-        _ position: UInt32, within range: Range<Int>, _ found: [NeighbourSweep<Scalar>.Found],
+    @inline(__always) private func resolve(
+        _ position: UInt32, within range: Range<Int>, _ found: [Found],
         _ stack: inout [UInt32]
     ) {
         guard fates[Int(position)] == Fate.pending else { return }
@@ -65,35 +68,31 @@ struct ClaimResolver {
         case leaves
     }
 
-    @inline(__always) private func step<Scalar>(
-        _ position: Int, within range: Range<Int>, _ found: [NeighbourSweep<Scalar>.Found]
-    ) -> Step {
-        guard let list = earlier(of: position, found) else { return .settled }
-        let count = Int(list[0])
-        for item in 1...count {
-            let other = list[item]
+    @inline(__always) private func step(_ position: Int, within range: Range<Int>, _ found: [Found]) -> Step {
+        guard let share = found.first(where: { $0.range.contains(position) }) else { return .settled }
+        var first = NodeNumber.none
+        var link = heads[position]
+        while link != NeighbourSweep<Scalar>.noLink {
+            let (other, next) = (share.links.base[Int(link)].earlier, share.links.base[Int(link)].next)
+            link = next
             // Another share's fates may be changing at this moment; they must not be looked at.
             if !range.contains(Int(other)) { return .leaves }
             switch fates[Int(other)] {
             case Fate.free:
-                claimants[position] = other
-                fates[position] = Fate.claimed
-                return .settled
+                if first == NodeNumber.none || entries[Int(other)].order < entries[Int(first)].order {
+                    first = other
+                }
             case Fate.claimed: continue
             case Fate.deferred: return .leaves
             default: return .waits(other)
             }
         }
-        fates[position] = Fate.free
-        return .settled
-    }
-
-    @inline(__always) private func earlier<Scalar>(
-        of position: Int, _ found: [NeighbourSweep<Scalar>.Found]
-    ) -> UnsafeMutablePointer<UInt32>? {
-        for share in found where share.range.contains(position) {
-            return share.earlier.base + Int(earlierStarts[position])
+        guard first != NodeNumber.none else {
+            fates[position] = Fate.free
+            return .settled
         }
-        return nil
+        claimants[position] = first
+        fates[position] = Fate.claimed
+        return .settled
     }
 }

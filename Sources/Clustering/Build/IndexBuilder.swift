@@ -116,7 +116,7 @@ struct IndexBuilder<Scalar: Coordinate> {
             sweep.run(list, centers: centers, radius: radius, fates: fates.base, parallel: parallel)
         {
             ClaimResolver(
-                earlierStarts: UnsafePointer(sweep.earlierStarts.base), fates: fates.base,
+                entries: list.entries, heads: UnsafePointer(sweep.heads.base), fates: fates.base,
                 claimants: claimants.base
             ).run(sweep, parallel: parallel)
             groups.gather(claimantOf: claimants.base) { body in

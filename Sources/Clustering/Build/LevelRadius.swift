@@ -5,7 +5,10 @@ struct LevelRadius<Scalar: Coordinate> {
     let squared: Double
     /// No neighbour is further than this along one axis, rounding included.
     let reach: Scalar
+    /// A distance whose square, in `Scalar`'s arithmetic, is above this is beyond the radius for certain.
     let reachSquared: Scalar
+    /// And one below this is within it.
+    let innerSquared: Scalar
     /// The least height of a row whose neighbours lie in the rows beside it.
     let rowHeight: Double
     let unit: Double
@@ -13,14 +16,16 @@ struct LevelRadius<Scalar: Coordinate> {
     init(_ radius: Double) {
         unit = radius
         squared = radius * radius
-        let slack = radius + Scalar.roundingSlack
-        reach = Scalar(slack).nextUp
+        let outer = radius + Scalar.roundingSlack
+        reach = Scalar(outer).nextUp
         reachSquared = (reach * reach * (1 + 1e-5)).nextUp
-        rowHeight = max(slack * (1 + 1e-9), 0x1p-30)
+        let inner = radius - Scalar.roundingSlack
+        innerSquared = inner > 0 ? (Scalar(inner) * Scalar(inner) * (1 - 1e-5)).nextDown : -1
+        rowHeight = max(outer * (1 + 1e-9), 0x1p-30)
     }
 }
 
-/// Every node's exact place: points as they were rounded, clusters in 64 bits.
+/// Every cluster's exact place.
 struct Centers<Scalar: Coordinate> {
     let pointCount: UInt32
     let x: UnsafePointer<Double>
@@ -31,9 +36,19 @@ struct Centers<Scalar: Coordinate> {
     @inline(__always) func reaches(
         _ claimant: LevelEntry<Scalar>, _ other: LevelEntry<Scalar>, _ radius: LevelRadius<Scalar>
     ) -> Bool {
-        let near = other.x - claimant.x
-        let down = other.y - claimant.y
-        if near * near + down * down > radius.reachSquared { return false }
+        let dx = other.x - claimant.x
+        let dy = other.y - claimant.y
+        let squared = dx * dx + dy * dy
+        return squared <= radius.reachSquared && reaches(claimant, other, squared, radius)
+    }
+
+    /// The same where the rounded places' squared distance is known and not beyond `reachSquared`: only
+    /// what that leaves open needs the exact centre.
+    @inline(__always) func reaches(
+        _ claimant: LevelEntry<Scalar>, _ other: LevelEntry<Scalar>, _ squared: Scalar,
+        _ radius: LevelRadius<Scalar>
+    ) -> Bool {
+        if squared < radius.innerSquared { return true }
         var (x, y) = (Double(claimant.x), Double(claimant.y))
         if claimant.node >= pointCount {
             x = self.x[Int(claimant.node &- pointCount)]

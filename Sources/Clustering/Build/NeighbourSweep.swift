@@ -2,26 +2,38 @@
 
 /// Finds, for every node of a level, the nodes before it in order that reach it.
 ///
-/// Each row is walked from west to east beside windows of the rows above and below that move along, so
-/// memory is read in a stream. What is found is kept as positions in the level's list.
+/// Each row is walked from west to east beside a window of the row below that moves along, so memory is
+/// read in a stream and every pair of near nodes is met once.
 final class NeighbourSweep<Scalar: Coordinate> {
-    /// What one share of the rows gave.
+    /// A node before another in order that reaches it, and the next such of the other.
+    struct Link: BitwiseCopyable {
+        var earlier: UInt32
+        var next: UInt32
+    }
+
+    /// What one share of the level's nodes gave.
     struct Found {
+        /// The positions that the share stands for.
         var range = 0..<0
-        /// Positions of nodes with a neighbour before them, ascending.
-        let pending: Scratch<UInt32>
+        /// Positions of nodes with a neighbour before them.
+        let pending = Scratch<UInt32>(capacity: 1024)
         var pendingCount = 0
-        /// For each such node the number of those neighbours, then their positions in order.
-        let earlier: Scratch<UInt32>
-        var earlierCount = 0
+        /// Chains of those neighbours, from `heads`.
+        let links = Scratch<Link>(capacity: 1024)
+        var linkCount = 0
+        /// Neighbours across the border to another share: position, then the earlier one's.
+        let across = Scratch<UInt64>(capacity: 64)
+        var acrossCount = 0
         var overflowed = false
     }
 
     private(set) var found: [Found] = []
-    /// By position: where the node's neighbours are in its share's `earlier`.
-    let earlierStarts: Scratch<UInt32>
+    /// By position of a pending node: its first link in its share's `links`.
+    let heads: Scratch<UInt32>
 
-    init(capacity: Int) { earlierStarts = Scratch(capacity: capacity) }
+    static var noLink: UInt32 { .max }
+
+    init(capacity: Int) { heads = Scratch(capacity: capacity) }
 
     /// More comparisons a node than this, at the mean, and the level is too crowded for lists of neighbours.
     static var crowded: Int { 64 }
@@ -33,138 +45,141 @@ final class NeighbourSweep<Scalar: Coordinate> {
         fates: UnsafeMutablePointer<UInt8>, parallel: Parallel
     ) -> Bool {
         let shares = parallel.shares(of: list.count)
-        if found.count < shares {
-            found += (found.count..<shares).map { _ in
-                Found(pending: Scratch(capacity: 1024), earlier: Scratch(capacity: 4096))
-            }
-        }
+        while found.count < shares { found.append(Found()) }
         for index in found.indices {
+            let (start, end) = Parallel.bounds(min(index, shares), of: shares, count: list.count)
+            found[index].range = index < shares ? start..<end : 0..<0
             found[index].pendingCount = 0
-            found[index].earlierCount = 0
-            found[index].range = 0..<0
+            found[index].linkCount = 0
+            found[index].acrossCount = 0
+            found[index].overflowed = false
         }
         found.withUnsafeMutableBufferPointer { buffer in
             let outcomes = Unchecked(buffer.baseAddress)
             parallel.run(shares) { share in
                 guard let outcome = outcomes.value else { return }
-                let (start, end) = Parallel.bounds(share, of: shares, count: list.count)
-                self.sweep(list, start, end, centers, radius, fates, &outcome[share])
+                let range = outcome[share].range
+                (fates + range.lowerBound).update(repeating: Fate.free, count: range.count)
+                var walk = SweepWalk(
+                    list: list, centers: centers, radius: radius, fates: fates, heads: self.heads.base,
+                    found: outcome[share])
+                walk.run()
+                outcome[share] = walk.found
             }
         }
-        return !found.contains { $0.overflowed }
+        if found.contains(where: \.overflowed) { return false }
+        linkAcross(fates)
+        return true
     }
 
-    private func sweep(
-        _ list: LevelList<Scalar>, _ start: Int, _ end: Int, _ centers: Centers<Scalar>,
-        _ radius: LevelRadius<Scalar>, _ fates: UnsafeMutablePointer<UInt8>, _ outcome: inout Found
+    /// Adds the pairs that lie across borders, now that no share is being walked.
+    private func linkAcross(_ fates: UnsafeMutablePointer<UInt8>) {
+        for index in found.indices {
+            for item in 0..<found[index].acrossCount {
+                let pair = found[index].across.base[item]
+                let later = Int(pair >> 32)
+                guard let owner = found.firstIndex(where: { $0.range.contains(later) }) else { continue }
+                found[owner].link(
+                    later, to: UInt32(truncatingIfNeeded: pair), fates: fates, heads: heads.base)
+            }
+        }
+    }
+}
+
+extension NeighbourSweep.Found {
+    /// Notes that `earlier` reaches the node at `later`, which this share stands for.
+    @inline(__always) mutating func link(
+        _ later: Int, to earlier: UInt32, fates: UnsafeMutablePointer<UInt8>,
+        heads: UnsafeMutablePointer<UInt32>
     ) {
-        var result = outcome
-        result.range = start..<end
-        result.overflowed = false
-        defer { outcome = result }
-        guard start < end else { return }
+        if fates[later] == Fate.free {
+            fates[later] = Fate.pending
+            heads[later] = NeighbourSweep<Scalar>.noLink
+            pending.grow(to: pendingCount + 1)
+            pending.base[pendingCount] = UInt32(truncatingIfNeeded: later)
+            pendingCount += 1
+        }
+        links.grow(to: linkCount + 1)
+        links.base[linkCount] = .init(earlier: earlier, next: heads[later])
+        heads[later] = UInt32(truncatingIfNeeded: linkCount)
+        linkCount += 1
+    }
+}
+
+/// One share's walk along its rows.
+private struct SweepWalk<Scalar: Coordinate> {
+    let list: LevelList<Scalar>
+    let centers: Centers<Scalar>
+    let radius: LevelRadius<Scalar>
+    let fates: UnsafeMutablePointer<UInt8>
+    let heads: UnsafeMutablePointer<UInt32>
+    var found: NeighbourSweep<Scalar>.Found
+
+    mutating func run() {
+        guard !found.range.isEmpty else { return }
         let entries = list.entries
         let keys = list.rowKeys.base
         let starts = list.rowStarts.base
         let reach = radius.reach
-        var budget = (end - start + 1024) * Self.crowded
-        var row = list.rowIndex(containing: start)
-        var position = start
+        let (end, rowCount) = (found.range.upperBound, list.rowCount)
+        var budget = (found.range.count + 1024) * NeighbourSweep<Scalar>.crowded
+        var position = found.range.lowerBound
+        var row = list.rowIndex(containing: position)
         while position < end {
-            let rowStart = Int(starts[row])
             let rowEnd = Int(starts[row + 1])
-            let hasAbove = row > 0 && keys[row - 1] &+ 1 == keys[row]
-            let hasBelow = row + 1 < list.rowCount && keys[row] &+ 1 == keys[row + 1]
-            var above = hasAbove ? Int(starts[row - 1]) : 0
-            let aboveEnd = hasAbove ? rowStart : 0
-            var below = hasBelow ? rowEnd : 0
-            let belowEnd = hasBelow ? Int(starts[row + 2]) : 0
+            let hasBelow = row + 1 < rowCount && keys[row] &+ 1 == keys[row + 1]
+            var below = rowEnd
+            let belowEnd = hasBelow ? Int(starts[row + 2]) : rowEnd
             let last = min(rowEnd, end)
             while position < last {
                 let entry = entries[position]
-                let west = entry.x - reach
                 let east = entry.x + reach
-                var count = 0
-                var visited = 0
-                result.earlier.grow(to: result.earlierCount + 1)
-                var candidate = position - 1
-                while candidate >= rowStart && entries[candidate].x >= west {
-                    Self.collect(candidate, entry, entries, centers, radius, &result, &count)
-                    candidate -= 1
-                    visited += 1
-                }
-                candidate = position + 1
+                var candidate = position + 1
                 while candidate < rowEnd && entries[candidate].x <= east {
-                    Self.collect(candidate, entry, entries, centers, radius, &result, &count)
-                    candidate += 1
-                    visited += 1
+                    meet(position, entry, candidate, entries[candidate])
+                    candidate &+= 1
                 }
-                while above < aboveEnd && entries[above].x < west { above += 1 }
-                candidate = above
-                while candidate < aboveEnd && entries[candidate].x <= east {
-                    Self.collect(candidate, entry, entries, centers, radius, &result, &count)
-                    candidate += 1
-                    visited += 1
-                }
-                while below < belowEnd && entries[below].x < west { below += 1 }
+                budget &-= candidate &- position
+                let west = entry.x - reach
+                while below < belowEnd && entries[below].x < west { below &+= 1 }
                 candidate = below
                 while candidate < belowEnd && entries[candidate].x <= east {
-                    Self.collect(candidate, entry, entries, centers, radius, &result, &count)
-                    candidate += 1
-                    visited += 1
+                    meet(position, entry, candidate, entries[candidate])
+                    candidate &+= 1
                 }
-                if count == 0 {
-                    fates[position] = Fate.free
-                } else {
-                    fates[position] = Fate.pending
-                    record(position, count, entries, &result)
-                }
-                position += 1
-                budget -= visited
-                if budget < 0 {
-                    result.overflowed = true
-                    return
-                }
+                budget &-= candidate &- below
+                position &+= 1
+            }
+            if budget < 0 {
+                found.overflowed = true
+                return
             }
             row += 1
         }
     }
 
-    /// Notes `candidate` behind the list's end where it comes before `entry` and reaches it.
-    @inline(__always) private static func collect(
-        _ candidate: Int, _ entry: LevelEntry<Scalar>, _ entries: UnsafeMutablePointer<LevelEntry<Scalar>>,
-        _ centers: Centers<Scalar>, _ radius: LevelRadius<Scalar>, _ result: inout Found, _ count: inout Int
+    @inline(__always) private mutating func meet(
+        _ first: Int, _ firstEntry: LevelEntry<Scalar>, _ second: Int, _ secondEntry: LevelEntry<Scalar>
     ) {
-        let other = entries[candidate]
-        guard other.order < entry.order, centers.reaches(other, entry, radius) else { return }
-        count += 1
-        result.earlier.grow(to: result.earlierCount + count + 1)
-        result.earlier.base[result.earlierCount + count] = UInt32(truncatingIfNeeded: candidate)
+        let dx = firstEntry.x - secondEntry.x
+        let dy = firstEntry.y - secondEntry.y
+        let squared = dx * dx + dy * dy
+        if squared > radius.reachSquared { return }
+        if firstEntry.order < secondEntry.order {
+            if centers.reaches(firstEntry, secondEntry, squared, radius) { note(second, after: first) }
+        } else {
+            if centers.reaches(secondEntry, firstEntry, squared, radius) { note(first, after: second) }
+        }
     }
 
-    /// Puts the neighbours just collected in order and makes them the list of `position`.
-    @inline(__always) private func record(
-        _ position: Int, _ count: Int, _ entries: UnsafeMutablePointer<LevelEntry<Scalar>>,
-        _ result: inout Found
-    ) {
-        let list = result.earlier.base + result.earlierCount
-        list[0] = UInt32(truncatingIfNeeded: count)
-        var sorted = 2
-        while sorted <= count {
-            let moving = list[sorted]
-            let order = entries[Int(moving)].order
-            var place = sorted
-            while place > 1 && entries[Int(list[place - 1])].order > order {
-                list[place] = list[place - 1]
-                place -= 1
-            }
-            list[place] = moving
-            sorted += 1
+    @inline(__always) private mutating func note(_ later: Int, after earlier: Int) {
+        if found.range.contains(later) {
+            found.link(later, to: UInt32(truncatingIfNeeded: earlier), fates: fates, heads: heads)
+        } else {
+            found.across.grow(to: found.acrossCount + 1)
+            found.across.base[found.acrossCount] =
+                UInt64(later) << 32 | UInt64(UInt32(truncatingIfNeeded: earlier))
+            found.acrossCount += 1
         }
-        earlierStarts.base[position] = UInt32(truncatingIfNeeded: result.earlierCount)
-        result.earlierCount += count + 1
-        result.pending.grow(to: result.pendingCount + 1)
-        result.pending.base[result.pendingCount] = UInt32(truncatingIfNeeded: position)
-        result.pendingCount += 1
     }
 }

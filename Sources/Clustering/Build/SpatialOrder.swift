@@ -15,6 +15,9 @@ struct SpatialOrder<Scalar: Coordinate> {
     private struct Item: BitwiseCopyable {
         var code: UInt64
         var node: UInt32
+        /// The levels at which the node is alive.
+        var firstZoom: UInt8
+        var lastZoom: UInt8
     }
 
     private struct CodeKey: RadixKey {
@@ -29,7 +32,10 @@ struct SpatialOrder<Scalar: Coordinate> {
             let (start, end) = Parallel.bounds(share, of: shares, count: count)
             for node in start..<end {
                 let (x, y) = place(node)
-                first.base[node] = Item(code: code(x, y), node: UInt32(truncatingIfNeeded: node))
+                let (firstZoom, lastZoom) = life(node)
+                first.base[node] = Item(
+                    code: code(x, y), node: UInt32(truncatingIfNeeded: node), firstZoom: firstZoom,
+                    lastZoom: lastZoom)
             }
         }
         let second = Scratch<Item>(capacity: count)
@@ -81,7 +87,7 @@ struct SpatialOrder<Scalar: Coordinate> {
                     x.base[slot] = nodeX
                     y.base[slot] = nodeY
                     box.include(x: nodeX, y: nodeY)
-                    mark(node, bit: UInt64(1) << UInt64(slot & 63), word: word, layout, alive.base)
+                    mark(items[slot], bit: UInt64(1) << UInt64(slot & 63), word: word, layout, alive.base)
                 }
                 boxes.base[word] = box
             }
@@ -92,18 +98,25 @@ struct SpatialOrder<Scalar: Coordinate> {
             wordBoxes: boxes.finish(count: layout.wordCount))
     }
 
-    /// Sets a node's bit at each zoom from its birth up to where its parent takes over.
-    @inline(__always) private func mark(
-        _ node: Int, bit: UInt64, word: Int, _ layout: SpatialLayout, _ alive: UnsafeMutablePointer<UInt64>
-    ) {
+    /// A node lives from its birth up to where its parent takes over.
+    @inline(__always) private func life(_ node: Int) -> (first: UInt8, last: UInt8) {
         let parent = table.parents.base[node]
-        let first = parent == NodeNumber.none ? options.minimumZoom : Int(table.zooms.base[Int(parent)]) + 1
+        let first =
+            parent == NodeNumber.none ? UInt8(options.minimumZoom) : table.zooms.base[Int(parent)] &+ 1
         let last =
-            node < table.pointCount ? options.maximumZoom + 1 : Int(table.zooms.base[node - table.pointCount])
-        var zoom = first
-        while zoom <= last {
-            alive[(zoom - layout.minimumZoom) * layout.wordCount + word] |= bit
-            zoom += 1
+            node < table.pointCount
+            ? UInt8(options.maximumZoom + 1) : table.zooms.base[node - table.pointCount]
+        return (first, last)
+    }
+
+    @inline(__always) private func mark(
+        _ item: Item, bit: UInt64, word: Int, _ layout: SpatialLayout, _ alive: UnsafeMutablePointer<UInt64>
+    ) {
+        var level = Int(item.firstZoom) - layout.minimumZoom
+        let last = Int(item.lastZoom) - layout.minimumZoom
+        while level <= last {
+            alive[level &* layout.wordCount &+ word] |= bit
+            level &+= 1
         }
     }
 }
