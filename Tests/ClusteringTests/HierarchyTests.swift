@@ -91,7 +91,7 @@ struct HierarchyTests {
     @Test("a build can be cancelled")
     func cancelled() {
         let places = [1.0, 2, 3]
-        places.withUnsafeBufferPointer { places in
+        _ = places.withUnsafeBufferPointer { places in
             #expect(throws: ClusteringError.cancelled) {
                 try ClusterIndex.build(
                     longitudes: places, latitudes: places, options: ClusteringOptions(), isCancelled: { true }

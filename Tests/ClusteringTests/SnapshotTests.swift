@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import Clustering
+
+@Suite("Sections")
+struct SnapshotTests {
+    /// An index's sections, copied into aligned memory of their own.
+    private final class Copy {
+        var sections: [IndexSection: UnsafeMutableRawBufferPointer] = [:]
+
+        init(_ index: ClusterIndex) {
+            index.forEachSection { section, bytes in
+                let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
+                copy.copyMemory(from: bytes)
+                sections[section] = copy
+            }
+        }
+
+        deinit { for bytes in sections.values { bytes.deallocate() } }
+
+        func open(_ options: ClusteringOptions, _ count: Int) throws -> ClusterIndex {
+            try ClusterIndex.onSections(
+                options: options, pointCount: count, owner: self,
+                sections: sections.mapValues { UnsafeRawBufferPointer($0) })
+        }
+    }
+
+    static let optionSets = [
+        ClusteringOptions(), ClusteringOptions(maximumZoom: 20, precision: .double),
+        ClusteringOptions(minimumZoom: 3, maximumZoom: 9, minimumPoints: 4),
+    ]
+
+    @Test("an index on copied sections answers as the one they came from", arguments: optionSets)
+    func roundTrip(_ options: ClusteringOptions) throws {
+        for count in [0, 1, 64, 700] {
+            let places = PointSet.gathered.places(count)
+            let index = try ClusterIndex.build(places, options, weights: places.map { _ in 2 })
+            let mapped = try Copy(index).open(options, count)
+            try mapped.validate()
+            for zoom in options.minimumZoom...options.maximumZoom + 1 {
+                #expect(mapped.all(at: zoom) == index.all(at: zoom))
+            }
+            for ordinal in 0..<UInt32(index.clusterCount) {
+                let cluster = ClusterOrdinal(rawValue: ordinal)
+                #expect(Array(mapped.leaves(of: cluster)) == Array(index.leaves(of: cluster)))
+                #expect(mapped.weight(of: cluster) == index.weight(of: cluster))
+            }
+        }
+    }
+
+    @Test("a damaged section is refused or does no harm", arguments: IndexSection.allCases)
+    func damage(_ section: IndexSection) throws {
+        let places = PointSet.gathered.places(300)
+        let options = ClusteringOptions()
+        let index = try ClusterIndex.build(places, options)
+        var random = SeededGenerator(state: UInt64(section.rawValue))
+        for _ in 0..<200 {
+            let copy = Copy(index)
+            guard let bytes = copy.sections[section], !bytes.isEmpty else { continue }
+            if Bool.random(using: &random) {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= UInt8.random(
+                    in: 1...255, using: &random)
+            } else {
+                let kept = Int.random(in: 0..<bytes.count, using: &random)
+                let cut = UnsafeMutableRawBufferPointer.allocate(byteCount: kept, alignment: 8)
+                cut.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[0..<kept]))
+                bytes.deallocate()
+                copy.sections[section] = cut
+            }
+            do {
+                let mapped = try copy.open(options, places.count)
+                try mapped.validate()
+                for zoom in 0...17 { _ = mapped.seen(at: zoom) }
+                for ordinal in 0..<UInt32(mapped.clusterCount) {
+                    let cluster = ClusterOrdinal(rawValue: ordinal)
+                    _ = mapped.children(of: cluster).map { mapped.parent(of: $0) }
+                    _ = Array(mapped.leaves(of: cluster))
+                }
+                for point in 0..<UInt32(places.count) {
+                    _ = mapped.node(showing: PointIndex(rawValue: point), at: Zoom(rawValue: 0))
+                }
+            } catch is IndexSectionError {
+            }
+        }
+    }
+}
