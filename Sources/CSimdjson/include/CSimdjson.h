@@ -1,4 +1,70 @@
 // SPDX-License-Identifier: MIT
+// JSON text to a flat tape, and numbers to text. No C++ exception crosses this interface.
 #ifndef CSIMDJSON_H
 #define CSIMDJSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum csj_kind {
+    CSJ_NULL = 0,
+    CSJ_FALSE = 1,
+    CSJ_TRUE = 2,
+    CSJ_NUMBER = 3,
+    CSJ_STRING = 4,
+    CSJ_ARRAY = 5,
+    CSJ_OBJECT = 6
+};
+
+enum csj_error {
+    CSJ_OK = 0,
+    CSJ_SYNTAX = 1,
+    CSJ_DEPTH = 2,
+    CSJ_NOT_FINITE = 3,
+    CSJ_UTF8 = 4,
+    CSJ_STRING_ERROR = 5,
+    CSJ_MEMORY = 6,
+    CSJ_EMPTY = 7,
+    CSJ_TOO_LARGE = 8
+};
+
+/// A value of the document. An array's or object's members follow it; an object's are key, value, key, value.
+typedef struct csj_entry {
+    /// A csj_kind; for strings plus 8 where the text has escapes; for numbers plus 8 where it is written as an integer.
+    uint32_t kind;
+    /// The index of the entry behind this one and all that is in it.
+    uint32_t next;
+    /// The value's own text, from start up to end, quotes and brackets included.
+    uint32_t start;
+    uint32_t end;
+    /// A number's value; the count of an array's elements or an object's members.
+    double number;
+} csj_entry;
+
+typedef struct csj_parser csj_parser;
+
+/// NULL where there is no memory.
+csj_parser *csj_create(void);
+void csj_destroy(csj_parser *parser);
+
+/// Parses a whole text, less than 4 GiB. On success entries stay valid until the parser's next use.
+/// On failure error_offset tells where.
+int csj_parse(csj_parser *parser, const char *text, size_t length, uint32_t maximum_depth,
+              const csj_entry **entries, size_t *count, size_t *error_offset);
+
+/// Decodes a string's inside, which csj_parse has accepted, into target, which has room for length bytes.
+/// Returns the decoded length.
+size_t csj_unescape(const char *inside, size_t length, char *target);
+
+/// Writes a number as JavaScript prints it, at most 32 bytes, and returns how many. Not for numbers that are
+/// not finite.
+size_t csj_print_number(double number, char *target);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+
+/// Why bytes could not be compressed or inflated.
+public enum CompressionError: Error, Sendable, Equatable {
+    /// The bytes are not what their format demands; the message is zlib's or ours.
+    case damaged(String)
+    /// The compressed bytes end before their content does.
+    case truncated
+    /// The content is larger than the limit, in bytes; no more than that was inflated.
+    case limitExceeded(Int)
+    case outOfMemory
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+import CSimdjson
+import Glibc
+
+/// A growing buffer of bytes into which answers are written once and from which they are sent.
+///
+/// Invariant: `base` points at `capacity` bytes of this value's own, of which the first `count` are written.
+/// Being noncopyable, it has one owner, so it may be sent to another thread.
+public struct ByteWriter: ~Copyable, @unchecked Sendable {
+    private var base: UnsafeMutableRawPointer
+    private var capacity: Int
+    public private(set) var count = 0
+
+    /// - Parameter capacity: bytes to make room for at first, at least 64.
+    public init(capacity: Int = 512) {
+        self.capacity = max(capacity, 64)
+        base = UnsafeMutableRawPointer.allocate(byteCount: self.capacity, alignment: 16)
+    }
+
+    deinit { base.deallocate() }
+
+    /// Makes room for `more` bytes behind those written. Amortised O(1) a byte.
+    @inline(__always) public mutating func reserve(_ more: Int) {
+        if capacity - count < more { grow(more) }
+    }
+
+    @inline(never) private mutating func grow(_ more: Int) {
+        let wanted = max(count + more, capacity * 2)
+        let grown = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 16)
+        grown.copyMemory(from: base, byteCount: count)
+        base.deallocate()
+        base = grown
+        capacity = wanted
+    }
+
+    @inline(__always) public mutating func append(_ byte: UInt8) {
+        reserve(1)
+        base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+        count &+= 1
+    }
+
+    /// Appends a text that the program itself holds, as it is.
+    @inline(__always) public mutating func append(_ text: StaticString) {
+        let length = text.utf8CodeUnitCount
+        reserve(length)
+        (base + count).copyMemory(from: text.utf8Start, byteCount: length)
+        count &+= length
+    }
+
+    @inline(__always) public mutating func append(contentsOf bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        reserve(bytes.count)
+        (base + count).copyMemory(from: start, byteCount: bytes.count)
+        count &+= bytes.count
+    }
+
+    public mutating func append(contentsOf bytes: [UInt8]) {
+        reserve(bytes.count)
+        bytes.withUnsafeBytes { append(contentsOf: $0) }
+    }
+
+    public mutating func append(contentsOf bytes: ArraySlice<UInt8>) {
+        reserve(bytes.count)
+        bytes.withUnsafeBytes { append(contentsOf: $0) }
+    }
+
+    /// Appends a text's UTF-8 as it is, without quotes or escapes.
+    public mutating func append(raw text: String) {
+        var text = text
+        text.withUTF8 { append(contentsOf: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Appends an integer in decimal.
+    public mutating func append(integer value: some FixedWidthInteger) {
+        reserve(40)
+        var digits: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &digits) { buffer in
+            var rest = value.magnitude
+            var place = buffer.count
+            repeat {
+                let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 10)
+                place -= 1
+                buffer[place] = UInt8(truncatingIfNeeded: remainder) &+ UInt8(ascii: "0")
+                rest = quotient
+            } while rest != 0
+            if value < 0 {
+                place -= 1
+                buffer[place] = UInt8(ascii: "-")
+            }
+            append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[place...]))
+        }
+    }
+
+    /// Appends a number as JavaScript prints it (ECMAScript, Number::toString): the shortest digits that
+    /// read back as the same number. Numbers that are not finite are `null`, as in JSON.stringify.
+    public mutating func append(number value: Double) {
+        guard value.isFinite else { return append("null") }
+        reserve(32)
+        count += csj_print_number(value, (base + count).assumingMemoryBound(to: CChar.self))
+    }
+
+    /// Appends a string in quotes, with the escapes that JSON demands and no others.
+    public mutating func append(json text: String) {
+        var text = text
+        text.withUTF8 { append(json: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// The same for UTF-8 bytes.
+    public mutating func append(json utf8: UnsafeRawBufferPointer) {
+        reserve(utf8.count + 2)
+        append(UInt8(ascii: "\""))
+        var clean = 0
+        for index in utf8.indices {
+            let byte = utf8[index]
+            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+            append(contentsOf: UnsafeRawBufferPointer(rebasing: utf8[clean..<index]))
+            clean = index + 1
+            appendEscape(byte)
+        }
+        append(contentsOf: UnsafeRawBufferPointer(rebasing: utf8[clean...]))
+        append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendEscape(_ byte: UInt8) {
+        append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: append(UInt8(ascii: "b"))
+        case 0x09: append(UInt8(ascii: "t"))
+        case 0x0A: append(UInt8(ascii: "n"))
+        case 0x0C: append(UInt8(ascii: "f"))
+        case 0x0D: append(UInt8(ascii: "r"))
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(byte)
+        default:
+            append("u00")
+            append(byte < 0x10 ? UInt8(ascii: "0") : UInt8(ascii: "1"))
+            let low = byte & 15
+            append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
+        }
+    }
+
+    /// Appends a value, compact, members in the order in which the object has them.
+    public mutating func append(_ value: JSONValue) {
+        switch value {
+        case .null: append("null")
+        case .bool(let flag): flag ? append("true") : append("false")
+        case .number(let number): append(number: number)
+        case .string(let text): append(json: text)
+        case .array(let values):
+            append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { append(UInt8(ascii: ",")) }
+                append(value)
+            }
+            append(UInt8(ascii: "]"))
+        case .object(let object):
+            append(UInt8(ascii: "{"))
+            for (index, member) in object.members.enumerated() {
+                if index > 0 { append(UInt8(ascii: ",")) }
+                append(json: member.key)
+                append(UInt8(ascii: ":"))
+                append(member.value)
+            }
+            append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// Replaces bytes already written; what would lie past them is left out.
+    public mutating func overwrite(at offset: Int, with bytes: [UInt8]) {
+        for (index, byte) in bytes.enumerated() where offset >= 0 && offset + index < count {
+            base.storeBytes(of: byte, toByteOffset: offset + index, as: UInt8.self)
+        }
+    }
+
+    /// Forgets the bytes from `length` on; does nothing where there are not so many.
+    public mutating func truncate(to length: Int) {
+        if length >= 0 && length < count { count = length }
+    }
+
+    public func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(start: base, count: count))
+    }
+
+    /// The bytes written, copied.
+    public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+
+    /// The bytes written, as text.
+    public var string: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+}
+
+extension String {
+    /// A number as JavaScript's `String(number)` prints it, `NaN` and `Infinity` included.
+    public init(javaScript number: Double) {
+        if number.isNaN {
+            self = "NaN"
+        } else if number.isInfinite {
+            self = number < 0 ? "-Infinity" : "Infinity"
+        } else {
+            var writer = ByteWriter(capacity: 64)
+            writer.append(number: number)
+            self = writer.string
+        }
+    }
+}

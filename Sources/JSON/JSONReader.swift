@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+/// Reads JSON texts (RFC 8259) into trees. Where a text is large or read often, a `JSONParser`'s tape is cheaper.
+public enum JSONReader {
+    /// How deeply arrays and objects may nest, by the protocol.
+    public static let maximumDepth = 64
+
+    /// Parses a whole text; equal keys: the last counts.
+    public static func parse(
+        _ text: UnsafeRawBufferPointer, maximumDepth: Int = maximumDepth
+    ) throws(JSONError) -> JSONValue {
+        let parser = JSONParser()
+        return try parser.parse(text, maximumDepth).root.value
+    }
+
+    public static func parse(
+        _ text: [UInt8], maximumDepth: Int = maximumDepth
+    ) throws(JSONError) -> JSONValue {
+        var result: Result<JSONValue, JSONError> = .success(.null)
+        text.withUnsafeBytes { bytes in
+            do throws(JSONError) {
+                result = .success(try parse(bytes, maximumDepth: maximumDepth))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    public static func parse(
+        _ text: String, maximumDepth: Int = maximumDepth
+    ) throws(JSONError) -> JSONValue {
+        try parse(Array(text.utf8), maximumDepth: maximumDepth)
+    }
+}
+
+/// A text and its values, owned together; what to keep where a tape's scope is too short.
+public final class JSONDocument {
+    private let text: [UInt8]
+    private let parser = JSONParser()
+
+    public init(_ text: [UInt8]) throws(JSONError) {
+        self.text = text
+        var failure: JSONError?
+        text.withUnsafeBytes { bytes in
+            do throws(JSONError) { _ = try parser.parse(bytes, JSONReader.maximumDepth) } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Lends the root value, valid during the call.
+    public func withRoot<Result>(_ body: (JSONElement) throws -> Result) rethrows -> Result {
+        try text.withUnsafeBytes { bytes in
+            try body(JSONTape(text: bytes, entries: parser.lastEntries).root)
+        }
+    }
+}

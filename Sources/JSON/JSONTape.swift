@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+import CSimdjson
+
+/// A reusable parser. simdjson finds the text's structure; a flat tape of all values, each with its own text
+/// range, comes of it. Memory is kept from text to text, so a small one costs no allocation.
+///
+/// Invariant: `handle` is a parser that only this object uses; an object is used by one thread at a time.
+public final class JSONParser {
+    private let handle: OpaquePointer?
+    /// The entries of the last text parsed.
+    private(set) var lastEntries = UnsafeBufferPointer<csj_entry>(start: nil, count: 0)
+
+    public init() { handle = csj_create() }
+
+    deinit { if let handle { csj_destroy(handle) } }
+
+    /// Parses a whole text and lends its tape.
+    ///
+    /// - Parameters:
+    ///   - text: UTF-8, less than 4 GiB.
+    ///   - maximumDepth: how deeply arrays and objects may nest; a scalar has depth 0.
+    ///   - body: the tape and the text behind it are valid during this call only.
+    /// - Complexity: O(length), some hundred MB/s.
+    public func withTape<Result, Failure: Error>(
+        of text: UnsafeRawBufferPointer, maximumDepth: Int = JSONReader.maximumDepth,
+        _ body: (JSONTape) throws(Failure) -> Result
+    ) throws(JSONTapeError<Failure>) -> Result {
+        let tape: JSONTape
+        do { tape = try parse(text, maximumDepth) } catch { throw .json(error) }
+        do { return try body(tape) } catch { throw .body(error) }
+    }
+
+    /// As `withTape`, without scope: the tape is valid until the parser's next use or end, and for as long as
+    /// the text is.
+    func parse(_ text: UnsafeRawBufferPointer, _ maximumDepth: Int) throws(JSONError) -> JSONTape {
+        guard let handle, let start = text.baseAddress, !text.isEmpty else {
+            throw JSONError(kind: .empty, offset: 0, message: "The text is empty; a JSON value was expected.")
+        }
+        var entries: UnsafePointer<csj_entry>?
+        var count = 0
+        var offset = 0
+        let characters = start.assumingMemoryBound(to: CChar.self)
+        let status = csj_parse(
+            handle, characters, text.count, UInt32(clamping: maximumDepth), &entries, &count, &offset)
+        guard status == CSJ_OK.rawValue, let entries else {
+            throw Self.error(UInt32(bitPattern: status), offset: offset, maximumDepth: maximumDepth)
+        }
+        lastEntries = UnsafeBufferPointer(start: entries, count: count)
+        return JSONTape(text: text, entries: lastEntries)
+    }
+
+    private static func error(_ status: UInt32, offset: Int, maximumDepth: Int) -> JSONError {
+        switch status {
+        case CSJ_DEPTH.rawValue:
+            JSONError(
+                kind: .depth, offset: offset,
+                message: "JSON is nested more than \(maximumDepth) levels deep at byte \(offset).")
+        case CSJ_NOT_FINITE.rawValue:
+            JSONError(
+                kind: .number, offset: offset,
+                message: "The number at byte \(offset) is too large: numbers must be finite.")
+        case CSJ_UTF8.rawValue:
+            JSONError(kind: .encoding, offset: offset, message: "The text is not UTF-8.")
+        case CSJ_STRING_ERROR.rawValue:
+            JSONError(
+                kind: .string, offset: offset,
+                message:
+                    "The string at byte \(offset) does not end, or has a control character or an escape that JSON does not have."
+            )
+        case CSJ_EMPTY.rawValue:
+            JSONError(kind: .empty, offset: offset, message: "The text is empty; a JSON value was expected.")
+        case CSJ_MEMORY.rawValue, CSJ_TOO_LARGE.rawValue:
+            JSONError(kind: .size, offset: offset, message: "The text is too large.")
+        default:
+            JSONError(kind: .syntax, offset: offset, message: "The text is not JSON at byte \(offset).")
+        }
+    }
+}
+
+/// Either the text was not JSON, or the work on it failed.
+public enum JSONTapeError<Failure: Error>: Error {
+    case json(JSONError)
+    case body(Failure)
+}
+
+/// The values of a text that a `JSONParser` has read; valid only where the parser lends it.
+///
+/// Invariant: `entries` are a whole tape as the shim writes it, and every range in it lies within `text`.
+public struct JSONTape {
+    let text: UnsafeRawBufferPointer
+    let entries: UnsafeBufferPointer<csj_entry>
+
+    public var root: JSONElement { JSONElement(tape: self, index: 0) }
+}
+
+/// A value on a tape. Navigation allocates nothing.
+public struct JSONElement {
+    public enum Kind: Sendable { case null, bool, number, string, array, object }
+
+    let tape: JSONTape
+    let index: Int
+
+    private var entry: csj_entry { tape.entries[index] }
+
+    public var kind: Kind {
+        switch entry.kind & 7 {
+        case CSJ_NULL.rawValue: .null
+        case CSJ_FALSE.rawValue, CSJ_TRUE.rawValue: .bool
+        case CSJ_NUMBER.rawValue: .number
+        case CSJ_STRING.rawValue: .string
+        case CSJ_ARRAY.rawValue: .array
+        default: .object
+        }
+    }
+
+    /// The value's own text as it was sent, without spaces around it.
+    public var rawText: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: tape.text[rawRange])
+    }
+
+    /// Where that is in the whole text.
+    public var rawRange: Range<Int> { Int(entry.start)..<Int(entry.end) }
+
+    public var bool: Bool? {
+        switch entry.kind {
+        case CSJ_TRUE.rawValue: true
+        case CSJ_FALSE.rawValue: false
+        default: nil
+        }
+    }
+
+    public var number: Double? { kind == .number ? entry.number : nil }
+
+    /// A number written without fraction or exponent, where 64 bits hold it; also one that is integral and
+    /// exact as a double.
+    public var integer: Int64? {
+        guard kind == .number else { return nil }
+        if entry.kind & 8 != 0, abs(entry.number) >= 0x1p53 {
+            return Int64(String(decoding: rawText, as: UTF8.self))
+        }
+        return Int64(exactly: entry.number)
+    }
+
+    /// A string's decoded text.
+    public var string: String? {
+        guard kind == .string else { return nil }
+        let inside = UnsafeRawBufferPointer(rebasing: rawText.dropFirst().dropLast())
+        guard entry.kind & 8 != 0, let start = inside.baseAddress else {
+            return String(decoding: inside, as: UTF8.self)
+        }
+        return String(unsafeUninitializedCapacity: inside.count) { target in
+            target.withMemoryRebound(to: CChar.self) { target in
+                guard let out = target.baseAddress else { return 0 }
+                return csj_unescape(start.assumingMemoryBound(to: CChar.self), inside.count, out)
+            }
+        }
+    }
+
+    /// Whether a string's decoded text has just these bytes; without escapes no string is made.
+    public func isString(_ text: StaticString) -> Bool {
+        guard kind == .string else { return false }
+        if entry.kind & 8 != 0 { return string?.utf8.elementsEqual(text.description.utf8) ?? false }
+        let inside = rawText.dropFirst().dropLast()
+        return text.withUTF8Buffer { inside.elementsEqual($0) }
+    }
+
+    /// How many elements an array or members an object has; 0 for others.
+    public var count: Int { entry.kind & 7 >= CSJ_ARRAY.rawValue ? Int(entry.number) : 0 }
+
+    /// An array's elements; none for other kinds.
+    public var elements: Elements {
+        let isArray = entry.kind == CSJ_ARRAY.rawValue
+        return Elements(tape: tape, place: index + 1, end: isArray ? Int(entry.next) : index + 1)
+    }
+
+    /// An object's members as written, equal keys included; none for other kinds.
+    public var members: Members {
+        let isObject = entry.kind == CSJ_OBJECT.rawValue
+        return Members(tape: tape, place: index + 1, end: isObject ? Int(entry.next) : index + 1)
+    }
+
+    /// The value of a key, the last of equal ones. O(members).
+    public subscript(key: StaticString) -> JSONElement? {
+        var found: JSONElement?
+        for (name, value) in members where name.isString(key) { found = value }
+        return found
+    }
+
+    /// The value as a tree.
+    public var value: JSONValue {
+        switch kind {
+        case .null: .null
+        case .bool: .bool(bool ?? false)
+        case .number: .number(entry.number)
+        case .string: .string(string ?? "")
+        case .array: .array(elements.map(\.value))
+        case .object: .object(JSONObject(reading: members.map { ($0.key.string ?? "", $0.value.value) }))
+        }
+    }
+
+    public struct Elements: Sequence, IteratorProtocol {
+        let tape: JSONTape
+        var place: Int
+        let end: Int
+
+        @inline(__always) public mutating func next() -> JSONElement? {
+            guard place < end else { return nil }
+            defer { place = Int(tape.entries[place].next) }
+            return JSONElement(tape: tape, index: place)
+        }
+    }
+
+    public struct Members: Sequence, IteratorProtocol {
+        let tape: JSONTape
+        var place: Int
+        let end: Int
+
+        @inline(__always) public mutating func next() -> (key: JSONElement, value: JSONElement)? {
+            guard place + 1 < end else { return nil }
+            let key = JSONElement(tape: tape, index: place)
+            let value = JSONElement(tape: tape, index: place + 1)
+            place = Int(tape.entries[place + 1].next)
+            return (key, value)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+/// A JSON value as a tree. Strings and keys are equal where their bytes are: Swift's own `==` on strings
+/// takes canonically equivalent ones for equal, which JSON does not.
+public enum JSONValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+
+    public static func == (a: JSONValue, b: JSONValue) -> Bool {
+        switch (a, b) {
+        case (.null, .null): true
+        case (.bool(let a), .bool(let b)): a == b
+        case (.number(let a), .number(let b)): a == b
+        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
+        case (.array(let a), .array(let b)): a == b
+        case (.object(let a), .object(let b)): a == b
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .number(let value): hasher.combine(value)
+        case .string(let value): value.utf8.forEach { hasher.combine($0) }
+        case .array(let values): hasher.combine(values)
+        case .object(let object): hasher.combine(object.count)
+        }
+    }
+
+    /// The value's text, compact.
+    public var text: String {
+        var writer = ByteWriter()
+        writer.append(self)
+        return writer.string
+    }
+}
+
+/// An object's members in the order in which they were first written; of equal keys the last value counts.
+public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    public private(set) var members: [(key: String, value: JSONValue)] = []
+
+    public init() {}
+
+    public init(_ members: some Sequence<(key: String, value: JSONValue)>) {
+        for (key, value) in members { self[key] = value }
+    }
+
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        for (key, value) in elements { self[key] = value }
+    }
+
+    public var count: Int { members.count }
+    public var isEmpty: Bool { members.isEmpty }
+
+    /// The value of a key; setting nil removes it. O(members).
+    public subscript(key: String) -> JSONValue? {
+        get { members.first { $0.key.hasSameBytes(as: key) }?.value }
+        set {
+            let place = members.firstIndex { $0.key.hasSameBytes(as: key) }
+            switch (place, newValue) {
+            case (let place?, let value?): members[place].value = value
+            case (let place?, nil): members.remove(at: place)
+            case (nil, let value?): members.append((key, value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// Members of a text just read, whose keys may repeat. O(members) where they do not.
+    init(reading members: [(key: String, value: JSONValue)]) {
+        self.init()
+        guard members.count > 16 else {
+            for (key, value) in members { self[key] = value }
+            return
+        }
+        var places: [[UInt8]: Int] = [:]
+        for (key, value) in members {
+            if let place = places.updateValue(self.members.count, forKey: Array(key.utf8)) {
+                places[Array(key.utf8)] = place
+                self.members[place].value = value
+            } else {
+                self.members.append((key, value))
+            }
+        }
+    }
+
+    /// Members as JavaScript lists them: keys that are array indexes first, ascending, then the others.
+    public var membersInJavaScriptOrder: [(key: String, value: JSONValue)] {
+        let indexed = members.compactMap { member in
+            Self.arrayIndex(member.key).map { (index: $0, member: member) }
+        }
+        if indexed.isEmpty { return members }
+        return indexed.sorted { $0.index < $1.index }.map(\.member)
+            + members.filter { Self.arrayIndex($0.key) == nil }
+    }
+
+    private static func arrayIndex(_ key: String) -> UInt32? {
+        guard let index = UInt32(key), index < .max, String(index).hasSameBytes(as: key) else { return nil }
+        return index
+    }
+
+    /// Equal where the same keys have equal values, in whatever order.
+    public static func == (a: JSONObject, b: JSONObject) -> Bool {
+        a.count == b.count && a.members.allSatisfy { b[$0.key] == $0.value }
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(count) }
+}
+
+extension String {
+    /// Whether two strings have the same UTF-8 bytes. O(length).
+    public func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import JSON
+
+@Suite("Reading JSON")
+struct JSONReaderTests {
+    @Test(
+        "values of every kind",
+        arguments: [
+            ("null", .null), (" true ", .bool(true)), ("false", .bool(false)), ("12", .number(12)),
+            ("-0.5e-3", .number(-0.0005)),
+            (#""a\"b\\\/\b\f\n\r\t\u00e9\ud83d\ude00""#, .string("a\"b\\/\u{8}\u{c}\n\r\té😀")),
+            ("[]", .array([])), ("[1,[2],{}]", .array([.number(1), .array([.number(2)]), .object([:])])),
+            (#"{"a":{"b":[]}}"#, .object(["a": .object(["b": .array([])])])),
+            (#"{"a":1,"a":2}"#, .object(["a": .number(2)])), (#""\u0000""#, .string("\0")),
+        ] as [(String, JSONValue)])
+    func values(_ text: String, _ value: JSONValue) throws {
+        #expect(try JSONReader.parse(text) == value)
+    }
+
+    @Test(
+        "numbers to the last bit",
+        arguments: [
+            "0", "-0", "1e22", "1e23", "9007199254740993", "123456789012345678901", "1.7976931348623157e308",
+            "4.9e-324", "1e-400", "0.1", "2.2250738585072011e-308", "179.999999",
+            "3.14159265358979323846264338",
+            "0.000000000000000000000000000001", "12345678901234567890e-20",
+        ])
+    func numbers(_ text: String) throws {
+        #expect(try JSONReader.parse(text) == .number(Double(text) ?? .nan))
+    }
+
+    @Test(
+        "what is not JSON is refused",
+        arguments: [
+            "", " ", "tru", "truex", "nul", "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x10", "NaN",
+            "Infinity",
+            "[1 2]", "[1,]", "[,1]", "[", "]", "{", "}", "{1:2}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#,
+            #"{"a" 1}"#,
+            #"{"a":1 "b":2}"#, "1 2", "[1]]", "[1}", #"{"a":1]"#, #""abc"#, #""\x""#, #""\u12""#,
+            #""\ud800""#,
+            #""\udc00""#, #""\ud800\u0041""#, "\"a\nb\"", "\"\u{1}\"", "'a'", "1e400", "-1e400", #""a"b"#,
+            "1a", "[1a]",
+        ])
+    func refused(_ text: String) {
+        #expect(throws: JSONError.self) { _ = try JSONReader.parse(text) }
+    }
+
+    @Test(
+        "bytes that are not UTF-8",
+        arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0xED]] as [[UInt8]])
+    func encoding(_ bytes: [UInt8]) {
+        #expect(throws: JSONError.self) { _ = try JSONReader.parse(bytes) }
+    }
+
+    @Test("depth")
+    func depth() throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
+        _ = try JSONReader.parse(nested(64))
+        let error = #expect(throws: JSONError.self) { _ = try JSONReader.parse(nested(65)) }
+        #expect(error?.kind == .depth && error?.offset == 64)
+        #expect(throws: JSONError.self) {
+            _ = try JSONReader.parse(String(repeating: "{\"a\":", count: 100_000))
+        }
+    }
+
+    @Test("a text cut anywhere is refused and leads nowhere else")
+    func cut() throws {
+        let text = Array(#"{"id":7,"a":[1,-2.5e3,"x\u00e9y",{"b":null,"c":[true,false]}],"d":"ü"}"#.utf8)
+        _ = try JSONReader.parse(text)
+        for length in text.indices {
+            #expect(throws: JSONError.self) { _ = try JSONReader.parse(Array(text[..<length])) }
+        }
+    }
+
+    @Test("random bytes never crash, and what is accepted is read again the same")
+    func fuzz() throws {
+        var state: UInt64 = 42
+        func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let pieces = [
+            "{", "}", "[", "]", ",", ":", "\"", "\\", "a", "1", "-", ".", "e", "true", "null", " ", "\\u0041",
+            "é",
+        ]
+        for _ in 0..<20_000 {
+            let text = (0..<next(14)).map { _ in pieces[next(pieces.count)] }.joined()
+            if let value = try? JSONReader.parse(text) {
+                #expect(try JSONReader.parse(value.text) == value, "\(text)")
+            }
+        }
+    }
+
+    @Test("the tape gives each value's own text")
+    func rawText() throws {
+        let text = Array(#" { "a" : [ 1.50 , "x\ny" ] , "b":{"c" :12345678901234567890} } "#.utf8)
+        let document = try JSONDocument(text)
+        try document.withRoot { root in
+            func raw(_ element: JSONElement?) -> String? {
+                element.map { String(decoding: $0.rawText, as: UTF8.self) }
+            }
+            #expect(raw(root["a"]) == #"[ 1.50 , "x\ny" ]"#)
+            #expect(
+                root["a"]?.elements.map { String(decoding: $0.rawText, as: UTF8.self) } == [
+                    "1.50", #""x\ny""#,
+                ])
+            #expect(raw(root["b"]?["c"]) == "12345678901234567890")
+            let missing = root["d"]
+            #expect(missing == nil)
+            let array = try #require(root["a"])
+            #expect(array.count == 2 && root.count == 2)
+        }
+    }
+
+    @Test("integers")
+    func integers() throws {
+        let document = try JSONDocument(Array("[1,-5,9007199254740993,9223372036854775808,1.0,1e3,1.5]".utf8))
+        document.withRoot { root in
+            #expect(root.elements.map(\.integer) == [1, -5, 9_007_199_254_740_993, nil, 1, 1000, nil])
+        }
+    }
+
+    @Test("strings that are canonically equal are not equal here")
+    func equality() throws {
+        #expect(JSONValue.string("é") != .string("e\u{301}"))
+        let object = try JSONReader.parse("{\"é\":1,\"e\u{301}\":2}")
+        guard case .object(let members) = object else {
+            Issue.record("an object was expected")
+            return
+        }
+        #expect(members.count == 2 && members["é"] == .number(1))
+    }
+}
+
+extension JSONElement.Elements {
+    fileprivate func map<T>(_ path: KeyPath<JSONElement, T>) -> [T] { map { $0[keyPath: path] } }
+}
