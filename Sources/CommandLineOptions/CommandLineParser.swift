@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+
+/// What a command line asks for.
+public enum ParseOutcome: Sendable, Equatable {
+    case run(ParsedArguments)
+    /// `--help` was given; the text is for standard output.
+    case help(String)
+    /// `--version` was given.
+    case version
+}
+
+extension Command {
+    /// Reads a command line (without the program's name) as getopt_long does.
+    ///
+    /// Options and operands mix; `--` ends the options; `--name=value`, `--name value`, `-nvalue`,
+    /// `-n value` and `-abc` are understood; a long name may be shortened as long as it is unambiguous. The
+    /// program's own options are accepted before and after a subcommand's name.
+    public func parse(_ arguments: [String]) throws(UsageError) -> ParseOutcome {
+        var parser = CommandLineParser(root: self)
+        return try parser.parse(arguments)
+    }
+}
+
+struct CommandLineParser {
+    private let root: Command
+    private var command: Command
+    private var path: [String]
+    private var operands: [String] = []
+    private var values: [String: [String]] = [:]
+
+    init(root: Command) {
+        self.root = root
+        command = root
+        path = [root.name]
+    }
+
+    mutating func parse(_ arguments: [String]) throws(UsageError) -> ParseOutcome {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            if argument == "--" {
+                while let operand = rest.popFirst() { try take(operand: operand) }
+            } else if argument.hasPrefix("--") {
+                try takeLong(argument.dropFirst(2), &rest)
+            } else if argument.hasPrefix("-") && argument != "-" {
+                try takeShort(argument.dropFirst(), &rest)
+            } else {
+                try take(operand: argument)
+            }
+            // As with GNU tools, what follows --help is not looked at.
+            if values[Command.help.name] != nil { return .help(command.helpText(path: path, root: root)) }
+            if values[Command.version.name] != nil { return .version }
+        }
+        try checkOperands()
+        return .run(ParsedArguments(commandPath: path, operands: operands, values: values))
+    }
+
+    private func failure(_ message: String) -> UsageError { UsageError(commandPath: path, message: message) }
+
+    private var knownOptions: [Option] {
+        if path.count == 1 { return root.allOptions(isRoot: true) }
+        let own = command.allOptions(isRoot: false)
+        return own + root.options.filter { option in !own.contains { $0.name == option.name } }
+    }
+
+    // MARK: Options
+
+    private mutating func takeLong(_ text: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        let equals = text.firstIndex(of: "=")
+        let name = String(text[..<(equals ?? text.endIndex)])
+        let inlineValue = equals.map { String(text[text.index(after: $0)...]) }
+        let option = try longOption(named: name)
+        guard option.valueName != nil else {
+            if inlineValue != nil { throw failure("option '--\(option.name)' doesn't allow an argument") }
+            values[option.name, default: []].append("")
+            return
+        }
+        guard let value = inlineValue ?? rest.popFirst() else {
+            throw failure("option '--\(option.name)' requires an argument")
+        }
+        try store(value, for: option)
+    }
+
+    private func longOption(named name: String) throws(UsageError) -> Option {
+        let known = knownOptions
+        if let exact = known.first(where: { $0.name == name }) { return exact }
+        let candidates = name.isEmpty ? [] : known.filter { $0.name.hasPrefix(name) }
+        if candidates.count == 1 { return candidates[0] }
+        guard candidates.isEmpty else {
+            let possibilities = candidates.map { "'--\($0.name)'" }.joined(separator: " ")
+            throw failure("option '--\(name)' is ambiguous; possibilities: \(possibilities)")
+        }
+        throw failure(
+            "unrecognized option '--\(name)'"
+                + Suggestion.text(for: name, among: known.map(\.name), prefix: "--"))
+    }
+
+    private mutating func takeShort(_ text: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        var letters = text
+        while let letter = letters.popFirst() {
+            guard let option = knownOptions.first(where: { $0.short == letter }) else {
+                throw failure("invalid option -- '\(letter)'")
+            }
+            guard option.valueName != nil else {
+                values[option.name, default: []].append("")
+                continue
+            }
+            guard let value = letters.isEmpty ? rest.popFirst() : String(letters) else {
+                throw failure("option requires an argument -- '\(letter)'")
+            }
+            try store(value, for: option)
+            return
+        }
+    }
+
+    private mutating func store(_ value: String, for option: Option) throws(UsageError) {
+        if let wanted = option.kind.complaint(about: value) {
+            throw failure("invalid argument '\(value)' for '--\(option.name)': \(wanted)")
+        }
+        values[option.name, default: []].append(value)
+    }
+
+    // MARK: Operands
+
+    private mutating func take(operand: String) throws(UsageError) {
+        if path.count == 1 && !root.subcommands.isEmpty {
+            guard let found = root.subcommands.first(where: { $0.name == operand }) else {
+                let names = root.subcommands.filter { !$0.isHidden }.map(\.name)
+                throw failure("unknown command '\(operand)'" + Suggestion.text(for: operand, among: names))
+            }
+            command = found
+            path.append(found.name)
+            return
+        }
+        let place = operands.count
+        guard let taker = place < command.operands.count ? command.operands[place] : command.operands.last,
+            place < command.operands.count || taker.count == .any
+        else {
+            throw failure("extra operand '\(operand)'")
+        }
+        if let wanted = taker.kind.complaint(about: operand) {
+            throw failure("invalid \(taker.name) '\(operand)': \(wanted)")
+        }
+        operands.append(operand)
+    }
+
+    private func checkOperands() throws(UsageError) {
+        if path.count == 1 && !root.subcommands.isEmpty { throw failure("missing command") }
+        let required = command.operands.filter { $0.count == .one }
+        guard operands.count < required.count else { return }
+        let missing = required[operands.count].name
+        throw failure(
+            operands.last.map { "missing \(missing) after '\($0)'" } ?? "missing operand \(missing)")
+    }
+}
+
+extension ValueKind {
+    /// What is expected instead, where the text is not of this kind.
+    func complaint(about text: String) -> String? {
+        switch self {
+        case .text, .dynamic: return nil
+        case .file, .directory: return text.isEmpty ? "a path is expected" : nil
+        case .integer(let range):
+            if let value = Int64(text), range.contains(value) { return nil }
+            if range.upperBound == .max {
+                return "a whole number of at least \(range.lowerBound) is expected"
+            }
+            return "a whole number from \(range.lowerBound) to \(range.upperBound) is expected"
+        case .number(let range):
+            if let value = Double(text), value.isFinite, range.contains(value) { return nil }
+            if range.upperBound >= .greatestFiniteMagnitude {
+                return "a number of at least \(plain(range.lowerBound)) is expected"
+            }
+            return "a number from \(plain(range.lowerBound)) to \(plain(range.upperBound)) is expected"
+        case .oneOf(let words):
+            return words.contains(text) ? nil : "expected one of " + words.joined(separator: ", ")
+        }
+    }
+}
+
+/// The number without the ".0" of whole ones.
+private func plain(_ number: Double) -> String {
+    Int64(exactly: number).map(String.init) ?? String(number)
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// What a `main` does around a command's table.
+public enum Launch {
+    /// Parses the process's arguments. Prints help or the version and exits with 0 where asked for, and
+    /// an error with exit status 2 where they do not fit; so it returns only with something to run.
+    public static func parseOrExit(_ command: Command, version: String) -> ParsedArguments {
+        do throws(UsageError) {
+            switch try command.parse(Array(CommandLine.arguments.dropFirst())) {
+            case .run(let arguments): return arguments
+            case .help(let text): print(text, terminator: "")
+            case .version: print("\(command.name) \(version)")
+            }
+            exit(0)
+        } catch {
+            exitWithUsageError(error)
+        }
+    }
+
+    /// Says the error on standard error and exits with status 2.
+    public static func exitWithUsageError(_ error: UsageError) -> Never {
+        writeToStandardError("\(error)\n")
+        exit(UsageError.exitStatus)
+    }
+
+    /// Writes the text to standard error, unbuffered.
+    public static func writeToStandardError(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while let base = rest.baseAddress, !rest.isEmpty {
+                let written = write(STDERR_FILENO, base, rest.count)
+                if written < 0 && errno == EINTR { continue }
+                guard written > 0 else { return }
+                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+            }
+        }
+    }
+}

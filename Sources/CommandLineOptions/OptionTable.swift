@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+
+/// What an option's value or an operand may be: checked as it is parsed, said in help, offered by completion.
+public enum ValueKind: Sendable, Equatable {
+    case text
+    /// A path; completion offers files.
+    case file
+    /// A path; completion offers directories.
+    case directory
+    case integer(ClosedRange<Int64>)
+    /// A finite number in the range.
+    case number(ClosedRange<Double>)
+    case oneOf([String])
+    /// Something only the running program knows, such as a source's name. The word is what a
+    /// completion script passes to the program's hidden completion command.
+    case dynamic(String)
+}
+
+/// One option of a command, such as `-s, --socket=PATH`.
+public struct Option: Sendable, Equatable {
+    /// The long name, without dashes.
+    public let name: String
+    /// The letter for `-s`, where there is one.
+    public let short: Character?
+    /// How the value is called in help (`PATH`), nil for a flag without value.
+    public let valueName: String?
+    public let kind: ValueKind
+    /// Whether every use counts; otherwise the last one wins, as with GNU tools.
+    public let isRepeatable: Bool
+    /// Said in help, in the imperative or as a noun phrase, without a full stop.
+    public let help: String
+
+    /// An option that takes a value.
+    public init(
+        _ name: String, short: Character? = nil, value valueName: String, kind: ValueKind = .text,
+        isRepeatable: Bool = false, help: String
+    ) {
+        self.name = name
+        self.short = short
+        self.valueName = valueName
+        self.kind = kind
+        self.isRepeatable = isRepeatable
+        self.help = help
+    }
+
+    private init(flag name: String, short: Character?, help: String) {
+        self.name = name
+        self.short = short
+        self.valueName = nil
+        self.kind = .text
+        self.isRepeatable = false
+        self.help = help
+    }
+
+    /// An option without value.
+    public static func flag(_ name: String, short: Character? = nil, help: String) -> Option {
+        Option(flag: name, short: short, help: help)
+    }
+}
+
+/// One operand of a command, such as `SOURCE`.
+public struct Operand: Sendable, Equatable {
+    public enum Count: Sendable, Equatable { case one, optional, any }
+
+    /// As shown in help, in capitals.
+    public let name: String
+    public let kind: ValueKind
+    public let count: Count
+    public let help: String
+
+    public init(_ name: String, kind: ValueKind = .text, count: Count = .one, help: String) {
+        self.name = name
+        self.kind = kind
+        self.count = count
+        self.help = help
+    }
+}
+
+/// An example for help: a command line and what it does.
+public struct Example: Sendable, Equatable {
+    public let commandLine: String
+    public let explanation: String
+
+    public init(_ commandLine: String, _ explanation: String) {
+        self.commandLine = commandLine
+        self.explanation = explanation
+    }
+}
+
+/// A command's table: the one place from which it is parsed, its help printed, its completion and its
+/// man page made.
+///
+/// `--help` belongs to every command and `--version` to the first one; they are not listed.
+public struct Command: Sendable, Equatable {
+    public let name: String
+    /// One line without a full stop.
+    public let summary: String
+    /// Paragraphs that help and the man page show after the summary.
+    public let details: [String]
+    public let operands: [Operand]
+    public let options: [Option]
+    public let examples: [Example]
+    public let subcommands: [Command]
+    /// Left out of help and completion.
+    public let isHidden: Bool
+
+    public init(
+        _ name: String, summary: String, details: [String] = [], operands: [Operand] = [],
+        options: [Option] = [], examples: [Example] = [], subcommands: [Command] = [], isHidden: Bool = false
+    ) {
+        self.name = name
+        self.summary = summary
+        self.details = details
+        self.operands = operands
+        self.options = options
+        self.examples = examples
+        self.subcommands = subcommands
+        self.isHidden = isHidden
+    }
+
+    static let help = Option.flag("help", short: "h", help: "show this help and exit")
+    static let version = Option.flag("version", help: "show the version and exit")
+
+    /// The options with those that every command has.
+    func allOptions(isRoot: Bool) -> [Option] {
+        options + [Command.help] + (isRoot ? [Command.version] : [])
+    }
+}

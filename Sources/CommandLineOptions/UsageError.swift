@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+
+/// A command line that does not fit the command's table.
+///
+/// `description` is what GNU tools print: the program, what is wrong, and where to read more. The exit
+/// status that goes with it is 2.
+public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The program's name, then the subcommand's if there is one.
+    public let commandPath: [String]
+    /// What is wrong, as GNU's getopt words it.
+    public let message: String
+
+    public init(commandPath: [String], message: String) {
+        self.commandPath = commandPath
+        self.message = message
+    }
+
+    public static let exitStatus: Int32 = 2
+
+    public var description: String {
+        let program = commandPath.first ?? ""
+        return """
+            \(program): \(message)
+            Try '\(commandPath.joined(separator: " ")) --help' for more information.
+            """
+    }
+}
