@@ -313,6 +313,12 @@ int csj_parse(csj_parser *parser, const char *text, size_t length, uint32_t maxi
     return CSJ_OK;
 }
 
+int csj_read_number(const char *text, size_t length, double *value) {
+    bool integer = false;
+    const char *end = text + length;
+    return read_number(text, end, *value, integer) == end && *value - *value == 0;
+}
+
 size_t csj_unescape(const char *at, size_t length, char *target) {
     const char *end = at + length;
     char *out = target;

@@ -164,6 +164,13 @@ public struct JSONElement {
         return text.withUTF8Buffer { inside.elementsEqual($0) }
     }
 
+    /// The same for bytes that are known only now.
+    public func isString(_ bytes: [UInt8]) -> Bool {
+        guard kind == .string else { return false }
+        if entry.kind & 8 != 0 { return string?.utf8.elementsEqual(bytes) ?? false }
+        return rawText.dropFirst().dropLast().elementsEqual(bytes)
+    }
+
     /// How many elements an array or members an object has; 0 for others.
     public var count: Int { entry.kind & 7 >= CSJ_ARRAY.rawValue ? Int(entry.number) : 0 }
 

@@ -60,6 +60,20 @@ int csj_parse(csj_parser *parser, const char *text, size_t length, uint32_t maxi
 /// Returns the decoded length.
 size_t csj_unescape(const char *inside, size_t length, char *target);
 
+/// Reads a number by RFC 8259's grammar that takes up the whole text; 0 where it is none.
+int csj_read_number(const char *text, size_t length, double *value);
+
+/// Where a scan of a stream of JSON text stands. All zero at the start.
+typedef struct csj_scan_state {
+    int64_t depth;
+    uint32_t in_string;
+    uint32_t escaped;
+} csj_scan_state;
+
+/// Walks text, which need not be whole, until a bracket or brace outside of strings brings the depth down to
+/// `depth`; returns the offset behind that bracket, or `length` plus one where there is none. Text is taken for JSON unchecked.
+size_t csj_scan_to_depth(csj_scan_state *state, const char *text, size_t length, int64_t depth);
+
 /// Writes a number as JavaScript prints it, at most 32 bytes, and returns how many. Not for numbers that are
 /// not finite.
 size_t csj_print_number(double number, char *target);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Finds where the values of a large text end, without reading what is in them.
+#include "CSimdjson.h"
+
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace {
+
+/// One character at a time: near escapes, at the end, and where there is no SSE2. Returns the offset behind the
+/// bracket, or `end` plus one.
+size_t scan_slowly(csj_scan_state *state, const char *text, size_t at, size_t end, int64_t depth) {
+    for (; at < end; at++) {
+        const char c = text[at];
+        if (state->in_string) {
+            if (state->escaped) {
+                state->escaped = 0;
+            } else if (c == '\\') {
+                state->escaped = 1;
+            } else if (c == '"') {
+                state->in_string = 0;
+            }
+        } else if (c == '"') {
+            state->in_string = 1;
+        } else if (c == '{' || c == '[') {
+            state->depth++;
+        } else if (c == '}' || c == ']') {
+            if (--state->depth <= depth) return at + 1;
+        }
+    }
+    return end + 1;
+}
+
+#if defined(__SSE2__)
+uint64_t equal_mask(const char *block, char c) {
+    const __m128i wanted = _mm_set1_epi8(c);
+    uint64_t mask = 0;
+    for (int i = 0; i < 4; i++) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(block + 16 * i));
+        const auto part = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)));
+        mask |= static_cast<uint64_t>(part) << (16 * i);
+    }
+    return mask;
+}
+
+/// Bytes equal to either of two that differ in bit 5 only, as braces and brackets do.
+uint64_t either_mask(const char *block, char c) {
+    const __m128i wanted = _mm_set1_epi8(c);
+    const __m128i bit = _mm_set1_epi8(0x20);
+    uint64_t mask = 0;
+    for (int i = 0; i < 4; i++) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(block + 16 * i));
+        const auto part =
+            static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_or_si128(bytes, bit), wanted)));
+        mask |= static_cast<uint64_t>(part) << (16 * i);
+    }
+    return mask;
+}
+
+/// Each bit becomes the parity of itself and those below it.
+uint64_t parity(uint64_t bits) {
+    for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
+    return bits;
+}
+#endif
+
+}  // namespace
+
+extern "C" size_t csj_scan_to_depth(csj_scan_state *state, const char *text, size_t length, int64_t depth) {
+    size_t at = 0;
+#if defined(__SSE2__)
+    while (length - at >= 64) {
+        const char *block = text + at;
+        if (state->escaped || equal_mask(block, '\\')) {
+            const size_t found = scan_slowly(state, text, at, at + 64, depth);
+            if (found <= at + 64) return found;
+            at += 64;
+            continue;
+        }
+        uint64_t inside = parity(equal_mask(block, '"'));
+        if (state->in_string) inside = ~inside;
+        const uint64_t opening = either_mask(block, '{') & ~inside;
+        uint64_t brackets = opening | (either_mask(block, '}') & ~inside);
+        while (brackets) {
+            const uint64_t bit = brackets & (~brackets + 1);
+            brackets ^= bit;
+            if (opening & bit) {
+                state->depth++;
+            } else if (--state->depth <= depth) {
+                state->in_string = 0;
+                return at + static_cast<size_t>(__builtin_ctzll(bit)) + 1;
+            }
+        }
+        state->in_string = static_cast<uint32_t>(inside >> 63);
+        at += 64;
+    }
+#endif
+    const size_t found = scan_slowly(state, text, at, length, depth);
+    return found;
+}

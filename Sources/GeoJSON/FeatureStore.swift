@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import Synchronization
+
+/// A source's features, immutable: their texts as they were sent, packed, without what is the same in all.
+///
+/// A feature costs its id's, coordinates' and properties' text and some seven bytes.
+public final class FeatureStore: Sendable {
+    /// How many features there are.
+    public let count: Int
+
+    let blob: FeatureBlob
+    /// By block of `blockSize` features: where its records start.
+    let blockStarts: [Int]
+    /// By feature: where its record starts, from its block's start; one more at the end.
+    let offsets: [UInt32]
+    /// Coordinates that reading has left, until they are asked for or given up.
+    private let fresh: Mutex<FreshCoordinates?>
+
+    static let blockSize = 64
+
+    struct FreshCoordinates: Sendable {
+        var longitudes: [Double]
+        var latitudes: [Double]
+    }
+
+    /// - Precondition: `ends` ascend, the last being the blob's count, and no block is of 4 GiB or more.
+    init(blob: FeatureBlob, blockStarts: [Int], offsets: [UInt32], fresh: FreshCoordinates?) {
+        self.count = offsets.count
+        self.blob = blob
+        self.blockStarts = blockStarts
+        self.offsets = offsets
+        self.fresh = Mutex(fresh)
+    }
+
+    /// The memory that the features hold, in bytes.
+    public var memoryBytes: Int {
+        blob.count + offsets.count * MemoryLayout<UInt32>.stride + blockStarts.count
+            * MemoryLayout<Int>.stride
+    }
+
+    @inline(__always) func start(_ index: Int) -> Int {
+        index == count ? blob.count : blockStarts[index / Self.blockSize] + Int(offsets[index])
+    }
+
+    @inline(__always) func record(_ index: Int) -> FeatureRecord {
+        FeatureRecord(UnsafeRawBufferPointer(rebasing: blob.bytes[start(index)..<start(index + 1)]))
+    }
+
+    /// A feature's first coordinate, in degrees. O(1): its text is read.
+    public func longitude(_ index: Int) -> Double { coordinates(index).longitude }
+
+    /// A feature's second coordinate, in degrees.
+    public func latitude(_ index: Int) -> Double { coordinates(index).latitude }
+
+    public func coordinates(_ index: Int) -> (longitude: Double, latitude: Double) {
+        let text = record(index).coordinates
+        var place = 1
+        let longitude = Self.number(text, &place)
+        return (longitude, Self.number(text, &place))
+    }
+
+    /// The number that starts at or behind `place`, which is moved behind the comma that ends it.
+    private static func number(_ text: UnsafeRawBufferPointer, _ place: inout Int) -> Double {
+        while place < text.count, text[place] <= UInt8(ascii: " ") { place += 1 }
+        let start = place
+        while place < text.count, text[place] != UInt8(ascii: ","), text[place] != UInt8(ascii: "]"),
+            text[place] > UInt8(ascii: " ")
+        {
+            place += 1
+        }
+        let number = JSONText.number(UnsafeRawBufferPointer(rebasing: text[start..<place])) ?? 0
+        while place < text.count, text[place] != UInt8(ascii: ",") { place += 1 }
+        place = min(place + 1, text.count)
+        return number
+    }
+
+    /// Lends all coordinates as two columns, valid during the call.
+    ///
+    /// - Complexity: O(features); the first time after reading they are at hand, and given up afterwards.
+    public func withCoordinates<Result>(
+        _ body: (UnsafeBufferPointer<Double>, UnsafeBufferPointer<Double>) throws -> Result
+    ) rethrows -> Result {
+        let coordinates =
+            fresh.withLock { fresh in
+                defer { fresh = nil }
+                return fresh
+            } ?? readCoordinates()
+        return try coordinates.longitudes.withUnsafeBufferPointer { longitudes in
+            try coordinates.latitudes.withUnsafeBufferPointer { try body(longitudes, $0) }
+        }
+    }
+
+    private func readCoordinates() -> FreshCoordinates {
+        var result = FreshCoordinates(longitudes: [], latitudes: [])
+        result.longitudes.reserveCapacity(count)
+        result.latitudes.reserveCapacity(count)
+        for index in 0..<count {
+            let (longitude, latitude) = coordinates(index)
+            result.longitudes.append(longitude)
+            result.latitudes.append(latitude)
+        }
+        return result
+    }
+
+    /// Lends a feature's id as JSON text; nil where it has none.
+    public func withIdentifier<Result>(
+        _ index: Int, _ body: (UnsafeRawBufferPointer?) throws -> Result
+    ) rethrows -> Result {
+        let identifier = record(index).identifier
+        return try body(identifier.isEmpty ? nil : identifier)
+    }
+
+    /// Lends a feature's properties as JSON text: an object or null.
+    public func withProperties<Result>(
+        _ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try body(record(index).properties)
+    }
+
+    public func hasIdentifier(_ index: Int) -> Bool { !record(index).identifier.isEmpty }
+}

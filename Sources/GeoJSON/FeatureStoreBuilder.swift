@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Gathers features into a store.
+public struct FeatureStoreBuilder: ~Copyable, Sendable {
+    public let policy: InvalidFeaturePolicy
+    /// How many features were taken in.
+    public var accepted: Int { gathered.ends.offsets.count }
+    /// How many bad features were left out.
+    public private(set) var skipped = 0
+    /// The same by reason.
+    public private(set) var skippedReasons: [String: Int] = [:]
+
+    private let promoteId: String?
+    private var gathered = GatheredFeatures()
+    /// Made at the first need; parsers are not Sendable, and a builder is used by one thread at a time.
+    private let workshop = Workshop()
+
+    /// A builder's parser and its room for one piece.
+    ///
+    /// A builder is noncopyable and its methods exclusive, so nobody uses this from two threads at once;
+    /// that is why it may be called Sendable.
+    private final class Workshop: @unchecked Sendable {
+        var parser: FeatureParser?
+        let parsed = ParsedFeatures()
+    }
+
+    /// - Parameter promoteId: the property to use as features' id; nil keeps their own.
+    public init(policy: InvalidFeaturePolicy, promoteId: String?) {
+        self.policy = policy
+        self.promoteId = promoteId
+    }
+
+    /// Adds the features of a JSON array's text. Where it throws, nothing of the text was added, and the
+    /// builder can only be thrown away.
+    public mutating func append(features json: UnsafeRawBufferPointer) throws(GeoJSONError) {
+        let parser = workshop.parser ?? FeatureParser(promoteId: promoteId)
+        workshop.parser = parser
+        workshop.parsed.removeAll()
+        do throws(JSONError) {
+            try parser.parse(json, into: workshop.parsed)
+        } catch {
+            throw .malformed(message: error.message, offset: error.offset)
+        }
+        try add(workshop.parsed)
+    }
+
+    func makeParser() -> FeatureParser { FeatureParser(promoteId: promoteId) }
+
+    /// Takes over what another thread has read.
+    mutating func add(_ parsed: ParsedFeatures) throws(GeoJSONError) {
+        let before = accepted + skipped
+        if policy == .reject, let (place, fault) = parsed.faults.first {
+            throw .badFeature(index: before + place, fault: fault)
+        }
+        for (_, fault) in parsed.faults { skip(fault) }
+        gathered.add(parsed)
+    }
+
+    /// Counts a feature that is no JSON at all.
+    mutating func addUnreadable() throws(GeoJSONError) {
+        if policy == .reject { throw .badFeature(index: accepted + skipped, fault: .badJSON) }
+        skip(.badJSON)
+    }
+
+    private mutating func skip(_ fault: FeatureFault) {
+        skipped += 1
+        skippedReasons[fault.rawValue, default: 0] += 1
+    }
+
+    public consuming func finish() -> FeatureStore { gathered.finish() }
+}
+
+/// Record ends as a store keeps them: from the start of each block of features.
+struct RecordOffsets: Sendable {
+    var blockStarts: [Int] = []
+    var offsets: [UInt32] = []
+
+    /// Notes a record that starts at `start`.
+    @inline(__always) mutating func append(start: Int) {
+        if offsets.count % FeatureStore.blockSize == 0 { blockStarts.append(start) }
+        offsets.append(UInt32(truncatingIfNeeded: start - blockStarts[blockStarts.count - 1]))
+    }
+}
+
+/// What a builder has gathered.
+private struct GatheredFeatures: Sendable {
+    let blob = FeatureBlob()
+    var ends = RecordOffsets()
+    var coordinates = FeatureStore.FreshCoordinates(longitudes: [], latitudes: [])
+
+    mutating func add(_ parsed: ParsedFeatures) {
+        var start = blob.count
+        let base = start
+        blob.append(parsed.blob.bytes)
+        for end in parsed.ends {
+            ends.append(start: start)
+            start = base + end
+        }
+        coordinates.longitudes.append(contentsOf: parsed.longitudes)
+        coordinates.latitudes.append(contentsOf: parsed.latitudes)
+    }
+
+    consuming func finish() -> FeatureStore {
+        blob.shrink()
+        return FeatureStore(
+            blob: blob, blockStarts: ends.blockStarts, offsets: Array(ends.offsets), fresh: coordinates)
+    }
+}
+
+/// Some of a store's features that follow each other.
+public struct FeatureSlice {
+    public let store: FeatureStore
+    public let rows: Range<Int>
+
+    /// - Parameter rows: what lies outside of the store is left out.
+    public init(store: FeatureStore, rows: Range<Int>) {
+        self.store = store
+        self.rows = rows.clamped(to: 0..<store.count)
+    }
+}
+
+extension FeatureStore {
+    /// A store of the features of slices, one behind the other. O(their bytes).
+    public static func joining(_ slices: [FeatureSlice]) -> FeatureStore {
+        let sizes = slices.map { $0.store.start($0.rows.upperBound) - $0.store.start($0.rows.lowerBound) }
+        let blob = FeatureBlob(capacity: sizes.reduce(0, +))
+        var ends = RecordOffsets()
+        ends.offsets.reserveCapacity(slices.reduce(0) { $0 + $1.rows.count })
+        for slice in slices {
+            let first = slice.store.start(slice.rows.lowerBound)
+            let shift = blob.count - first
+            for row in slice.rows { ends.append(start: slice.store.start(row) + shift) }
+            let end = slice.store.start(slice.rows.upperBound)
+            blob.append(UnsafeRawBufferPointer(rebasing: slice.store.blob.bytes[first..<end]))
+        }
+        blob.shrink()
+        return FeatureStore(blob: blob, blockStarts: ends.blockStarts, offsets: ends.offsets, fresh: nil)
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+import CSimdjson
+
+/// Finds where brackets of a long text close, piece by piece, at some gigabytes a second. What lies between
+/// is not read: each part that is cut out has to be parsed afterwards.
+public struct JSONScanner: Sendable {
+    private var state = csj_scan_state(depth: 0, in_string: 0, escaped: 0)
+
+    public init() {}
+
+    /// How many brackets are open at the end of what was scanned.
+    public var depth: Int { Int(state.depth) }
+
+    /// Goes on until a bracket closes that leaves at most `depth` open; the offset behind it in `text`, or nil
+    /// where all of `text` was scanned without.
+    public mutating func scan(_ text: UnsafeRawBufferPointer, toDepth depth: Int) -> Int? {
+        guard let start = text.baseAddress else { return nil }
+        let offset = csj_scan_to_depth(
+            &state, start.assumingMemoryBound(to: CChar.self), text.count, Int64(depth))
+        return offset > text.count ? nil : offset
+    }
+}
+
+/// The members of an object's text that has been found good, key by key, without a tape.
+public struct JSONMembers: Sequence, IteratorProtocol {
+    private let text: UnsafeRawBufferPointer
+    private var place = 0
+
+    /// - Parameter object: a JSON object's text, already validated, from its brace on.
+    public init(ofValidated object: UnsafeRawBufferPointer) {
+        text = object
+        place = 1
+    }
+
+    /// A key's text between its quotation marks, escapes included, and its value's text.
+    public mutating func next() -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
+        skipSpace()
+        if place < text.count, text[place] == UInt8(ascii: ",") {
+            place += 1
+            skipSpace()
+        }
+        guard place < text.count, text[place] == UInt8(ascii: "\"") else { return nil }
+        let keyStart = place + 1
+        skipString()
+        let key = UnsafeRawBufferPointer(rebasing: text[keyStart..<Swift.max(keyStart, place - 1)])
+        skipSpace()
+        place += 1
+        skipSpace()
+        guard place < text.count else { return nil }
+        let valueStart = place
+        skipValue()
+        return (key, UnsafeRawBufferPointer(rebasing: text[valueStart..<place]))
+    }
+
+    private mutating func skipSpace() {
+        while place < text.count, text[place] <= UInt8(ascii: " ") { place += 1 }
+    }
+
+    private mutating func skipString() {
+        place += 1
+        while place < text.count {
+            if text[place] == UInt8(ascii: "\"") {
+                place += 1
+                return
+            }
+            place += text[place] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        place = text.count
+    }
+
+    private mutating func skipValue() {
+        switch text[place] {
+        case UInt8(ascii: "\""): skipString()
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            var scanner = JSONScanner()
+            let rest = UnsafeRawBufferPointer(rebasing: text[place...])
+            place += scanner.scan(rest, toDepth: 0) ?? rest.count
+        default:
+            while place < text.count {
+                switch text[place] {
+                case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), 0...UInt8(ascii: " "): return
+                default: place += 1
+                }
+            }
+        }
+    }
+}
+
+/// A single value's text that has been found good.
+public enum JSONText {
+    /// A number's value; nil where the text is no number.
+    public static func number(_ text: UnsafeRawBufferPointer) -> Double? {
+        guard let start = text.baseAddress else { return nil }
+        var value = 0.0
+        let good = csj_read_number(start.assumingMemoryBound(to: CChar.self), text.count, &value)
+        return good != 0 ? value : nil
+    }
+
+    /// A string's decoded text, of what stands between its quotation marks.
+    public static func string(inside text: UnsafeRawBufferPointer) -> String {
+        guard let start = text.baseAddress, text.contains(UInt8(ascii: "\\")) else {
+            return String(decoding: text, as: UTF8.self)
+        }
+        return String(unsafeUninitializedCapacity: text.count) { target in
+            target.withMemoryRebound(to: CChar.self) { target in
+                guard let out = target.baseAddress else { return 0 }
+                return csj_unescape(start.assumingMemoryBound(to: CChar.self), text.count, out)
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import Testing
+
+@testable import GeoJSON
+
+@Suite("Files of features")
+struct FeatureFileReaderTests {
+    private static let features = (0..<5).map {
+        feature("\($0)", "[\($0),1]", #"{"t":"a}]\"[{","n":\#($0)}"#)
+    }
+
+    private static let files: [(name: String, text: String)] = [
+        ("collection", #"{"type":"FeatureCollection","features":[\#(features.joined(separator: ","))]}"#),
+        (
+            "members around",
+            #" {"name":"x}","crs":{"a":[1]},"features":[ \#(features.joined(separator: "\n,\n")) ] , "type":"FeatureCollection","n":[{}]} "#
+        ),
+        (
+            "byte order mark",
+            "\u{FEFF}" + #"{"type":"FeatureCollection","features":[\#(features.joined(separator: ","))]}"#
+        ),
+        ("lines", features.joined(separator: "\n")),
+        ("lines with CRLF and blank ones", features.joined(separator: "\r\n\r\n") + "\r\n"),
+        ("sequence", features.map { "\u{1E}\($0)\n" }.joined()),
+    ]
+
+    private func read(
+        _ pieces: [[UInt8]], policy: InvalidFeaturePolicy = .reject
+    ) throws -> (store: FeatureStore, skipped: Int) {
+        let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString)"
+        defer { unlink(path) }
+        try Data(pieces.joined()).write(to: URL(fileURLWithPath: path))
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        var builder = FeatureStoreBuilder(policy: policy, promoteId: nil)
+        try FeatureFileReader.read(descriptor: descriptor, into: &builder, threads: 2)
+        let skipped = builder.skipped
+        return (builder.finish(), skipped)
+    }
+
+    @Test("every form", arguments: files.indices)
+    func forms(_ index: Int) throws {
+        let (store, _) = try read([Array(Self.files[index].text.utf8)])
+        #expect((0..<store.count).map { store.text($0) } == Self.features)
+    }
+
+    @Test("every form, cut at every byte", arguments: files.indices)
+    func cuts(_ index: Int) throws {
+        let bytes = Array(Self.files[index].text.utf8)
+        for cut in 0...bytes.count {
+            #expect(try push([Array(bytes[..<cut]), Array(bytes[cut...])]) == 5)
+        }
+        #expect(try push(bytes.map { [$0] }) == 5)
+    }
+
+    /// How many features the pieces of a text held that was pushed piece by piece.
+    private func push(_ pieces: [[UInt8]]) throws -> Int {
+        var reader = FeatureTextReader()
+        var count = 0
+        func take(_ piece: FeatureTextReader.Piece) {
+            switch piece {
+            case .array(let bytes):
+                let text = "[" + String(decoding: bytes, as: UTF8.self) + "]"
+                if case .array(let values)? = try? JSONReader.parse(text) {
+                    count += values.count
+                } else {
+                    count = -99
+                }
+            case .texts(let bytes, let separator):
+                count += bytes.split(separator: separator).filter { $0.contains { $0 > 32 } }.count
+            }
+        }
+        for piece in pieces {
+            var failure: GeoJSONError?
+            piece.withUnsafeBytes { bytes in
+                do throws(GeoJSONError) { try reader.push(bytes, take) } catch { failure = error }
+            }
+            if let failure { throw failure }
+        }
+        try reader.finish(take)
+        return count
+    }
+
+    @Test(
+        "what holds no features is refused",
+        arguments: [
+            "[", "7", "{", #"{"type":"FeatureCollection","features":["#,
+            #"{"type":"FeatureCollection","features":[1}"#,
+            #"{"type":"FeatureCollection","features":[]"#, #"{"type":"FeatureCollection","features":[]}}"#,
+            #"{"type":"Other","features":[]}"#, #"{"features":[]}"#, #"{"a":1"#,
+            #"{"type":"FeatureCollection","features":[{"type":"Feature"}{"type":"Feature"}]}"#,
+            #"{"type":"FeatureCollection","features":[]} x"#, #"{"type":"Feature"}"#,
+        ])
+    func refused(_ text: String) {
+        #expect(throws: GeoJSONError.self) { _ = try read([Array(text.utf8)]) }
+    }
+
+    @Test("an empty file and an empty collection hold none")
+    func empty() throws {
+        #expect(try read([]).store.count == 0)
+        #expect(try read([Array(#"{"type":"FeatureCollection","features":[ ]}"#.utf8)]).store.count == 0)
+    }
+
+    @Test("a line that is no JSON is one bad feature")
+    func badLine() throws {
+        let text = [Self.features[0], "{oops", "{},{}", Self.features[1]].joined(separator: "\n")
+        let (store, skipped) = try read([Array(text.utf8)], policy: .skip)
+        #expect(store.count == 2 && skipped == 2)
+        #expect(throws: GeoJSONError.badFeature(index: 1, fault: .badJSON)) {
+            _ = try read([Array(text.utf8)])
+        }
+    }
+
+    @Test("files of many windows keep their order")
+    func large() throws {
+        let features = (0..<40_000).map {
+            feature("\($0)", "[\($0 % 180),2]", #"{"name":"place \#($0)","value":\#($0)}"#)
+        }
+        let text = #"{"type":"FeatureCollection","features":["# + features.joined(separator: ",\n") + "]}"
+        let (store, _) = try read([Array(text.utf8)])
+        #expect(store.count == 40_000)
+        for index in stride(from: 0, to: 40_000, by: 997) { #expect(store.text(index) == features[index]) }
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import Testing
+
+@testable import GeoJSON
+
+func feature(_ id: String = "1", _ coordinates: String = "[1,2]", _ properties: String = "{}") -> String {
+    #"{"type":"Feature","id":\#(id),"geometry":{"type":"Point","coordinates":\#(coordinates)},"properties":\#(properties)}"#
+}
+
+func store(
+    _ json: String, policy: InvalidFeaturePolicy = .reject, promoteId: String? = nil
+) throws -> FeatureStore {
+    var builder = FeatureStoreBuilder(policy: policy, promoteId: promoteId)
+    try builder.add(json)
+    return builder.finish()
+}
+
+extension FeatureStoreBuilder {
+    mutating func add(_ json: String) throws {
+        var failure: GeoJSONError?
+        Array(json.utf8).withUnsafeBytes { bytes in
+            do throws(GeoJSONError) { try append(features: bytes) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+}
+
+extension FeatureStore {
+    func text(_ index: Int, keeping names: [String]? = nil, precision: Int? = nil) -> String {
+        var writer = ByteWriter()
+        write(index, into: &writer, selection: names.map { PropertySelection($0) }, precision: precision)
+        return writer.string
+    }
+}
+
+@Suite("Features kept as bytes")
+struct FeatureStoreTests {
+    @Test(
+        "features come back as they were sent",
+        arguments: [
+            feature(),
+            feature(#""a\"b""#, "[1.50,-2e1,300.25]", #"{"name":"Zürich \u00e9","n":{"a":[1,{"b":null}]}}"#),
+            feature("12345678901234567890", "[-180,90]", "null"),
+            feature("1", "[180,-90]", #"{"cluster":true}"#),
+            #"{"type":"Feature","geometry":{"type":"Point","coordinates":[0,0]},"properties":{},"bbox":[0,0,1,1],"x":{"y":1}}"#,
+        ])
+    func verbatim(_ text: String) throws {
+        let store = try store("[\(text)]")
+        #expect(store.count == 1 && store.text(0) == text)
+    }
+
+    @Test("members may come in any order, the last of equal ones counts")
+    func order() throws {
+        let store = try store(
+            #"[{"properties":{"a":1},"id":1,"geometry":{"coordinates":[3,4],"type":"Point"},"id":"two","type":"Feature"}]"#
+        )
+        #expect(store.text(0) == feature(#""two""#, "[3,4]", #"{"a":1}"#))
+        #expect(store.coordinates(0) == (3, 4))
+    }
+
+    @Test(
+        "bad features and why",
+        arguments: [
+            ("1", .notAFeature), ("null", .notAFeature), (#"{"type":"Point"}"#, .notAFeature),
+            (#"{"type":"Feature","geometry":null,"properties":{}}"#, .noGeometry),
+            (#"{"type":"Feature","properties":{}}"#, .noGeometry),
+            (
+                #"{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]},"properties":{}}"#,
+                .notAPoint
+            ),
+            (#"{"type":"Feature","geometry":{"type":"Point"},"properties":{}}"#, .badCoordinates),
+            (feature("1", "[]"), .badCoordinates), (feature("1", "[1]"), .badCoordinates),
+            (feature("1", #"["1",2]"#), .badCoordinates), (feature("1", "[1,2,null]"), .badCoordinates),
+            (feature("1", #"{"0":1,"1":2}"#), .badCoordinates),
+            (feature("1", "[180.1,0]"), .longitudeOutOfRange),
+            (feature("1", "[0,-90.5]"), .latitudeOutOfRange),
+            (feature("null"), .badIdentifier), (feature("true"), .badIdentifier),
+            (feature("[1]"), .badIdentifier),
+            (feature("1", "[1,2]", "[]"), .badProperties), (feature("1", "[1,2]", "1"), .badProperties),
+            (#"{"type":"Feature","geometry":{"type":"Point","coordinates":[0,0]}}"#, .badProperties),
+        ] as [(String, FeatureFault)])
+    func bad(_ text: String, _ fault: FeatureFault) throws {
+        let json = "[\(feature()),\(text),\(feature())]"
+        #expect(throws: GeoJSONError.badFeature(index: 1, fault: fault)) { _ = try store(json) }
+        var builder = FeatureStoreBuilder(policy: .skip, promoteId: nil)
+        try builder.add(json)
+        #expect(builder.accepted == 2 && builder.skipped == 1)
+        #expect(builder.skippedReasons == [fault.rawValue: 1])
+        #expect(builder.finish().count == 2)
+    }
+
+    @Test("the index of a bad feature counts over the whole import")
+    func index() throws {
+        var builder = FeatureStoreBuilder(policy: .reject, promoteId: nil)
+        try builder.add("[\(feature()),\(feature())]")
+        let error = #expect(throws: GeoJSONError.self) { try builder.add("[\(feature()),7]") }
+        #expect(error == .badFeature(index: 3, fault: .notAFeature))
+        #expect(error?.message.contains("Feature 3") == true)
+    }
+
+    @Test("text that is not JSON is malformed")
+    func malformed() {
+        #expect(throws: GeoJSONError.self) { _ = try store("[{]") }
+    }
+
+    @Test("a property can be the id")
+    func promoted() throws {
+        let json =
+            "[\(feature("1", "[1,2]", #"{"code":"x"}"#)),\(feature("2", "[1,2]", #"{"code":[1]}"#)),\(feature("3"))]"
+        let store = try store(json, promoteId: "code")
+        #expect(store.withIdentifier(0) { $0.map { String(decoding: $0, as: UTF8.self) } } == #""x""#)
+        #expect(!store.hasIdentifier(1) && !store.hasIdentifier(2))
+    }
+
+    @Test("properties can be chosen and coordinates rounded")
+    func selection() throws {
+        let store = try store(
+            "[\(feature("1", "[1.23456,-7.005,3]", #"{"a":1,"b\u0063":{"x":"},"},"d":[1,2], "e" : "q\"" }"#))]"
+        )
+        #expect(
+            store.text(0, keeping: ["bc", "e"], precision: 2)
+                == feature("1", "[1.23,-7.01,3]", #"{"b\u0063":{"x":"},"},"e":"q\""}"#))
+        #expect(store.text(0, keeping: []).hasSuffix(#""properties":{}}"#))
+        #expect(try self.nullProperties().text(0, keeping: ["a"]).hasSuffix(#""properties":null}"#))
+    }
+
+    private func nullProperties() throws -> FeatureStore { try store("[\(feature("1", "[1,2]", "null"))]") }
+
+    @Test("slices of stores join, over many blocks")
+    func joining() throws {
+        let first = try store(
+            "["
+                + (0..<300).map { feature("\($0)", "[\($0 % 90),1]", #"{"n":\#($0)}"#) }.joined(
+                    separator: ",") + "]")
+        let second = try store("[\(feature("1000")),\(feature("1001"))]")
+        let joined = FeatureStore.joining([
+            FeatureSlice(store: first, rows: 10..<200), FeatureSlice(store: second, rows: 1..<2),
+            FeatureSlice(store: first, rows: 0..<0), FeatureSlice(store: first, rows: 250..<400),
+        ])
+        #expect(joined.count == 190 + 1 + 50)
+        #expect(joined.text(0) == first.text(10) && joined.text(189) == first.text(199))
+        #expect(joined.text(190) == second.text(1) && joined.text(240) == first.text(299))
+        joined.withCoordinates { longitudes, latitudes in
+            #expect(longitudes.count == 241 && longitudes[5] == 15 && latitudes[5] == 1)
+        }
+        #expect(FeatureStore.joining([]).count == 0)
+    }
+}
