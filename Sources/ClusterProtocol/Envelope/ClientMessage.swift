@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// What a client sends.
+public enum ClientMessage: Sendable, Equatable {
+    case open(CallRequest)
+    /// The next message of a call that streams from the client: a JSON text.
+    case item(id: Int64, [UInt8])
+    case end(id: Int64)
+    case cancel(id: Int64)
+
+    public var id: Int64 {
+        switch self {
+        case .open(let request): request.id
+        case .item(let id, _), .end(let id), .cancel(let id): id
+        }
+    }
+}
+
+/// A call as it is opened.
+public struct CallRequest: Sendable, Equatable {
+    /// 1 to 2^53 - 1, chosen by the client.
+    public var id: Int64
+    /// With its service and version, such as `clusterd.v1.ClusterService/GetClusters`.
+    public var method: String
+    public var params: JSONObject
+    /// How long the client waits, in milliseconds; nil: for ever.
+    public var timeoutMilliseconds: Int64?
+    public var acceptsDeflate: Bool
+
+    public init(
+        id: Int64, method: String, params: JSONObject, timeoutMilliseconds: Int64? = nil,
+        acceptsDeflate: Bool = false
+    ) {
+        self.id = id
+        self.method = method
+        self.params = params
+        self.timeoutMilliseconds = timeoutMilliseconds
+        self.acceptsDeflate = acceptsDeflate
+    }
+}
+
+/// A message that cannot be used, and the id to answer under, where it has a good one.
+public struct EnvelopeError: Error, Sendable, Equatable {
+    public let id: Int64?
+    public let error: RPCError
+}
+
+extension ClientMessage {
+    /// The greatest id: what every JSON reader takes exactly.
+    public static let maximumID: Int64 = (1 << 53) - 1
+
+    /// Reads one message. Members that the envelope does not know are ignored, so that it can grow.
+    public static func read(
+        _ text: UnsafeRawBufferPointer, parser: JSONParser
+    ) throws(EnvelopeError) -> ClientMessage {
+        do {
+            return try parser.withTape(of: text) { (tape) throws(EnvelopeError) in try read(tape.root) }
+        } catch {
+            switch error {
+            case .body(let error): throw error
+            case .json(let error):
+                throw EnvelopeError(
+                    id: nil, error: RPCError(.invalidArgument, "The message is not JSON: \(error.message)"))
+            }
+        }
+    }
+
+    private struct Members {
+        var id: JSONElement?
+        var method: JSONElement?
+        var params: JSONElement?
+        var timeout: JSONElement?
+        var encoding: JSONElement?
+        var item: JSONElement?
+        var end: JSONElement?
+        var cancel: JSONElement?
+    }
+
+    private static func read(_ root: JSONElement) throws(EnvelopeError) -> ClientMessage {
+        guard root.kind == .object else {
+            throw EnvelopeError(
+                id: nil, error: RPCError(.invalidArgument, "The message is not a JSON object."))
+        }
+        var members = Members()
+        for (key, value) in root.members {
+            if key.isString("id") {
+                members.id = value
+            } else if key.isString("method") {
+                members.method = value
+            } else if key.isString("params") {
+                members.params = value
+            } else if key.isString("timeoutMs") {
+                members.timeout = value
+            } else if key.isString("acceptEncoding") {
+                members.encoding = value
+            } else if key.isString("item") {
+                members.item = value
+            } else if key.isString("end") {
+                members.end = value
+            } else if key.isString("cancel") {
+                members.cancel = value
+            }
+        }
+        guard let id = members.id?.integer, id >= 1, id <= maximumID else {
+            throw EnvelopeError(
+                id: nil,
+                error: RPCError(
+                    .invalidArgument,
+                    "The message has no usable id: an integer from 1 to 2^53-1 was expected."))
+        }
+        return try read(members, id: id)
+    }
+
+    private static func read(_ members: Members, id: Int64) throws(EnvelopeError) -> ClientMessage {
+        func refuse(_ problem: String) -> EnvelopeError {
+            EnvelopeError(id: id, error: RPCError(.invalidArgument, problem))
+        }
+        let kinds = [members.method, members.item, members.end, members.cancel].count { $0 != nil }
+        guard kinds == 1 else {
+            throw refuse("The message must have exactly one of \"method\", \"item\", \"end\" and \"cancel\".")
+        }
+        if let item = members.item {
+            guard item.kind == .object else { throw refuse("item must be an object.") }
+            return .item(id: id, Array(item.rawText))
+        }
+        if let end = members.end {
+            guard end.bool == true else { throw refuse("end must be true.") }
+            return .end(id: id)
+        }
+        if let cancel = members.cancel {
+            guard cancel.bool == true else { throw refuse("cancel must be true.") }
+            return .cancel(id: id)
+        }
+        guard let method = members.method?.string else { throw refuse("method must be a string.") }
+        var request = CallRequest(id: id, method: method, params: JSONObject())
+        if let params = members.params {
+            guard case .object(let object) = params.value else { throw refuse("params must be an object.") }
+            request.params = object
+        }
+        if let timeout = members.timeout {
+            guard let milliseconds = timeout.integer, milliseconds >= 0 else {
+                throw refuse("timeoutMs must be an integer from 0 up, in milliseconds.")
+            }
+            request.timeoutMilliseconds = milliseconds
+        }
+        if let encoding = members.encoding {
+            switch encoding.string {
+            case "deflate": request.acceptsDeflate = true
+            case "identity": break
+            default: throw refuse("acceptEncoding must be \"deflate\" or \"identity\".")
+            }
+        }
+        return .open(request)
+    }
+
+    /// Writes the message as a frame of its own.
+    public func write(into bytes: inout ByteWriter, compressing: Bool = false) {
+        let frame = FrameEncoder(beginningIn: &bytes)
+        bytes.append("{\"id\":")
+        bytes.append(integer: id)
+        switch self {
+        case .open(let request):
+            bytes.append(",\"method\":")
+            bytes.append(json: request.method)
+            if !request.params.isEmpty {
+                bytes.append(",\"params\":")
+                bytes.append(.object(request.params))
+            }
+            if let timeout = request.timeoutMilliseconds {
+                bytes.append(",\"timeoutMs\":")
+                bytes.append(integer: timeout)
+            }
+            if request.acceptsDeflate { bytes.append(",\"acceptEncoding\":\"deflate\"") }
+        case .item(_, let text):
+            bytes.append(",\"item\":")
+            bytes.append(contentsOf: text)
+        case .end: bytes.append(",\"end\":true")
+        case .cancel: bytes.append(",\"cancel\":true")
+        }
+        bytes.append("}")
+        frame.end(in: &bytes, compressing: compressing)
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// What a server sends.
+public enum ServerMessage: Sendable, Equatable {
+    case result(id: Int64, JSONValue)
+    case item(id: Int64, JSONValue)
+    case end(id: Int64, JSONValue)
+    /// Without an id where the error is of no call.
+    case error(id: Int64?, RPCError)
+
+    public var id: Int64? {
+        switch self {
+        case .result(let id, _), .item(let id, _), .end(let id, _): id
+        case .error(let id, _): id
+        }
+    }
+
+    /// Reads one message; what is none of the four is an error of no call.
+    public static func read(_ text: UnsafeRawBufferPointer) -> ServerMessage {
+        let value: JSONValue
+        do throws(JSONError) { value = try JSONReader.parse(text, maximumDepth: 80) } catch {
+            return .error(id: nil, RPCError(.internal, "the server's message is not JSON: \(error.message)"))
+        }
+        guard case .object(let object) = value else {
+            return .error(id: nil, RPCError(.internal, "the server's message is not an object"))
+        }
+        var id: Int64?
+        if case .number(let number)? = object["id"] { id = Int64(exactly: number) }
+        if let error = object["error"] { return .error(id: id, RPCError(error)) }
+        guard let id else { return .error(id: nil, RPCError(.internal, "the server's message has no id")) }
+        if let result = object["result"] { return .result(id: id, result) }
+        if let item = object["item"] { return .item(id: id, item) }
+        if let end = object["end"] { return .end(id: id, end) }
+        return .error(id: id, RPCError(.internal, "the server's message is of no known kind"))
+    }
+
+    /// Writes an error as a frame of its own.
+    public static func write(error: RPCError, id: Int64?, into bytes: inout ByteWriter) {
+        let frame = FrameEncoder(beginningIn: &bytes)
+        bytes.append("{\"id\":")
+        if let id { bytes.append(integer: id) } else { bytes.append("null") }
+        bytes.append(",\"error\":")
+        error.write(into: &bytes)
+        bytes.append("}")
+        frame.end(in: &bytes)
+    }
+}

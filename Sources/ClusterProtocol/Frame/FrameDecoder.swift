@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+import Compression
+
+/// The sizes of messages.
+public enum MessageLimits {
+    /// Bytes of a frame's prefix: a flag, and a length in 32 bits.
+    public static let prefixLength = 5
+    /// The most bytes of a message to the server, counted as sent and as inflated.
+    public static let maximumMessageBytes = 16 << 20
+    /// The most bytes of an answer.
+    public static let maximumAnswerBytes = 64 << 20
+}
+
+/// Takes length-prefixed frames out of a stream of bytes, however it is cut.
+///
+/// It knows no socket: bytes go in by `append`, whole messages come out by `next`. After an error the stream
+/// cannot be trusted any more.
+public struct FrameDecoder: Sendable {
+    private var held: [UInt8] = []
+    private var start = 0
+    private let limit: Int
+
+    /// - Parameter limit: the most bytes of a message, as sent and as inflated.
+    public init(limit: Int = MessageLimits.maximumMessageBytes) { self.limit = limit }
+
+    /// How many bytes wait, of frames that are not whole yet or not taken.
+    public var waiting: Int { held.count - start }
+
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if start > 0 {
+            held.removeFirst(start)
+            start = 0
+        }
+        held.append(contentsOf: bytes)
+    }
+
+    /// Lends the next whole message, inflated where it came compressed; nil where none is whole yet.
+    public mutating func next<Result>(
+        _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(RPCError) -> Result? {
+        guard waiting >= 1 else { return trim() }
+        let flag = held[start]
+        guard flag <= 1 else {
+            throw RPCError(
+                .invalidArgument,
+                "The frame's flag is \(flag): 0 (as is) or 1 (compressed with zlib) was expected. The connection is closed."
+            )
+        }
+        guard waiting >= MessageLimits.prefixLength else { return nil }
+        let length = (1...4).reduce(0) { $0 << 8 | Int(held[start + $1]) }
+        guard length <= limit else {
+            throw RPCError(
+                .resourceExhausted,
+                "The frame's length is \(length) bytes, more than the limit of \(limit). Send it in parts. The connection is closed."
+            )
+        }
+        let end = start + MessageLimits.prefixLength + length
+        guard held.count >= end else {
+            held.reserveCapacity(end)
+            return nil
+        }
+        let payload = start + MessageLimits.prefixLength..<end
+        start = end
+        if flag == 0 { return held.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[payload])) } }
+        let inflated = try inflate(payload)
+        return inflated.withUnsafeBytes(body)
+    }
+
+    /// Gives a large buffer back once it is empty, so that idle connections cost little.
+    private mutating func trim<Result>() -> Result? {
+        if held.capacity > 4096 {
+            held = []
+            start = 0
+        }
+        return nil
+    }
+
+    private func inflate(_ payload: Range<Int>) throws(RPCError) -> [UInt8] {
+        var result: Swift.Result<[UInt8], CompressionError> = .success([])
+        held.withUnsafeBytes { bytes in
+            do throws(CompressionError) {
+                result = .success(
+                    try Zlib.inflate(UnsafeRawBufferPointer(rebasing: bytes[payload]), limit: limit))
+            } catch { result = .failure(error) }
+        }
+        do { return try result.get() } catch {
+            if case .limitExceeded = error {
+                throw RPCError(
+                    .resourceExhausted,
+                    "The message inflates to more than the limit of \(limit) bytes. Send it in parts. The connection is closed."
+                )
+            }
+            throw RPCError(
+                .invalidArgument,
+                "The compressed frame does not inflate as zlib (RFC 1950). The connection is closed.")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+import Compression
+import JSON
+
+/// Puts a frame's prefix around a message that is written straight into the outgoing bytes.
+public struct FrameEncoder {
+    private let start: Int
+
+    /// Leaves room for the prefix; the message follows.
+    public init(beginningIn bytes: inout ByteWriter) {
+        start = bytes.count
+        bytes.append("\0\0\0\0\0")
+    }
+
+    /// How long the message is so far.
+    public func length(in bytes: borrowing ByteWriter) -> Int {
+        bytes.count - start - MessageLimits.prefixLength
+    }
+
+    /// Fills the prefix in.
+    ///
+    /// - Parameter compressing: whether to compress with zlib where that makes the message smaller.
+    public func end(in bytes: inout ByteWriter, compressing: Bool = false) {
+        var flag: UInt8 = 0
+        let body = start + MessageLimits.prefixLength
+        if compressing, length(in: bytes) > 512 {
+            let compressed = bytes.withUnsafeBytes { all in
+                try? Zlib.deflate(UnsafeRawBufferPointer(rebasing: all[body...]), level: 1)
+            }
+            if let compressed, compressed.count < length(in: bytes) {
+                bytes.truncate(to: body)
+                bytes.append(contentsOf: compressed)
+                flag = 1
+            }
+        }
+        let length = UInt32(clamping: length(in: bytes))
+        bytes.overwrite(
+            at: start,
+            with: [flag] + (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) })
+    }
+
+    /// Takes the frame out again.
+    public func abandon(in bytes: inout ByteWriter) { bytes.truncate(to: start) }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// How a call failed.
+public struct RPCError: Error, Sendable, Equatable, CustomStringConvertible {
+    public var code: StatusCode
+    /// For a person: what was wrong and what to do.
+    public var message: String
+    /// More for programs, by method.
+    public var details: JSONObject?
+
+    public init(_ code: StatusCode, _ message: String, details: JSONObject? = nil) {
+        self.code = code
+        self.message = message
+        self.details = details
+    }
+
+    /// A param that is missing, of the wrong type, out of range, or unknown.
+    ///
+    /// - Parameter path: such as `params.bbox[2]`.
+    public static func invalidParam(_ path: String, _ problem: String) -> RPCError {
+        RPCError(.invalidArgument, "\(path) \(problem)", details: ["param": .string(path)])
+    }
+
+    public var description: String { "\(code.name): \(message)" }
+
+    /// Writes the object that stands under an envelope's `error`.
+    public func write(into bytes: inout ByteWriter) {
+        bytes.append("{\"code\":")
+        bytes.append(integer: code.rawValue)
+        bytes.append(",\"status\":\"")
+        bytes.append(raw: code.name)
+        bytes.append("\",\"message\":")
+        bytes.append(json: message)
+        if let details {
+            bytes.append(",\"details\":")
+            bytes.append(.object(details))
+        }
+        bytes.append("}")
+    }
+
+    /// Reads what `write` wrote; a code that is not gRPC's is `.unknown`.
+    public init(_ value: JSONValue) {
+        guard case .object(let object) = value else {
+            self.init(.unknown, "the server's error could not be read")
+            return
+        }
+        var code = StatusCode.unknown
+        if case .number(let number)? = object["code"],
+            let known = Int(exactly: number).flatMap(StatusCode.init)
+        {
+            code = known
+        }
+        var message = ""
+        if case .string(let text)? = object["message"] { message = text }
+        var details: JSONObject?
+        if case .object(let object)? = object["details"] { details = object }
+        self.init(code, message, details: details)
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// A call's params, read by name; what is missing, of the wrong type or out of range is an error that names
+/// the param as a path.
+public struct Params: Sendable {
+    public let object: JSONObject
+    /// Such as `params` or `params.options`.
+    public let path: String
+
+    public init(_ object: JSONObject, path: String = "params") {
+        self.object = object
+        self.path = path
+    }
+
+    public func path(of name: String) -> String { "\(path).\(name)" }
+
+    /// The value of a param; nil where it is absent.
+    public subscript(name: String) -> JSONValue? { object[name] }
+
+    /// Refuses params that the method does not know.
+    public func rejectUnknown(_ known: Set<String>) throws(RPCError) {
+        for (name, _) in object.members where !known.contains(name) {
+            throw .invalidParam(
+                path(of: name), "is unknown. Known are: \(known.sorted().joined(separator: ", ")).")
+        }
+    }
+
+    public func string(_ name: String) throws(RPCError) -> String {
+        guard let value = try optionalString(name) else { throw missing(name, "a string") }
+        return value
+    }
+
+    public func optionalString(_ name: String) throws(RPCError) -> String? {
+        guard let value = object[name] else { return nil }
+        guard case .string(let text) = value else { throw .invalidParam(path(of: name), "must be a string.") }
+        return text
+    }
+
+    /// - Parameter range: both ends included.
+    public func number(_ name: String, in range: ClosedRange<Double>? = nil) throws(RPCError) -> Double {
+        guard let value = try optionalNumber(name, in: range) else { throw missing(name, "a number") }
+        return value
+    }
+
+    public func optionalNumber(
+        _ name: String, in range: ClosedRange<Double>? = nil
+    ) throws(RPCError) -> Double? {
+        guard let value = object[name] else { return nil }
+        guard case .number(let number) = value else {
+            throw .invalidParam(path(of: name), "must be a number.")
+        }
+        if let range, !range.contains(number) {
+            throw .invalidParam(
+                path(of: name),
+                "must be a number from \(String(javaScript: range.lowerBound)) to \(String(javaScript: range.upperBound))."
+            )
+        }
+        return number
+    }
+
+    public func integer(
+        _ name: String, in range: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
+    ) throws(RPCError) -> Int64 {
+        guard let value = try optionalInteger(name, in: range) else { throw missing(name, "an integer") }
+        return value
+    }
+
+    public func optionalInteger(
+        _ name: String, in range: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
+    ) throws(RPCError) -> Int64? {
+        guard let value = object[name] else { return nil }
+        guard case .number(let number) = value, let integer = Int64(exactly: number) else {
+            throw .invalidParam(path(of: name), "must be an integer.")
+        }
+        guard range.contains(integer) else {
+            throw .invalidParam(
+                path(of: name), "must be an integer from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return integer
+    }
+
+    public func optionalBool(_ name: String) throws(RPCError) -> Bool? {
+        guard let value = object[name] else { return nil }
+        guard case .bool(let flag) = value else {
+            throw .invalidParam(path(of: name), "must be true or false.")
+        }
+        return flag
+    }
+
+    public func array(_ name: String) throws(RPCError) -> [JSONValue] {
+        guard let value = try optionalArray(name) else { throw missing(name, "an array") }
+        return value
+    }
+
+    public func optionalArray(_ name: String) throws(RPCError) -> [JSONValue]? {
+        guard let value = object[name] else { return nil }
+        guard case .array(let values) = value else {
+            throw .invalidParam(path(of: name), "must be an array.")
+        }
+        return values
+    }
+
+    /// An object as params of its own, whose paths go on from this one's.
+    public func optionalObject(_ name: String) throws(RPCError) -> Params? {
+        guard let value = object[name] else { return nil }
+        guard case .object(let inner) = value else {
+            throw .invalidParam(path(of: name), "must be an object.")
+        }
+        return Params(inner, path: path(of: name))
+    }
+
+    /// An array of strings.
+    public func optionalStrings(_ name: String) throws(RPCError) -> [String]? {
+        guard let values = try optionalArray(name) else { return nil }
+        var strings: [String] = []
+        for (index, value) in values.enumerated() {
+            guard case .string(let text) = value else {
+                throw .invalidParam("\(path(of: name))[\(index)]", "must be a string.")
+            }
+            strings.append(text)
+        }
+        return strings
+    }
+
+    private func missing(_ name: String, _ kind: String) -> RPCError {
+        .invalidParam(path(of: name), "is missing: \(kind) was expected.")
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// Every number that bounds the server, in one place; `GetServerInfo` shows them.
+public struct Limits: Sendable, Equatable {
+    /// The most bytes of a message to the server, as sent and as inflated.
+    public var maxMessageBytes = MessageLimits.maximumMessageBytes
+    /// The most bytes of an answer.
+    public var maxAnswerBytes = MessageLimits.maximumAnswerBytes
+    public var maxConnections = 8192
+    /// Calls in flight on one connection.
+    public var maxCallsPerConnection = 1024
+    /// Calls in flight on all connections.
+    public var maxCalls = 16384
+    /// Bytes of answers that wait for one client; above, nothing more is read from it.
+    public var maxQueuedBytesPerConnection = 8 << 20
+    /// The same over all connections; above, calls are refused.
+    public var maxQueuedBytes = 128 << 20
+    /// Bytes of a stream's items that wait to be worked on; above, nothing more is read from its client.
+    public var maxStreamBytes = 32 << 20
+    /// The longest deadline, in milliseconds; also that of calls that tell none. 0: none.
+    public var maxTimeoutMs = 0
+    /// How long calls in flight may go on when the server ends, in milliseconds.
+    public var shutdownGraceMs = 5000
+    /// Messages of one connection that are worked on before the others have their turn.
+    public var messagesPerTurn = 32
+    /// Bytes of filtered indexes kept.
+    public var filterCacheBytes = 256 << 20
+    /// Threads that a build uses.
+    public var buildThreads = 2
+
+    public init() {}
+
+    /// The limits as `GetServerInfo` tells them.
+    public var json: JSONObject {
+        let members: [(key: String, value: Int)] = [
+            ("maxMessageBytes", maxMessageBytes), ("maxAnswerBytes", maxAnswerBytes),
+            ("maxConnections", maxConnections), ("maxCallsPerConnection", maxCallsPerConnection),
+            ("maxCalls", maxCalls), ("maxQueuedBytesPerConnection", maxQueuedBytesPerConnection),
+            ("maxQueuedBytes", maxQueuedBytes), ("maxStreamBytes", maxStreamBytes),
+            ("maxTimeoutMs", maxTimeoutMs), ("shutdownGraceMs", shutdownGraceMs),
+            ("messagesPerTurn", messagesPerTurn), ("filterCacheBytes", filterCacheBytes),
+            ("buildThreads", buildThreads),
+        ]
+        return JSONObject(members.map { ($0.key, .number(Double($0.value))) })
+    }
+}
