@@ -10,6 +10,25 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
     public private(set) var count = 0
+    /// Where the bytes begin that `limitFollowing` counts, and how far they may go.
+    private var limitedFrom = 0
+    private var limit = Int.max
+    /// Whether more was written than the limit allows. What was written since it was set is of no use then.
+    public private(set) var hasOverflowed = false
+
+    /// Bounds what is written from here on. Past the limit writes go over each other, so that memory stays
+    /// bounded whatever is written; `hasOverflowed` then tells.
+    public mutating func limitFollowing(to bytes: Int) {
+        limitedFrom = count
+        limit = bytes
+        hasOverflowed = false
+    }
+
+    /// Lifts the bound.
+    public mutating func liftLimit() {
+        limit = .max
+        hasOverflowed = false
+    }
 
     /// - Parameter capacity: bytes to make room for at first, at least 64.
     public init(capacity: Int = 512) {
@@ -25,6 +44,11 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     }
 
     @inline(never) private mutating func grow(_ more: Int) {
+        if limit != .max, count - limitedFrom + more > limit {
+            hasOverflowed = true
+            count = limitedFrom
+            if capacity - count >= more { return }
+        }
         let wanted = max(count + more, capacity * 2)
         let grown = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 16)
         grown.copyMemory(from: base, byteCount: count)

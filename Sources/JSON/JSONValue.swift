@@ -113,6 +113,12 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }
 
+extension JSONValue: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(JSONObject(elements.map { (key: $0.0, value: $0.1) }))
+    }
+}
+
 extension String {
     /// Whether two strings have the same UTF-8 bytes. O(length).
     public func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }

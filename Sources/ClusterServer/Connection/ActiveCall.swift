@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import EventLoop
+
+/// A call that was not answered within the turn that brought it. Belongs to the loop's thread.
+final class ActiveCall {
+    let request: CallRequest
+    let context: CallContext
+    let started: UInt64
+    var work: Work
+    var deadlineTimer: Timer?
+
+    enum Work {
+        /// On the pool, or waiting for it.
+        case unary
+        case clientStream(ClientStreamCall)
+        case serverStream(any ServerStream, StreamOutput)
+    }
+
+    init(request: CallRequest, context: CallContext, started: UInt64, work: Work) {
+        self.request = request
+        self.context = context
+        self.started = started
+        self.work = work
+    }
+}
+
+/// A client stream's items on their way to the pool. Belongs to the loop's thread.
+final class ClientStreamCall {
+    let stream: any ClientStream
+    var items: [[UInt8]] = []
+    var queuedBytes = 0
+    var inputEnded = false
+    /// Whether the pool is at work on this call; one job at a time keeps the items' order.
+    var isBusy = false
+
+    init(_ stream: any ClientStream) { self.stream = stream }
+}
+
+/// A server stream's way back, which other threads may knock on.
+final class StreamOutput: ServerStreamOutput {
+    private let remote: EventLoop.Remote
+    private let pump: LoopBound<() -> Void>
+
+    init(_ remote: EventLoop.Remote, pump: @escaping () -> Void) {
+        self.remote = remote
+        self.pump = LoopBound(pump)
+    }
+
+    func wantToSend() {
+        remote.post { [pump] in pump.value() }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// Writes a call's messages as frames.
+struct AnswerFrame {
+    let id: Int64
+    let compressing: Bool
+    let maximumBytes: Int
+
+    /// Writes `{"id":…,"<member>":…}` with what `body` writes; or the error that it throws, or that the
+    /// answer is too large. Returns how the call ended.
+    func write(
+        _ member: StaticString, into bytes: inout ByteWriter,
+        _ body: (inout ByteWriter) throws(RPCError) -> Void
+    ) -> StatusCode {
+        let frame = FrameEncoder(beginningIn: &bytes)
+        bytes.limitFollowing(to: maximumBytes)
+        bytes.append("{\"id\":")
+        bytes.append(integer: id)
+        bytes.append(",\"")
+        bytes.append(member)
+        bytes.append("\":")
+        var failure: RPCError?
+        do throws(RPCError) { try body(&bytes) } catch { failure = error }
+        bytes.append("}")
+        if failure == nil, bytes.hasOverflowed || frame.length(in: bytes) > maximumBytes {
+            failure = RPCError(
+                .resourceExhausted,
+                "The answer is larger than the limit of \(maximumBytes) bytes. Ask for a page of it (limit, offset), a smaller bbox, or fewer properties."
+            )
+        }
+        bytes.liftLimit()
+        guard let failure else {
+            frame.end(in: &bytes, compressing: compressing)
+            return .ok
+        }
+        frame.abandon(in: &bytes)
+        ServerMessage.write(error: failure, id: id, into: &bytes)
+        return failure.code
+    }
+}
+
+/// Outgoing bytes that the system may still be reading.
+///
+/// The writer is filled by one thread and read by another after a hand-over through the loop's queue; that
+/// is why it may be sent.
+final class OutgoingBytes: @unchecked Sendable {
+    var writer: ByteWriter
+
+    init(_ writer: consuming ByteWriter) { self.writer = writer }
+}

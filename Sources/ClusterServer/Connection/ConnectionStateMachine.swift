@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+
+/// Which calls of a connection are open and what a message means for them. No socket, no clock: events go
+/// in, actions come out.
+struct ConnectionStateMachine {
+    /// What is to be done with a message.
+    enum Action: Equatable {
+        case open(CallRequest, MethodDescription.Kind)
+        case deliver(id: Int64, [UInt8])
+        case endInput(id: Int64)
+        case cancel(id: Int64)
+        /// An answer without a call: the id's own call, where it has one, goes on.
+        case refuse(id: Int64, RPCError)
+        /// The call is over with an error.
+        case fail(id: Int64, RPCError)
+        /// The message comes too late to mean anything: its call is over already.
+        case ignore
+    }
+
+    private struct Call {
+        let kind: MethodDescription.Kind
+        var inputEnded = false
+    }
+
+    private var calls: [Int64: Call] = [:]
+    private let maximumCalls: Int
+    /// No new calls are taken: the server is about to end.
+    private(set) var isDraining = false
+
+    init(maximumCalls: Int) { self.maximumCalls = maximumCalls }
+
+    var openCalls: Int { calls.count }
+
+    mutating func drain() { isDraining = true }
+
+    /// - Parameters:
+    ///   - kind: the method's kind; nil where the server has none of that name.
+    ///   - hasRoom: whether the server as a whole can take another call.
+    mutating func receive(
+        _ message: ClientMessage, kind: (String) -> MethodDescription.Kind?, hasRoom: Bool = true
+    ) -> Action {
+        switch message {
+        case .open(let request): open(request, kind(request.method), hasRoom)
+        case .item(let id, let item): receive(item, id)
+        case .end(let id): end(id)
+        case .cancel(let id): calls.removeValue(forKey: id) == nil ? .ignore : .cancel(id: id)
+        }
+    }
+
+    /// The call has been answered; its id is free again.
+    mutating func finish(_ id: Int64) { calls[id] = nil }
+
+    private mutating func open(
+        _ request: CallRequest, _ kind: MethodDescription.Kind?, _ hasRoom: Bool
+    ) -> Action {
+        let id = request.id
+        if calls[id] != nil {
+            return .refuse(
+                id: id,
+                RPCError(
+                    .invalidArgument, "The id \(id) is in use by a call that is not over. Choose another."))
+        }
+        if isDraining {
+            return .refuse(id: id, RPCError(.unavailable, "The server is shutting down. Try again soon."))
+        }
+        guard let kind else {
+            return .refuse(
+                id: id,
+                RPCError(
+                    .unimplemented,
+                    "There is no method \"\(request.method)\". GetServerInfo lists those there are."))
+        }
+        guard calls.count < maximumCalls, hasRoom else {
+            return .refuse(
+                id: id,
+                RPCError(.resourceExhausted, "Too many calls are in flight. Wait for some to be answered."))
+        }
+        calls[id] = Call(kind: kind)
+        return .open(request, kind)
+    }
+
+    private mutating func receive(_ item: [UInt8], _ id: Int64) -> Action {
+        guard let call = calls[id] else { return .ignore }
+        guard call.kind == .clientStream || call.kind == .both else {
+            calls[id] = nil
+            return .fail(
+                id: id,
+                RPCError(
+                    .invalidArgument, "The call takes no items: its method does not stream from the client."))
+        }
+        guard !call.inputEnded else {
+            calls[id] = nil
+            return .fail(
+                id: id, RPCError(.invalidArgument, "An item came after the client had ended its stream."))
+        }
+        return .deliver(id: id, item)
+    }
+
+    private mutating func end(_ id: Int64) -> Action {
+        guard var call = calls[id], call.kind == .clientStream || call.kind == .both, !call.inputEnded else {
+            return .ignore
+        }
+        call.inputEnded = true
+        calls[id] = call
+        return .endInput(id: id)
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// clusterd.v1.ServerService: what the daemon tells of itself.
+public struct ServerService: Sendable {
+    public static let serverName = "clusterd"
+    public static let version = "0.1.0"
+
+    private let limits: Limits
+    private let metrics: Metrics
+    private let started: UInt64
+    /// Whether the daemon serves; false while it shuts down.
+    private let isServing: @Sendable () -> Bool
+    /// The sources' descriptions in short, for `GetStats`.
+    private let sources: @Sendable () -> [SourceStatistics]
+
+    /// What `GetStats` tells of a source.
+    public struct SourceStatistics: Sendable {
+        public var name: String
+        public var points: Int
+        public var memoryBytes: Int
+        public var revision: Int64
+
+        public init(name: String, points: Int, memoryBytes: Int, revision: Int64) {
+            self.name = name
+            self.points = points
+            self.memoryBytes = memoryBytes
+            self.revision = revision
+        }
+    }
+
+    public init(
+        limits: Limits, metrics: Metrics, isServing: @escaping @Sendable () -> Bool,
+        sources: @escaping @Sendable () -> [SourceStatistics]
+    ) {
+        self.limits = limits
+        self.metrics = metrics
+        self.isServing = isServing
+        self.sources = sources
+        started = MonotonicClock.now()
+    }
+
+    public var handlers: MethodHandlers {
+        [
+            "clusterd.v1.ServerService/Check": .unary(Check(service: self)),
+            "clusterd.v1.ServerService/GetServerInfo": .unary(GetServerInfo(service: self)),
+            "clusterd.v1.ServerService/GetStats": .unary(GetStats(service: self)),
+        ]
+    }
+
+    private var uptimeSeconds: Double {
+        (Double(MonotonicClock.now() - started) / 1e6).rounded() / 1e3
+    }
+
+    private struct Check: UnaryHandler {
+        let service: ServerService
+
+        func placement(_ params: Params) throws(RPCError) -> Placement {
+            try params.rejectUnknown([])
+            return .loop
+        }
+
+        func answer(_ params: Params, _ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
+            bytes.append(service.isServing() ? "{\"status\":\"SERVING\"}" : "{\"status\":\"NOT_SERVING\"}")
+        }
+    }
+
+    private struct GetServerInfo: UnaryHandler {
+        let service: ServerService
+
+        func placement(_ params: Params) throws(RPCError) -> Placement {
+            try params.rejectUnknown([])
+            return .loop
+        }
+
+        func answer(_ params: Params, _ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
+            let methods = MethodTable.methods.map { method in
+                JSONValue.object([
+                    "name": .string(method.fullName), "kind": .string(method.kind.rawValue),
+                    "summary": .string(method.summary),
+                ])
+            }
+            bytes.append(
+                .object([
+                    "name": .string(ServerService.serverName), "version": .string(ServerService.version),
+                    "uptimeSeconds": .number(service.uptimeSeconds), "limits": .object(service.limits.json),
+                    "methods": .array(methods),
+                ]))
+        }
+    }
+
+    private struct GetStats: UnaryHandler {
+        let service: ServerService
+
+        func placement(_ params: Params) throws(RPCError) -> Placement {
+            try params.rejectUnknown(["format"])
+            return .loop
+        }
+
+        func answer(_ params: Params, _ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
+            let statistics = Statistics(
+                counters: service.metrics.counters, sources: service.sources(),
+                uptimeSeconds: service.uptimeSeconds, memoryBytes: ProcessMemory.residentBytes())
+            switch try params.optionalString("format") ?? "json" {
+            case "json": bytes.append(.object(statistics.json))
+            case "prometheus": bytes.append(.object(["text": .string(statistics.prometheus)]))
+            default: throw .invalidParam(params.path(of: "format"), "must be \"json\" or \"prometheus\".")
+            }
+        }
+    }
+}

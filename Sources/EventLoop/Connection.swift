@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+import CLibuv
+import Glibc
+
+/// A stream socket: reads as bytes come, writes what it is given, in order.
+public final class Connection {
+    /// Why a connection ended.
+    public enum End: Sendable, Equatable {
+        /// The other end has closed.
+        case finished
+        /// The system's error number.
+        case failed(Int32)
+    }
+
+    let handle = Handle<uv_pipe_t>()
+    private let loop: EventLoop
+    private var onRead: ((UnsafeRawBufferPointer) -> Void)?
+    private var onEnd: ((End) -> Void)?
+    private var onWritten: (() -> Void)?
+    private var isReading = false
+    public private(set) var isClosed = false
+    /// Bytes given to `write` that the system has not taken yet.
+    public private(set) var queuedBytes = 0
+
+    init(on loop: EventLoop) {
+        self.loop = loop
+        uv_pipe_init(loop.raw, handle.raw, 0)
+        handle.setOwner(self)
+    }
+
+    /// Connects to a Unix socket; `completion` is called on the loop.
+    public static func connect(
+        on loop: EventLoop, path: String, _ completion: @escaping (Result<Connection, EventLoopError>) -> Void
+    ) {
+        let attempt = Attempt(connection: Connection(on: loop), path: path, completion: completion)
+        guard path.utf8.count < 108 else {
+            attempt.connection.close()
+            return completion(.failure(EventLoopError(number: ENAMETOOLONG, action: "connect to \(path)")))
+        }
+        let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
+        request.pointee.data = Unmanaged.passRetained(attempt).toOpaque()
+        uv_pipe_connect(request, attempt.connection.handle.raw, path) { request, status in
+            guard let request, let data = request.pointee.data else { return }
+            request.deallocate()
+            Unmanaged<Attempt>.fromOpaque(data).takeRetainedValue().finish(status)
+        }
+    }
+
+    private final class Attempt {
+        let connection: Connection
+        let path: String
+        let completion: (Result<Connection, EventLoopError>) -> Void
+
+        init(
+            connection: Connection, path: String,
+            completion: @escaping (Result<Connection, EventLoopError>) -> Void
+        ) {
+            self.connection = connection
+            self.path = path
+            self.completion = completion
+        }
+
+        func finish(_ status: Int32) {
+            guard status == 0 else {
+                connection.close()
+                return completion(.failure(EventLoopError(number: -status, action: "connect to \(path)")))
+            }
+            completion(.success(connection))
+        }
+    }
+
+    /// Sets what is called, and begins to read.
+    ///
+    /// - Parameters:
+    ///   - onRead: bytes valid during the call.
+    ///   - onWritten: the system has taken bytes that had to wait.
+    ///   - onEnd: once, when nothing more will be read; the connection is still to be closed.
+    public func start(
+        onRead: @escaping (UnsafeRawBufferPointer) -> Void, onWritten: @escaping () -> Void,
+        onEnd: @escaping (End) -> Void
+    ) {
+        self.onRead = onRead
+        self.onWritten = onWritten
+        self.onEnd = onEnd
+        resumeReading()
+    }
+
+    public func resumeReading() {
+        guard !isReading, !isClosed else { return }
+        isReading = true
+        uv_read_start(
+            handle.stream,
+            { handle, _, buffer in
+                guard let connection = Handle<uv_pipe_t>.owner(handle?.pointee.data, as: Connection.self)
+                else {
+                    buffer?.pointee = uv_buf_init(nil, 0)
+                    return
+                }
+                let memory = connection.loop.readBuffer
+                buffer?.pointee = uv_buf_init(
+                    memory.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(memory.count))
+            },
+            { stream, count, _ in
+                Handle<uv_pipe_t>.owner(stream?.pointee.data, as: Connection.self)?.didRead(count)
+            })
+    }
+
+    /// Lets the other end's bytes wait in the system, which lets the other end wait.
+    public func pauseReading() {
+        guard isReading, !isClosed else { return }
+        isReading = false
+        uv_read_stop(handle.stream)
+    }
+
+    private func didRead(_ count: Int) {
+        if count > 0 {
+            onRead?(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count]))
+        } else if count < 0 {
+            pauseReading()
+            let end = onEnd
+            onEnd = nil
+            end?(count == Int(UV_EOF.rawValue) ? .finished : .failed(Int32(clamping: -count)))
+        }
+    }
+
+    /// Writes as much as the system takes at once.
+    ///
+    /// - Returns: how many bytes it took; none while earlier ones wait.
+    public func tryWrite(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard !isClosed, queuedBytes == 0, !bytes.isEmpty else { return 0 }
+        var buffer = uv_buf_init(
+            UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)),
+            UInt32(clamping: bytes.count))
+        return max(0, Int(uv_try_write(handle.stream, &buffer, 1)))
+    }
+
+    /// Writes bytes without copying them.
+    ///
+    /// - Parameters:
+    ///   - bytes: less than 4 GiB; they must stay as they are for as long as `owner` lives.
+    ///   - owner: kept until the system has taken the bytes.
+    public func write(_ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject) {
+        guard !isClosed, !bytes.isEmpty else { return }
+        let pending = PendingWrite(connection: self, owner: owner, count: bytes.count)
+        let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
+        request.pointee.data = Unmanaged.passRetained(pending).toOpaque()
+        var buffer = uv_buf_init(
+            UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)),
+            UInt32(clamping: bytes.count))
+        queuedBytes += bytes.count
+        let status = uv_write(request, handle.stream, &buffer, 1) { request, _ in
+            guard let request, let data = request.pointee.data else { return }
+            request.deallocate()
+            Unmanaged<PendingWrite>.fromOpaque(data).takeRetainedValue().finish()
+        }
+        if status != 0 {
+            request.deallocate()
+            Unmanaged.passUnretained(pending).release()
+            queuedBytes -= bytes.count
+        }
+    }
+
+    private final class PendingWrite {
+        let connection: Connection
+        let owner: AnyObject
+        let count: Int
+
+        init(connection: Connection, owner: AnyObject, count: Int) {
+            self.connection = connection
+            self.owner = owner
+            self.count = count
+        }
+
+        func finish() {
+            connection.queuedBytes -= count
+            if !connection.isClosed { connection.onWritten?() }
+        }
+    }
+
+    /// Ends the connection at once; bytes that wait are lost. Safe to call again.
+    public func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        onRead = nil
+        onEnd = nil
+        onWritten = nil
+        handle.close()
+    }
+
+    /// The process at the other end, as the system vouches for it (SO_PEERCRED, unix(7)).
+    public var peer: (processID: Int32, userID: UInt32, groupID: UInt32)? {
+        var descriptor: uv_os_fd_t = -1
+        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return nil }
+        return Self.peer(ofSocket: descriptor)
+    }
+
+    static func peer(ofSocket descriptor: Int32) -> (processID: Int32, userID: UInt32, groupID: UInt32)? {
+        // struct ucred is hidden behind _GNU_SOURCE: three integers, pid, uid, gid.
+        var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
+        var length = socklen_t(MemoryLayout.size(ofValue: credentials))
+        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return nil }
+        return credentials
+    }
+
+    deinit { close() }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+import CLibuv
+import Synchronization
+
+/// A loop over libuv: one thread that waits for sockets, timers and signals and calls back.
+///
+/// The promise that all types of this module keep:
+/// - A loop belongs to the thread that calls `run`. All callbacks come on that thread, one at a time.
+/// - Everything but `EventLoop.Remote` and the bodies of `work` is used on that thread only, or before `run`.
+/// - A handle's memory lives until libuv's close callback, whatever becomes of its Swift object.
+/// - No callback of a handle comes after its `close`, but for those that tell the end of writes.
+/// - Work given to `work` runs on libuv's thread pool, its completion on the loop.
+public final class EventLoop {
+    let raw: UnsafeMutablePointer<uv_loop_t>
+    /// What other threads may use of this loop.
+    public let remote: Remote
+    private let wakeUp: UnsafeMutablePointer<uv_async_t>
+    /// Where reads go: one buffer serves all connections, since a read is consumed before the next.
+    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+
+    public init() throws(EventLoopError) {
+        raw = .allocate(capacity: 1)
+        try EventLoopError.check(uv_loop_init(raw), "start an event loop")
+        wakeUp = .allocate(capacity: 1)
+        remote = Remote(wakeUp)
+        wakeUp.pointee.data = Unmanaged.passUnretained(remote).toOpaque()
+        let status = uv_async_init(raw, wakeUp) { handle in
+            guard let data = handle?.pointee.data else { return }
+            Unmanaged<Remote>.fromOpaque(data).takeUnretainedValue().drain()
+        }
+        try EventLoopError.check(status, "start an event loop")
+        uv_unref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
+    }
+
+    deinit {
+        remote.close()
+        uv_close(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)) { handle in
+            handle.map { UnsafeMutableRawPointer($0).deallocate() }
+        }
+        uv_run(raw, UV_RUN_DEFAULT)
+        uv_loop_close(raw)
+        raw.deallocate()
+        readBuffer.deallocate()
+    }
+
+    /// Runs until nothing is left to wait for, or `stop`.
+    public func run() { uv_run(raw, UV_RUN_DEFAULT) }
+
+    /// Makes `run` return after the current turn.
+    public func stop() { uv_stop(raw) }
+
+    /// The moment at which the current turn began, in milliseconds of a clock that is never set.
+    public var now: UInt64 { uv_now(raw) }
+
+    /// Runs `body` on the thread pool, then `completion` on the loop. The loop does not end before.
+    public func work(_ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
+        let job = Job(body: body, completion: completion)
+        let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
+        request.pointee.data = Unmanaged.passRetained(job).toOpaque()
+        let status = uv_queue_work(
+            raw, request,
+            { request in
+                guard let data = request?.pointee.data else { return }
+                Unmanaged<Job>.fromOpaque(data).takeUnretainedValue().body()
+            },
+            { request, _ in
+                guard let request, let data = request.pointee.data else { return }
+                request.deallocate()
+                Unmanaged<Job>.fromOpaque(data).takeRetainedValue().completion()
+            })
+        if status != 0 {
+            // No thread could be had: better late than never.
+            Unmanaged<Job>.fromOpaque(request.pointee.data).release()
+            request.deallocate()
+            body()
+            completion()
+        }
+    }
+
+    /// A job on its way through the pool; libuv's own hand-over orders the two threads' use of it.
+    private final class Job {
+        let body: @Sendable () -> Void
+        let completion: () -> Void
+
+        init(body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
+            self.body = body
+            self.completion = completion
+        }
+    }
+
+    /// The loop as other threads see it.
+    ///
+    /// `wakeUp` is used under the lock that `close` takes too, so never after the loop has gone; libuv lets
+    /// `uv_async_send` be called from any thread. That is why this may be shared.
+    public final class Remote: @unchecked Sendable {
+        private let wakeUp: UnsafeMutablePointer<uv_async_t>
+        private let state = Mutex<State>(State())
+
+        private struct State {
+            var jobs: [@Sendable () -> Void] = []
+            var isClosed = false
+        }
+
+        fileprivate init(_ wakeUp: UnsafeMutablePointer<uv_async_t>) { self.wakeUp = wakeUp }
+
+        /// Runs `body` on the loop's thread, soon; posts of one thread keep their order. After the loop has
+        /// gone it does nothing.
+        public func post(_ body: @escaping @Sendable () -> Void) {
+            state.withLock { state in
+                guard !state.isClosed else { return }
+                state.jobs.append(body)
+                uv_async_send(wakeUp)
+            }
+        }
+
+        fileprivate func drain() {
+            let jobs = state.withLock { state in
+                defer { state.jobs = [] }
+                return state.jobs
+            }
+            for job in jobs { job() }
+        }
+
+        fileprivate func close() { state.withLock { $0.isClosed = true } }
+    }
+}
+
+/// What the system refused, and what was being done.
+public struct EventLoopError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The system's error number, positive.
+    public let number: Int32
+    public let action: String
+
+    /// For a person.
+    public var description: String {
+        "cannot \(action): " + String(cString: uv_strerror(-number))
+    }
+
+    static func check(_ status: Int32, _ action: String) throws(EventLoopError) {
+        if status < 0 { throw EventLoopError(number: -status, action: action) }
+    }
+}
+
+/// Carries something that belongs to a loop's thread through a closure that another thread hands on.
+///
+/// It is only opened on the loop's thread, by whoever made it; that is why it may be sent.
+public struct LoopBound<Value>: @unchecked Sendable {
+    public let value: Value
+    public init(_ value: Value) { self.value = value }
+}
