@@ -22,8 +22,9 @@ public struct Params: Sendable {
     /// Refuses params that the method does not know.
     public func rejectUnknown(_ known: Set<String>) throws(RPCError) {
         for (name, _) in object.members where !known.contains(name) {
-            throw .invalidParam(
-                path(of: name), "is unknown. Known are: \(known.sorted().joined(separator: ", ")).")
+            let names =
+                known.isEmpty ? "There are none." : "Known are: \(known.sorted().joined(separator: ", "))."
+            throw .invalidParam(path(of: name), "is unknown. \(names)")
         }
     }
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import EventLoop
+import Glibc
+import Synchronization
+
+/// The daemon as a whole: its loop, its server, its signals. `run` returns when it has ended.
+public final class Daemon {
+    private let configuration: Configuration
+    private let log: Log
+    private let loop: EventLoop
+    private let server: Server
+    private let serving: Serving
+    private var signals: [SignalWatcher] = []
+    private var watchdog: Timer?
+    private var socketPath: String?
+
+    /// Why the daemon cannot serve, for a person.
+    public struct Problem: Error, Sendable, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Whether the daemon serves; asked from any thread.
+    private final class Serving: Sendable {
+        private let state = Atomic<Bool>(true)
+        var isServing: Bool { state.load(ordering: .relaxed) }
+        func end() { state.store(false, ordering: .relaxed) }
+    }
+
+    public init(_ configuration: Configuration) throws(Problem) {
+        self.configuration = configuration
+        log = Log(level: configuration.logLevel)
+        let serving = Serving()
+        self.serving = serving
+        do throws(EventLoopError) {
+            loop = try EventLoop()
+        } catch { throw Problem(description: error.description) }
+        let metrics = Metrics()
+        let services = ServiceSet(
+            configuration: configuration, metrics: metrics, isServing: { serving.isServing })
+        server = Server(
+            loop: loop, limits: configuration.limits, metrics: metrics, handlers: services.handlers)
+    }
+
+    /// Serves until a signal ends it.
+    public func run() throws(Problem) {
+        signal(SIGPIPE, SIG_IGN)
+        Self.raiseDescriptorLimit()
+        try listen()
+        do throws(EventLoopError) {
+            for number in [SIGTERM, SIGINT] {
+                signals.append(
+                    try SignalWatcher(on: loop, signal: number) { [weak self] in self?.stop(number) })
+            }
+            signals.append(try SignalWatcher(on: loop, signal: SIGHUP) { [weak self] in self?.reload() })
+        } catch { throw Problem(description: error.description) }
+        if let interval = Systemd.watchdogInterval() {
+            watchdog = Timer(on: loop, delay: interval, every: interval) { Systemd.notify("WATCHDOG=1") }
+            watchdog?.unreference()
+        }
+        Systemd.notify("READY=1\nSTATUS=Serving")
+        loop.run()
+    }
+
+    private func listen() throws(Problem) {
+        let handedOver = Systemd.listenDescriptors()
+        guard handedOver.isEmpty else {
+            for descriptor in handedOver {
+                try system { () throws(EventLoopError) in try server.listen(descriptor: descriptor) }
+            }
+            log.write(.info, "listening on \(handedOver.count) socket(s) handed over by the service manager")
+            return
+        }
+        let path = SocketPath.resolve(option: configuration.socket)
+        do throws(SocketFile.Problem) { try SocketFile.clear(path) } catch {
+            throw Problem(description: error.description)
+        }
+        try system { () throws(EventLoopError) in try server.listen(path: path) }
+        socketPath = path
+        log.write(.info, "listening on \(path)")
+    }
+
+    private func system(_ body: () throws(EventLoopError) -> Void) throws(Problem) {
+        do throws(EventLoopError) { try body() } catch { throw Problem(description: error.description) }
+    }
+
+    private func stop(_ number: Int32) {
+        guard serving.isServing else { return }
+        serving.end()
+        log.write(.info, "signal \(number): ending after the calls in flight")
+        Systemd.notify("STOPPING=1\nSTATUS=Ending")
+        server.shutDown { [weak self] in
+            guard let self else { return }
+            if let path = self.socketPath { unlink(path) }
+            self.loop.stop()
+        }
+    }
+
+    private func reload() {
+        log.write(.info, "SIGHUP: nothing of this configuration can change while serving")
+    }
+
+    /// Lets as many connections be open as the system allows this process.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}
