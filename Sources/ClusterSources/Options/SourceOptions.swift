@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import Expressions
+import JSON
+
+/// How a source's points become clusters. Names and defaults are supercluster's.
+///
+/// Options are read once, with their expressions compiled, and never change afterwards;
+/// a source gets others as a whole (`UpdateOptions`).
+public struct SourceOptions: Sendable {
+    /// Cluster radius in units of `extent`, for each zoom.
+    public internal(set) var radius = RadiusOption.standard
+    /// Tile extent: the width of a tile in units of `radius`.
+    public internal(set) var extent = 512
+    /// The lowest zoom that has clusters of its own.
+    public internal(set) var minZoom = 0
+    /// The highest zoom that has clusters.
+    public internal(set) var maxZoom = 16
+    /// The fewest points that make a cluster.
+    public internal(set) var minPoints = 2
+    /// Whether a tile tells a point's place in the input as its id.
+    public internal(set) var generateId = false
+    /// Whether positions are compared in 32 bits, as supercluster does, or in 64.
+    public internal(set) var precision = Precision.float
+    /// The property that serves as a feature's id.
+    public internal(set) var promoteId: String?
+    /// How long a feature stays after it was last upserted, in seconds.
+    public internal(set) var ttlSeconds: Double?
+    /// Features that fail it are not clustered.
+    public internal(set) var filter: CompiledOption?
+    /// What a point counts for in its cluster's centre.
+    public internal(set) var weight: CompiledOption?
+    /// Only points for which it gives the same value cluster together.
+    public internal(set) var partitionBy: CompiledOption?
+    /// The aggregated properties, in the order they were given.
+    public internal(set) var clusterProperties: [ClusterPropertyOption] = []
+
+    /// The defaults.
+    public init() {}
+}
+
+/// How exactly positions are compared while clustering.
+public enum Precision: String, Sendable, CaseIterable {
+    case float
+    case double
+}
+
+/// An expression among the options, with its text for telling it again.
+public struct CompiledOption: Sendable {
+    public let source: JSONValue
+    public let expression: Expression
+}
+
+/// One aggregated property among the options, with its text for telling it again.
+public struct ClusterPropertyOption: Sendable {
+    public let name: String
+    public let source: JSONValue
+    public let property: ClusterProperty
+}

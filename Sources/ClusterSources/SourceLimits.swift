@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+
+/// What the sources together may take. The server fills it from its own table of limits.
+public struct SourceLimits: Sendable {
+    /// Bytes that indexes of filtered features may hold, over all sources.
+    public var filterCacheBytes: Int
+    /// Threads that one build may use.
+    public var buildThreads: Int
+
+    public init(filterCacheBytes: Int, buildThreads: Int) {
+        self.filterCacheBytes = filterCacheBytes
+        self.buildThreads = buildThreads
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
+/// All sources of a daemon, by name.
+///
+/// Safe from any thread; every call takes a lock for as long as a dictionary look-up takes.
+public final class SourceRegistry: Sendable {
+    private let sources = Mutex<[SourceName: Source]>([:])
+    private let shared: SharedState
+
+    public init(limits: SourceLimits) {
+        shared = SharedState(limits: limits)
+    }
+
+    /// Adds a source without data, or throws `sourceExists`.
+    public func create(_ name: SourceName, options: SourceOptions) throws(SourceError) -> Source {
+        let source = try Source(name: name, options: options, shared: shared)
+        let isNew = sources.withLock { sources in
+            guard sources[name] == nil else { return false }
+            sources[name] = source
+            return true
+        }
+        guard isNew else { throw .sourceExists(name) }
+        return source
+    }
+
+    /// The source of this name, or throws `sourceNotFound`.
+    public func source(_ name: SourceName) throws(SourceError) -> Source {
+        guard let source = sources.withLock({ $0[name] }) else { throw .sourceNotFound(name) }
+        return source
+    }
+
+    /// Takes a source out. Queries under way answer from the data they began with; changes under way fail.
+    public func delete(_ name: SourceName) throws(SourceError) {
+        guard let source = sources.withLock({ $0.removeValue(forKey: name) }) else {
+            throw .sourceNotFound(name)
+        }
+        source.retire()
+    }
+
+    /// All sources, by name.
+    public var all: [Source] {
+        sources.withLock { Array($0.values) }.sorted { $0.name < $1.name }
+    }
+
+    /// Bytes that the cached indexes of filtered features hold, over all sources.
+    public var filterCacheBytes: Int { shared.filteredViews.bytes }
+}
