@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import Expressions
 import JSON
 
@@ -10,7 +11,7 @@ public struct RadiusOption: Sendable, Equatable {
     public let byZoom: [Double]
 
     /// The highest zoom that options may name.
-    public static let highestZoom = 24
+    public static let highestZoom = ClusteringOptions.deepestZoom
 
     static let standard = RadiusOption(constant: 40)
 

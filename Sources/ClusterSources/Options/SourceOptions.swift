@@ -21,7 +21,7 @@ public struct SourceOptions: Sendable {
     /// Whether a tile tells a point's place in the input as its id.
     public internal(set) var generateId = false
     /// Whether positions are compared in 32 bits, as supercluster does, or in 64.
-    public internal(set) var precision = Precision.float
+    public internal(set) var precision = ClusteringOptions.Precision.float
     /// The property that serves as a feature's id.
     public internal(set) var promoteId: String?
     /// How long a feature stays after it was last upserted, in seconds.
@@ -39,12 +39,6 @@ public struct SourceOptions: Sendable {
     public init() {}
 }
 
-/// How exactly positions are compared while clustering.
-public enum Precision: String, Sendable, CaseIterable {
-    case float
-    case double
-}
-
 /// An expression among the options, with its text for telling it again.
 public struct CompiledOption: Sendable {
     public let source: JSONValue
@@ -56,4 +50,15 @@ public struct ClusterPropertyOption: Sendable {
     public let name: String
     public let source: JSONValue
     public let property: ClusterProperty
+}
+
+extension SourceOptions {
+    /// What the index has to know of them.
+    var clustering: ClusteringOptions {
+        var options = ClusteringOptions(
+            extent: Double(extent), minimumZoom: minZoom, maximumZoom: maxZoom, minimumPoints: minPoints,
+            precision: precision)
+        options.radii = radius.byZoom
+        return options
+    }
 }

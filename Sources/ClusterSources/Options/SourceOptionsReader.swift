@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import Expressions
 import JSON
 
@@ -31,7 +32,7 @@ extension SourceOptions {
         case "maxZoom": maxZoom = try OptionValue.integer(value, in: 0...RadiusOption.highestZoom, path: path)
         case "minPoints": minPoints = try OptionValue.integer(value, in: 1...Int(Int32.max), path: path)
         case "generateId": generateId = try OptionValue.boolean(value, path: path)
-        case "precision": precision = try OptionValue.choice(value, path: path)
+        case "precision": precision = try OptionValue.precision(value, path: path)
         case "promoteId": promoteId = try OptionValue.string(value, path: path)
         case "ttlSeconds": ttlSeconds = try OptionValue.positive(value, path: path)
         case "filter": filter = try ExpressionOption.filter(value, path: path)
@@ -84,10 +85,11 @@ enum OptionValue {
         return text
     }
 
-    static func choice(_ value: JSONValue, path: String) throws(SourceError) -> Precision {
-        guard case .string(let text) = value, let choice = Precision(rawValue: text) else {
-            let names = Precision.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
-            throw .invalidParameter(path: path, message: "must be \(names)")
+    static func precision(
+        _ value: JSONValue, path: String
+    ) throws(SourceError) -> ClusteringOptions.Precision {
+        guard case .string(let text) = value, let choice = ClusteringOptions.Precision(rawValue: text) else {
+            throw .invalidParameter(path: path, message: "must be \"float\" or \"double\"")
         }
         return choice
     }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// A feature's id as it is compared: a number by its value (1 is 1.0), a string by its bytes; the number 1
+/// and the string "1" differ.
+public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
+    /// A string's bytes after a quotation mark, or a number's text as JavaScript prints it.
+    private let bytes: [UInt8]
+
+    /// Nil where the value is neither a number nor a string.
+    public init?(_ value: JSONValue) {
+        switch value {
+        case .string(let text): bytes = [UInt8(ascii: "\"")] + text.utf8
+        case .number(let number): bytes = Array(String(javaScript: number).utf8)
+        default: return nil
+        }
+    }
+
+    /// Reads an id's JSON text; nil where it is none.
+    init?(json text: UnsafeRawBufferPointer) {
+        if let plain = Self.plain(text) {
+            bytes = plain
+            return
+        }
+        guard let value = try? JSONReader.parse(text) else { return nil }
+        self.init(value)
+    }
+
+    /// The bytes of what needs no decoding: strings without escapes and short integers.
+    private static func plain(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard let first = text.first, let last = text.last else { return nil }
+        if first == UInt8(ascii: "\"") {
+            let isPlain = text.count >= 2 && last == first && !text.contains(UInt8(ascii: "\\"))
+            return isPlain ? Array(text.dropLast()) : nil
+        }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let isShort = text.count <= 15 && (first != UInt8(ascii: "0") || text.count == 1)
+        return isShort && text.allSatisfy({ digits.contains($0) }) ? Array(text) : nil
+    }
+
+    /// The id as JSON text, for messages.
+    public var description: String {
+        let text = String(decoding: bytes, as: UTF8.self)
+        return bytes.first == UInt8(ascii: "\"") ? text + "\"" : text
+    }
+
+    /// A hash that is the same in every process.
+    var stableHash: UInt64 {
+        // FNV-1a, of 64 bits, with a last mixing step so that its low bits are good too.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        hash ^= hash >> 32
+        return hash &* 0x9e37_79b9_7f4a_7c15
+    }
+}

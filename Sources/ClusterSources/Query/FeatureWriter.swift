@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import GeoJSON
+import JSON
+
+/// Writes nodes of a view as GeoJSON features: points as they were sent, clusters as supercluster's.
+struct FeatureWriter {
+    let view: View
+    let store: FeatureStore
+    let output: FeatureOutput
+
+    func write(_ node: Node, into bytes: inout ByteWriter) {
+        switch node {
+        case .point(let point): write(point, into: &bytes)
+        case .cluster(let cluster): write(cluster, into: &bytes)
+        }
+    }
+
+    func write(_ point: PointIndex, into bytes: inout ByteWriter) {
+        store.write(
+            view.feature(of: point), into: &bytes, selection: output.properties, precision: output.precision)
+    }
+
+    func write(_ cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
+        bytes.append("{\"type\":\"Feature\",\"id\":")
+        bytes.append(integer: view.index.id(of: cluster))
+        bytes.append(",\"properties\":{")
+        writeProperties(of: cluster, into: &bytes)
+        bytes.append("},\"geometry\":{\"type\":\"Point\",\"coordinates\":")
+        let centre = view.index.coordinates(of: cluster)
+        Coordinates.write(centre.longitude, centre.latitude, precision: output.precision, into: &bytes)
+        bytes.append("}}")
+    }
+
+    /// Writes the members of a cluster's properties: what it aggregates, the built-in four, and the rest
+    /// that options and call ask for. An aggregate that has the name of one of the others gives way.
+    func writeProperties(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
+        for aggregate in view.aggregates where tells(aggregate) {
+            bytes.append(aggregate.key)
+            aggregate.column.write(cluster.rawValue, into: &bytes)
+            bytes.append(",")
+        }
+        let count = view.index.pointCount(of: cluster)
+        bytes.append("\"cluster\":true,\"cluster_id\":")
+        bytes.append(integer: view.index.id(of: cluster))
+        bytes.append(",\"point_count\":")
+        bytes.append(integer: Int64(count))
+        bytes.append(",\"point_count_abbreviated\":")
+        AbbreviatedCount.write(count, into: &bytes)
+        if let weight = view.index.weight(of: cluster) {
+            bytes.append(",\"point_weight\":")
+            bytes.append(number: weight)
+        }
+        if let partition = view.partition(of: cluster) {
+            bytes.append(",\"partition\":")
+            bytes.append(partition)
+        }
+        if !output.include.isEmpty {
+            ClusterDetailWriter(view: view, store: store, output: output).write(cluster, into: &bytes)
+        }
+    }
+
+    private func tells(_ aggregate: NamedAggregate) -> Bool {
+        if let selection = output.properties, !selection.keeps(aggregate.name) { return false }
+        if output.include.isEmpty { return true }
+        return !ClusterDetails.byName.contains {
+            output.include.contains($0.detail) && $0.name.utf8.elementsEqual(aggregate.name.utf8)
+        }
+    }
+}
+
+/// Writes positions.
+enum Coordinates {
+    /// Writes `[longitude,latitude]`, rounded to a number of decimals where one is given.
+    static func write(
+        _ longitude: Double, _ latitude: Double, precision: Int?, into bytes: inout ByteWriter
+    ) {
+        bytes.append("[")
+        bytes.append(number: rounded(longitude, precision))
+        bytes.append(",")
+        bytes.append(number: rounded(latitude, precision))
+        bytes.append("]")
+    }
+
+    static func rounded(_ number: Double, _ decimals: Int?) -> Double {
+        guard let decimals, decimals < powers.count else { return number }
+        let power = powers[max(0, decimals)]
+        return (number * power).rounded() / power
+    }
+
+    private static let powers: [Double] = [
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ]
+}

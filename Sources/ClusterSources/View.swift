@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import Expressions
+import JSON
+
+/// The clusters of some of a revision's features: of all that are loaded, or of those that pass a filter.
+///
+/// Points are numbered anew within a view, in the features' order, as if those features alone had been
+/// loaded; so cluster ids are a view's own too. Immutable, and shared by all who query it.
+public final class View: Sendable {
+    public let index: ClusterIndex
+    /// The features' places in the store by point; nil where they are the same.
+    let members: [UInt32]?
+    let aggregates: [NamedAggregate]
+    /// What `partitionBy` gave, by the part's number.
+    let partitions: [JSONValue]
+    /// What went wrong in aggregated properties, with how often, by message.
+    let propertyErrors: [PropertyError]
+    let hulls = HullCache()
+
+    init(
+        index: ClusterIndex, members: [UInt32]?, aggregates: [NamedAggregate] = [],
+        partitions: [JSONValue] = [], propertyErrors: [PropertyError] = []
+    ) {
+        self.index = index
+        self.members = members
+        self.aggregates = aggregates
+        self.partitions = partitions
+        self.propertyErrors = propertyErrors
+    }
+
+    /// The place of a point's feature in the store.
+    func feature(of point: PointIndex) -> Int {
+        guard let members else { return Int(point.rawValue) }
+        return Int(members[Int(point.rawValue)])
+    }
+
+    /// The point that a feature is; nil where the feature is not in this view.
+    func point(of feature: Int) -> PointIndex? {
+        guard let members else {
+            return feature < index.pointCount ? PointIndex(rawValue: UInt32(feature)) : nil
+        }
+        // Members ascend.
+        var (low, high) = (0, members.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if Int(members[middle]) < feature { low = middle + 1 } else { high = middle }
+        }
+        guard low < members.count, Int(members[low]) == feature else { return nil }
+        return PointIndex(rawValue: UInt32(low))
+    }
+
+    func cluster(_ id: Int64) throws(SourceError) -> ClusterOrdinal {
+        guard let cluster = index.cluster(id: id) else { throw .clusterNotFound(id) }
+        return cluster
+    }
+
+    /// What `partitionBy` gave for a cluster's points; nil without that option.
+    func partition(of cluster: ClusterOrdinal) -> JSONValue? {
+        guard let part = index.partition(of: cluster), Int(part) < partitions.count else { return nil }
+        return partitions[Int(part)]
+    }
+
+    /// Bytes that finding clusters takes, the features' text and aggregates apart.
+    var indexBytes: Int {
+        index.memoryBytes + (members?.count ?? 0) * MemoryLayout<UInt32>.stride
+    }
+
+    /// Bytes that the view holds.
+    var memoryBytes: Int {
+        indexBytes + aggregates.reduce(0) { $0 + $1.column.memoryBytes }
+    }
+}
+
+/// One aggregated property of all clusters of a view.
+struct NamedAggregate: Sendable {
+    let name: String
+    /// The name as JSON with its colon, ready to be written.
+    let key: [UInt8]
+    let column: AggregateColumn
+
+    init(name: String, column: AggregateColumn) {
+        self.name = name
+        self.column = column
+        var writer = ByteWriter()
+        writer.append(json: name)
+        writer.append(":")
+        key = writer.withUnsafeBytes { Array($0) }
+    }
+}
+
+/// One message of an expression's errors, with how many points or clusters had it.
+struct PropertyError: Sendable, Equatable {
+    let message: String
+    let count: Int
+}
