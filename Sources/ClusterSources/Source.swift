@@ -40,18 +40,27 @@ public final class Source: Sendable {
         }
     }
 
+    /// What the source was when a change had made it this revision.
+    func description(of revision: Revision) -> SourceDescription {
+        state.withLock { state in
+            SourceDescription(
+                source: name, revision: revision, isBuilding: false, createdAt: createdAt,
+                updatedAt: state.updatedAt)
+        }
+    }
+
     /// Makes a new revision from the one of now and swaps it in.
     ///
     /// Changes of one source wait for each other here, so `make` sees the newest revision and what it
     /// returns follows it. Where `make` throws, nothing has changed. Blocks: only for threads of the pool.
     func change(
-        isCancelled: () -> Bool, _ make: (Revision) throws(SourceError) -> Revision
+        _ cancellation: Cancellation, _ make: (Revision) throws(SourceError) -> Revision
     ) throws(SourceError) -> Revision {
-        try turn.take(isCancelled: isCancelled) { () throws(SourceError) -> Revision in
+        try turn.take(cancellation) { () throws(SourceError) -> Revision in
             let base = try begin()
             defer { state.withLock { $0.isBuilding = false } }
             let revision = try make(base)
-            guard !isCancelled() else { throw .cancelled }
+            guard !cancellation.isCancelled else { throw .cancelled }
             try publish(revision)
             return revision
         }

@@ -37,18 +37,18 @@ final class Turn: @unchecked Sendable {
 
     /// Runs `body` as the only holder, or throws `cancelled` where the caller gave up waiting.
     func take<Result>(
-        isCancelled: () -> Bool, _ body: () throws(SourceError) -> Result
+        _ cancellation: Cancellation, _ body: () throws(SourceError) -> Result
     ) throws(SourceError) -> Result {
-        guard enter(isCancelled) else { throw .cancelled }
+        guard enter(cancellation) else { throw .cancelled }
         defer { leave() }
         return try body()
     }
 
-    private func enter(_ isCancelled: () -> Bool) -> Bool {
+    private func enter(_ cancellation: Cancellation) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while isTaken {
-            if isCancelled() { return false }
+            if cancellation.isCancelled { return false }
             var moment = timespec()
             clock_gettime(CLOCK_MONOTONIC, &moment)
             moment.tv_nsec += Self.patience

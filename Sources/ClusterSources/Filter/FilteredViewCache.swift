@@ -11,6 +11,8 @@ final class FilteredViewCache: Sendable {
         let revision: UInt64
         /// The filter's JSON text, by bytes: equality of strings would be canonical.
         let filter: [UInt8]
+        /// Where the filter depends on it.
+        let zoom: Int8?
     }
 
     private final class Entry: Sendable {
@@ -52,7 +54,7 @@ final class FilteredViewCache: Sendable {
 
     /// The view, built where it is not there. Blocks: only for threads of the pool.
     func view(
-        _ key: Key, isCancelled: () -> Bool, build: () throws(SourceError) -> View
+        _ key: Key, _ cancellation: Cancellation, build: () throws(SourceError) -> View
     ) throws(SourceError) -> View {
         let entry = state.withLock { state -> Entry in
             Self.touch(key, &state)
@@ -61,12 +63,18 @@ final class FilteredViewCache: Sendable {
             state.entries[key] = entry
             return entry
         }
-        return try entry.turn.take(isCancelled: isCancelled) { () throws(SourceError) -> View in
+        return try entry.turn.take(cancellation) { () throws(SourceError) -> View in
             if let view = entry.view.withLock({ $0 }) {
                 state.withLock { $0.hits += 1 }
                 return view
             }
-            let view = try build()
+            let view: View
+            do throws(SourceError) {
+                view = try build()
+            } catch {
+                state.withLock { Self.remove(key, &$0) }
+                throw error
+            }
             entry.view.withLock { $0 = view }
             keep(key, bytes: view.memoryBytes)
             return view

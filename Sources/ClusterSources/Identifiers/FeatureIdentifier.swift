@@ -16,10 +16,14 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
     /// Reads an id's JSON text; nil where it is none.
     init?(json text: UnsafeRawBufferPointer) {
         if let plain = Self.plain(text) {
-            bytes = plain
+            self.init(bytes: plain)
             return
         }
         guard let value = try? JSONReader.parse(text) else { return nil }

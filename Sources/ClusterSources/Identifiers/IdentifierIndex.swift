@@ -9,11 +9,11 @@ struct IdentifierIndex: Sendable {
     private let places: [UInt32]
 
     /// - Complexity: O(features × log(features)).
-    init(_ store: FeatureStore, isCancelled: () -> Bool) throws(SourceError) {
+    init(_ store: FeatureStore, _ cancellation: Cancellation) throws(SourceError) {
         var entries: [(hash: UInt64, place: UInt32)] = []
         entries.reserveCapacity(store.count)
         for place in 0..<store.count {
-            if place & 0xffff == 0, isCancelled() { throw .cancelled }
+            if place & 0xffff == 0, cancellation.isCancelled { throw .cancelled }
             if let identifier = store.featureIdentifier(place) {
                 entries.append((identifier.stableHash, UInt32(truncatingIfNeeded: place)))
             }

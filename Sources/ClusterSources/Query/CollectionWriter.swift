@@ -15,10 +15,10 @@ struct CollectionWriter: ~Copyable {
     }
 
     /// To be called before each feature is written.
-    mutating func beginFeature(_ bytes: inout ByteWriter, isCancelled: () -> Bool) throws(SourceError) {
+    mutating func beginFeature(_ bytes: inout ByteWriter, _ cancellation: Cancellation) throws(SourceError) {
         if count > 0 { bytes.append(",") }
         count += 1
-        if count % interval == 0, isCancelled() { throw .cancelled }
+        if count % interval == 0, cancellation.isCancelled { throw .cancelled }
     }
 
     /// Ends the list of features; further members may follow.

@@ -5,27 +5,28 @@ import JSON
 
 /// Writes nodes of a view as GeoJSON features: points as they were sent, clusters as supercluster's.
 struct FeatureWriter {
+    let revision: Revision
     let view: View
-    let store: FeatureStore
     let output: FeatureOutput
+    let cancellation: Cancellation
 
-    func write(_ node: Node, into bytes: inout ByteWriter) {
+    func write(_ node: Node, into bytes: inout ByteWriter) throws(SourceError) {
         switch node {
         case .point(let point): write(point, into: &bytes)
-        case .cluster(let cluster): write(cluster, into: &bytes)
+        case .cluster(let cluster): try write(cluster, into: &bytes)
         }
     }
 
     func write(_ point: PointIndex, into bytes: inout ByteWriter) {
-        store.write(
+        revision.store.write(
             view.feature(of: point), into: &bytes, selection: output.properties, precision: output.precision)
     }
 
-    func write(_ cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
+    func write(_ cluster: ClusterOrdinal, into bytes: inout ByteWriter) throws(SourceError) {
         bytes.append("{\"type\":\"Feature\",\"id\":")
         bytes.append(integer: view.index.id(of: cluster))
         bytes.append(",\"properties\":{")
-        writeProperties(of: cluster, into: &bytes)
+        try writeProperties(of: cluster, into: &bytes)
         bytes.append("},\"geometry\":{\"type\":\"Point\",\"coordinates\":")
         let centre = view.index.coordinates(of: cluster)
         Coordinates.write(centre.longitude, centre.latitude, precision: output.precision, into: &bytes)
@@ -34,9 +35,11 @@ struct FeatureWriter {
 
     /// Writes the members of a cluster's properties: what it aggregates, the built-in four, and the rest
     /// that options and call ask for. An aggregate that has the name of one of the others gives way.
-    func writeProperties(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
+    func writeProperties(
+        of cluster: ClusterOrdinal, into bytes: inout ByteWriter
+    ) throws(SourceError) {
         for aggregate in view.aggregates where tells(aggregate) {
-            bytes.append(aggregate.key)
+            bytes.append(contentsOf: aggregate.key)
             aggregate.column.write(cluster.rawValue, into: &bytes)
             bytes.append(",")
         }
@@ -56,7 +59,9 @@ struct FeatureWriter {
             bytes.append(partition)
         }
         if !output.include.isEmpty {
-            ClusterDetailWriter(view: view, store: store, output: output).write(cluster, into: &bytes)
+            let details = ClusterDetailWriter(
+                revision: revision, view: view, output: output, cancellation: cancellation)
+            try details.write(cluster, into: &bytes)
         }
     }
 

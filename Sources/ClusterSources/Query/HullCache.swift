@@ -4,22 +4,22 @@ import Synchronization
 
 /// The hulls of large clusters that were asked for, so that asking again costs nothing.
 final class HullCache: Sendable {
-    private let hulls = Mutex<[ClusterOrdinal: ConvexHull.Shape]>([:])
+    private let hulls = Mutex<[ClusterOrdinal: ConvexHull]>([:])
 
     /// Hulls of fewer points are found again sooner than they are worth keeping.
     private static let smallestKept = 1000
     private static let capacity = 256
 
-    func shape(of cluster: ClusterOrdinal) -> ConvexHull.Shape? {
+    func hull(of cluster: ClusterOrdinal) -> ConvexHull? {
         hulls.withLock { $0[cluster] }
     }
 
     /// Keeps a hull; where there are too many, others go.
-    func keep(_ shape: ConvexHull.Shape, of cluster: ClusterOrdinal, points: Int) {
+    func keep(_ hull: ConvexHull, of cluster: ClusterOrdinal, points: Int) {
         guard points >= Self.smallestKept else { return }
         hulls.withLock { hulls in
             if hulls.count >= Self.capacity, let any = hulls.keys.first { hulls[any] = nil }
-            hulls[cluster] = shape
+            hulls[cluster] = hull
         }
     }
 }

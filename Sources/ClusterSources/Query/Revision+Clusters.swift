@@ -8,18 +8,19 @@ extension Revision {
     ///
     /// Their order is documented with `ClusterIndex.nodes`: the same for the same data.
     public func writeClusters(
-        _ query: ClustersQuery, of view: View, into bytes: inout ByteWriter, isCancelled: () -> Bool
+        _ query: ClustersQuery, of view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         var nodes: [Node] = []
         let box = query.box
         let isTruncated = view.index.nodes(
             west: box.west, south: box.south, east: box.east, north: box.north,
             at: view.index.level(for: query.zoom), limit: query.limit ?? .max, into: &nodes)
-        let writer = FeatureWriter(view: view, store: store, output: query.output)
+        let writer = FeatureWriter(
+            revision: self, view: view, output: query.output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes, interval: query.output.checkInterval)
         for node in nodes {
-            try collection.beginFeature(&bytes, isCancelled: isCancelled)
-            writer.write(node, into: &bytes)
+            try collection.beginFeature(&bytes, cancellation)
+            try writer.write(node, into: &bytes)
         }
         collection.endFeatures(&bytes)
         if query.limit != nil {
@@ -31,14 +32,14 @@ extension Revision {
     /// Writes a cluster's children on the next zoom: the node it grew from first, then those that joined.
     public func writeChildren(
         of clusterId: Int64, in view: View, output: FeatureOutput = FeatureOutput(),
-        into bytes: inout ByteWriter, isCancelled: () -> Bool
+        into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         let cluster = try view.cluster(clusterId)
-        let writer = FeatureWriter(view: view, store: store, output: output)
+        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes)
         for child in view.index.children(of: cluster) {
-            try collection.beginFeature(&bytes, isCancelled: isCancelled)
-            writer.write(child, into: &bytes)
+            try collection.beginFeature(&bytes, cancellation)
+            try writer.write(child, into: &bytes)
         }
         collection.endFeatures(&bytes)
         endCollection(&bytes)
@@ -51,16 +52,16 @@ extension Revision {
     ///   - offset: how many to leave out; past the end the page is empty.
     public func writeLeaves(
         of clusterId: Int64, in view: View, limit: Int, offset: Int, output: FeatureOutput = FeatureOutput(),
-        into bytes: inout ByteWriter, isCancelled: () -> Bool
+        into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         let cluster = try view.cluster(clusterId)
         let leaves = view.index.leaves(of: cluster)
         let start = min(max(0, offset), leaves.count)
         let end = limit <= 0 || limit > leaves.count - start ? leaves.count : start + limit
-        let writer = FeatureWriter(view: view, store: store, output: output)
+        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes)
         for place in start..<end {
-            try collection.beginFeature(&bytes, isCancelled: isCancelled)
+            try collection.beginFeature(&bytes, cancellation)
             writer.write(leaves[place], into: &bytes)
         }
         collection.endFeatures(&bytes)

@@ -7,10 +7,10 @@ extension Revision {
     ///
     /// - Complexity: O(points × log(points)) the first time; large clusters' hulls are kept.
     public func writeHull(
-        of clusterId: Int64, in view: View, into bytes: inout ByteWriter, isCancelled: () -> Bool
+        of clusterId: Int64, in view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         let cluster = try view.cluster(clusterId)
-        let hull = try shape(of: cluster, in: view, isCancelled: isCancelled)
+        let hull = try self.hull(of: cluster, in: view, cancellation)
         bytes.append("{\"type\":\"Feature\",\"properties\":{\"cluster_id\":")
         bytes.append(integer: clusterId)
         bytes.append(",\"point_count\":")
@@ -23,31 +23,25 @@ extension Revision {
     }
 
     /// The convex hull of a cluster's points.
-    func shape(
-        of cluster: ClusterOrdinal, in view: View, isCancelled: () -> Bool
-    ) throws(SourceError) -> ConvexHull.Shape {
-        if let kept = view.hulls.shape(of: cluster) { return kept }
-        var longitudes: [Double] = []
-        var latitudes: [Double] = []
+    func hull(
+        of cluster: ClusterOrdinal, in view: View, _ cancellation: Cancellation
+    ) throws(SourceError) -> ConvexHull {
+        if let kept = view.hulls.hull(of: cluster) { return kept }
         let leaves = view.index.leaves(of: cluster)
-        longitudes.reserveCapacity(leaves.count)
-        latitudes.reserveCapacity(leaves.count)
-        for place in 0..<leaves.count {
-            if place & 0xffff == 0, isCancelled() { throw .cancelled }
-            let feature = view.feature(of: leaves[place])
-            longitudes.append(store.longitude(feature))
-            latitudes.append(store.latitude(feature))
+        let places = leaves.map { leaf in
+            let feature = view.feature(of: leaf)
+            return Position(longitude: store.longitude(feature), latitude: store.latitude(feature))
         }
-        let shape = ConvexHull.hull(longitudes: longitudes, latitudes: latitudes)
-        view.hulls.keep(shape, of: cluster, points: leaves.count)
-        return shape
+        guard let hull = ConvexHull.hull(of: places, isCancelled: { cancellation.isCancelled }) else { throw .cancelled }
+        view.hulls.keep(hull, of: cluster, points: leaves.count)
+        return hull
     }
 }
 
 /// Writes hulls as GeoJSON geometries.
 enum HullWriter {
-    static func write(_ shape: ConvexHull.Shape, precision: Int?, into bytes: inout ByteWriter) {
-        switch shape {
+    static func write(_ hull: ConvexHull, precision: Int?, into bytes: inout ByteWriter) {
+        switch hull {
         case .point(let place):
             bytes.append("{\"type\":\"Point\",\"coordinates\":")
             Coordinates.write(place.longitude, place.latitude, precision: precision, into: &bytes)
@@ -59,12 +53,9 @@ enum HullWriter {
             bytes.append("]")
         case .polygon(let ring):
             bytes.append("{\"type\":\"Polygon\",\"coordinates\":[[")
-            for place in ring {
+            for (number, place) in ring.enumerated() {
+                if number > 0 { bytes.append(",") }
                 Coordinates.write(place.longitude, place.latitude, precision: precision, into: &bytes)
-                bytes.append(",")
-            }
-            if let first = ring.first {
-                Coordinates.write(first.longitude, first.latitude, precision: precision, into: &bytes)
             }
             bytes.append("]]")
         }

@@ -46,21 +46,24 @@ extension Revision {
 
     /// Writes a tile as JSON.
     public func writeTile(
-        _ tile: TilePlace, of view: View, into bytes: inout ByteWriter, isCancelled: () -> Bool
+        _ tile: TilePlace, of view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let writer = FeatureWriter(view: view, store: store, output: FeatureOutput())
+        let writer = FeatureWriter(
+            revision: self, view: view, output: FeatureOutput(), cancellation: cancellation)
         bytes.append("{\"features\":[")
         for (place, feature) in tileFeatures(tile, of: view).enumerated() {
-            if place % 256 == 255, isCancelled() { throw .cancelled }
+            if place % 256 == 255, cancellation.isCancelled { throw .cancelled }
             if place > 0 { bytes.append(",") }
-            write(feature, with: writer, into: &bytes)
+            try write(feature, with: writer, into: &bytes)
         }
         bytes.append("],\"revision\":")
         bytes.append(integer: Int64(clamping: number))
         bytes.append("}")
     }
 
-    private func write(_ feature: TileFeature, with writer: FeatureWriter, into bytes: inout ByteWriter) {
+    private func write(
+        _ feature: TileFeature, with writer: FeatureWriter, into bytes: inout ByteWriter
+    ) throws(SourceError) {
         bytes.append("{\"type\":1,\"geometry\":[[")
         bytes.append(integer: feature.x)
         bytes.append(",")
@@ -69,7 +72,7 @@ extension Revision {
         switch feature.node {
         case .cluster(let cluster):
             bytes.append("{")
-            writer.writeProperties(of: cluster, into: &bytes)
+            try writer.writeProperties(of: cluster, into: &bytes)
             bytes.append("},\"id\":")
             bytes.append(integer: writer.view.index.id(of: cluster))
         case .point(let point):

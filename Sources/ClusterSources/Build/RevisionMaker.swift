@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import GeoJSON
+
+/// Makes revisions out of features: decodes what expressions read, clusters, and aggregates.
+struct RevisionMaker {
+    let options: SourceOptions
+    let shared: SharedState
+    let cancellation: Cancellation
+
+    /// Clusters features that all passed `screen` with the same options.
+    func make(_ store: FeatureStore) throws(SourceError) -> Revision {
+        let start = ContinuousClock.now
+        let columns = try SourceColumns(store, reading: options.propertyNames, cancellation)
+        let maker = ViewMaker(
+            options: options, store: store, columns: columns, threads: shared.limits.buildThreads,
+            cancellation: cancellation)
+        let view = try maker.make(members: nil)
+        let duration = ContinuousClock.now - start
+        return Revision(
+            number: shared.nextRevision(), options: options, store: store, columns: columns, view: view,
+            buildMilliseconds: duration / .milliseconds(1), shared: shared)
+    }
+
+    /// Tells which features are loaded: those that pass the source's filter. Of these, one whose weight is
+    /// not a number above 0 is a bad feature.
+    func screen(
+        _ store: FeatureStore, policy: InvalidFeaturePolicy
+    ) throws(SourceError) -> FeatureBatch {
+        guard options.filter != nil || options.weight != nil else {
+            return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
+        }
+        let columns = try SourceColumns(store, reading: options.screeningNames, cancellation)
+        var passing = try options.filter.map { (filter) throws(SourceError) in
+            try columns.rows(passing: filter.expression, among: nil, zoom: nil, cancellation)
+        }
+        var badWeights = 0
+        if let weight = options.weight {
+            let weights = try columns.weights(weight.expression, members: passing, cancellation)
+            let rows = passing ?? Array(0..<UInt32(store.count))
+            let good = zip(rows, weights).filter { $0.1 > 0 && $0.1.isFinite }.map(\.0)
+            badWeights = rows.count - good.count
+            if badWeights > 0 {
+                if policy == .reject { throw Self.badWeight(rows, weights) }
+                passing = good
+            }
+        }
+        guard let passing, passing.count < store.count else {
+            return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
+        }
+        return FeatureBatch(store: store, loaded: .some(passing), badWeights: badWeights)
+    }
+
+    private static func badWeight(_ rows: [UInt32], _ weights: [Double]) -> SourceError {
+        let place = weights.firstIndex { !($0 > 0 && $0.isFinite) } ?? 0
+        return .badFeature(
+            index: Int(rows[place]), reason: FeatureBatch.badWeight,
+            message: "its weight, by the source's option, is not a number above 0")
+    }
+}
+
+extension Revision {
+    /// What a source has before its first import: no points, and the number 0.
+    static func empty(options: SourceOptions, shared: SharedState) throws(SourceError) -> Revision {
+        let store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
+        let columns = try SourceColumns(store, reading: [], .never)
+        let maker = ViewMaker(options: options, store: store, columns: columns, threads: 1, cancellation: .never)
+        return try Revision(
+            number: 0, options: options, store: store, columns: columns, view: maker.make(members: nil),
+            buildMilliseconds: 0, shared: shared)
+    }
+}

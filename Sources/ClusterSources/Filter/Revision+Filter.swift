@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import JSON
+
+extension Revision {
+    /// The view of the features that pass a filter, of all without one, where it is at hand; never waits.
+    ///
+    /// - Parameter zoom: what `["zoom"]` is, for a query of one zoom.
+    public func readyView(_ filter: QueryFilter?, zoom: Double?) -> View? {
+        guard let filter else { return view }
+        guard !filter.mentionsZoom || zoom != nil else { return nil }
+        return shared.filteredViews.ready(key(filter, zoom))
+    }
+
+    /// The view of the features that pass a filter, built where it is not at hand. Blocks: only for threads
+    /// of the pool.
+    ///
+    /// Ids and answers are those of a source loaded with that filter.
+    public func view(
+        _ filter: QueryFilter?, zoom: Double?, _ cancellation: Cancellation
+    ) throws(SourceError) -> View {
+        guard let filter else { return view }
+        guard !filter.mentionsZoom || zoom != nil else {
+            throw .invalidParameter(
+                path: "filter", message: "may not depend on the zoom where the call has none")
+        }
+        return try shared.filteredViews.view(key(filter, zoom), cancellation) { () throws(SourceError) -> View in
+            try build(filter, zoom: level(zoom), cancellation)
+        }
+    }
+
+    private func build(
+        _ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation
+    ) throws(SourceError) -> View {
+        let compiled = try ExpressionOption.filter(filter.source, path: "filter", mayUseZoom: true)
+        let names = options.propertyNames.union(PropertyNames(compiled.expression))
+        let columns = try columns.including(names, of: store, cancellation)
+        let passing = try columns.rows(passing: compiled.expression, among: nil, zoom: zoom, cancellation)
+        if passing.count == store.count { return view }
+        let maker = ViewMaker(
+            options: options, store: store, columns: columns, threads: shared.limits.buildThreads,
+            cancellation: cancellation)
+        return try maker.make(members: passing)
+    }
+
+    private func key(_ filter: QueryFilter, _ zoom: Double?) -> FilteredViewCache.Key {
+        let level = filter.mentionsZoom ? level(zoom).map { Int8(clamping: Int($0)) } : nil
+        return FilteredViewCache.Key(revision: number, filter: filter.text, zoom: level)
+    }
+
+    /// The zoom that a filter sees: the one whose clusters answer.
+    private func level(_ zoom: Double?) -> Double? {
+        zoom.map { Double(view.index.level(for: $0).rawValue) }
+    }
+}

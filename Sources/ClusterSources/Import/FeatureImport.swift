@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+import Synchronization
+
+/// Features on their way into a source: gathered piece by piece, then made visible at once or not at all.
+///
+/// Imports of one source may run side by side; each becomes visible as it finishes, one after another, and
+/// one that appends does so to the data of that moment. Safe from any thread, but pieces keep their order
+/// only where calls do.
+public final class FeatureImport: Sendable {
+    private let source: Source
+    private let mode: ImportMode
+    private let policy: InvalidFeaturePolicy
+    private let promoteId: String?
+    /// Nil once finished or given up.
+    private let builder: Mutex<FeatureStoreBuilder?>
+
+    public init(into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy) {
+        self.source = source
+        self.mode = mode
+        self.policy = policy
+        promoteId = source.revision.options.promoteId
+        builder = Mutex(FeatureStoreBuilder(policy: policy, promoteId: promoteId))
+    }
+
+    /// Takes features in: the text of a JSON array of them.
+    public func add(features json: UnsafeRawBufferPointer) throws(SourceError) {
+        try withBuilder { (builder) throws(GeoJSONError) in
+            try builder.append(features: json)
+        }
+    }
+
+    /// Clusters what was gathered and swaps it in. Blocks: only for threads of the pool.
+    public func finish(_ cancellation: Cancellation) throws(SourceError) -> ImportOutcome {
+        guard let gathered = take() else { throw .cancelled }
+        var badWeights = 0
+        let revision = try source.change(cancellation) { (base) throws(SourceError) -> Revision in
+            guard base.options.promoteId == promoteId else {
+                throw .conflict("the source's option promoteId changed during the import; import again")
+            }
+            let maker = RevisionMaker(options: base.options, shared: source.shared, cancellation: cancellation)
+            let batch = try maker.screen(gathered.store, policy: policy)
+            badWeights = batch.badWeights
+            return try maker.make(batch.store(after: mode == .append ? base.store : nil))
+        }
+        var reasons = gathered.skippedReasons
+        if badWeights > 0 { reasons[FeatureBatch.badWeight, default: 0] += badWeights }
+        return ImportOutcome(
+            description: source.description(of: revision), accepted: gathered.accepted - badWeights,
+            skippedReasons: reasons)
+    }
+
+    /// Forgets what was gathered.
+    public func cancel() {
+        builder.withLock { $0 = nil }
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import GeoJSON
+import JSON
+import Synchronization
+
+/// A source's data at one time, with all that answers queries of them. Immutable: a change makes another.
+public final class Revision: Sendable {
+    /// Rises with every visible change; 0 for a source that never had data. No two revisions of a
+    /// registry's sources, deleted ones too, have the same number above 0.
+    public let number: UInt64
+    public let options: SourceOptions
+    /// The clusters of all loaded features.
+    public let view: View
+    /// The extent of the clustered points; nil where there are none.
+    public let bounds: Box?
+    /// How long clustering took, features in memory to all zooms ready.
+    public let buildMilliseconds: Double
+    let store: FeatureStore
+    let columns: SourceColumns
+    let shared: SharedState
+    /// Made when first asked for.
+    private let identifiers = Mutex<IdentifierIndex?>(nil)
+
+    init(
+        number: UInt64, options: SourceOptions, store: FeatureStore, columns: SourceColumns, view: View,
+        buildMilliseconds: Double, shared: SharedState
+    ) {
+        self.number = number
+        self.options = options
+        self.store = store
+        self.columns = columns
+        self.view = view
+        self.buildMilliseconds = buildMilliseconds
+        self.shared = shared
+        bounds = Self.bounds(of: view, store)
+    }
+
+    /// Whether an import ever succeeded.
+    public var hasData: Bool { number > 0 }
+
+    /// How many points are clustered.
+    public var pointCount: Int { view.index.pointCount }
+
+    /// Bytes that the revision holds, views of filters apart.
+    public var memoryBytes: Int {
+        store.memoryBytes + columns.memoryBytes + view.memoryBytes
+            + identifiers.withLock { $0?.memoryBytes ?? 0 }
+    }
+
+    /// Refuses a caller who asks for other data than these.
+    public func check(asked: UInt64?) throws(SourceError) {
+        guard let asked, asked != number else { return }
+        throw .revisionChanged(asked: asked, current: number)
+    }
+
+    /// The features by id, made where it is not there yet: a second or so for a million.
+    func identifierIndex(_ cancellation: Cancellation) throws(SourceError) -> IdentifierIndex {
+        if let index = identifiers.withLock({ $0 }) { return index }
+        // Two callers at once may both make it; they come out equal.
+        let index = try IdentifierIndex(store, cancellation)
+        identifiers.withLock { $0 = index }
+        return index
+    }
+
+    /// Whether `writeLocation` answers without making the features' index by id.
+    public var isReadyToLocate: Bool { identifiers.withLock { $0 != nil } }
+
+    private static func bounds(of view: View, _ store: FeatureStore) -> Box? {
+        guard view.index.pointCount > 0 else { return nil }
+        var box = Box(west: .infinity, south: .infinity, east: -.infinity, north: -.infinity)
+        for point in 0..<view.index.pointCount {
+            let feature = view.feature(of: PointIndex(rawValue: UInt32(truncatingIfNeeded: point)))
+            let (longitude, latitude) = (store.longitude(feature), store.latitude(feature))
+            box.west = min(box.west, longitude)
+            box.south = min(box.south, latitude)
+            box.east = max(box.east, longitude)
+            box.north = max(box.north, latitude)
+        }
+        return box
+    }
+}

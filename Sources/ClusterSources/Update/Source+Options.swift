@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+import JSON
+
+extension Source {
+    /// Clusters the source anew with other options; the old ones answer until that is done.
+    ///
+    /// Features that the new filter does not load leave for good; those that the old one left out do not
+    /// come back. Blocks: only for threads of the pool.
+    public func update(
+        options: SourceOptions, _ cancellation: Cancellation
+    ) throws(SourceError) -> SourceDescription {
+        let revision = try change(cancellation) { (base) throws(SourceError) -> Revision in
+            guard base.hasData else { return try .empty(options: options, shared: shared) }
+            let store =
+                options.promoteId == base.options.promoteId
+                ? base.store : try Self.read(base.store, promoteId: options.promoteId, cancellation)
+            let maker = RevisionMaker(options: options, shared: shared, cancellation: cancellation)
+            let batch = try maker.screen(store, policy: .reject)
+            return try maker.make(batch.store(after: nil))
+        }
+        return description(of: revision)
+    }
+
+    /// Reads features again for another property as their id.
+    private static func read(
+        _ store: FeatureStore, promoteId: String?, _ cancellation: Cancellation
+    ) throws(SourceError) -> FeatureStore {
+        var builder = FeatureStoreBuilder(policy: .reject, promoteId: promoteId)
+        let step = 4096
+        for start in stride(from: 0, to: store.count, by: step) {
+            try cancellation.stopIfCancelled()
+            var bytes = ByteWriter()
+            bytes.append("[")
+            for place in start..<min(start + step, store.count) {
+                if place > start { bytes.append(",") }
+                store.write(place, into: &bytes)
+            }
+            bytes.append("]")
+            var failure: GeoJSONError?
+            bytes.withUnsafeBytes { text in
+                do throws(GeoJSONError) {
+                    try builder.append(features: text)
+                } catch {
+                    failure = error
+                }
+            }
+            if let failure { throw SourceError(failure) }
+        }
+        return builder.finish()
+    }
+}
