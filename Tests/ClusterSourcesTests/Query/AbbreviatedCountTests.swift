@@ -14,6 +14,6 @@ import Testing
     func shortensAsSupercluster(_ count: Int, _ text: String) {
         var writer = ByteWriter()
         AbbreviatedCount.write(count, into: &writer)
-        #expect(writer.text == text)
+        #expect(writer.string == text)
     }
 }

@@ -53,7 +53,7 @@ struct TestSource {
         let view = try revision.view(queryFilter, zoom: zoom, .never)
         var bytes = ByteWriter()
         try write(revision, view, &bytes)
-        return try Answer(bytes.text)
+        return try Answer(bytes.string)
     }
 }
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Values turned to other types, as JavaScript turns them.
+enum Conversion {
+    /// `to-string`: null is empty, arrays and objects are compact JSON.
+    static func text(_ value: JSONValue) -> String {
+        switch value {
+        case .null: ""
+        case .bool(let flag): flag ? "true" : "false"
+        case .number(let number): String(javaScript: number)
+        case .string(let text): text
+        case .array, .object: json(value)
+        }
+    }
+
+    /// JSON text with an object's array indexes first, as JavaScript lists them.
+    static func json(_ value: JSONValue) -> String {
+        switch value {
+        case .array(let items): "[" + items.map(json).joined(separator: ",") + "]"
+        case .object(let object):
+            "{"
+                + object.membersInJavaScriptOrder
+                .map { "\(JSONValue.string($0.key).text):\(json($0.value))" }.joined(separator: ",") + "}"
+        default: value.text
+        }
+    }
+
+    static func boolean(_ value: JSONValue) -> Bool {
+        switch value {
+        case .null: false
+        case .bool(let flag): flag
+        case .number(let number): !(number == 0 || number.isNaN)
+        case .string(let text): !text.isEmpty
+        case .array, .object: true
+        }
+    }
+
+    /// JavaScript's `Number(value)`: not a number where the value is none.
+    static func number(_ value: JSONValue) -> Double {
+        switch value {
+        case .null: 0
+        case .bool(let flag): flag ? 1 : 0
+        case .number(let number): number
+        case .string(let text): number(parsing: text)
+        case .array(let items): number(parsing: items.map(element).joined(separator: ","))
+        case .object: .nan
+        }
+    }
+
+    /// An array's element as JavaScript's `String(array)` has it.
+    private static func element(_ value: JSONValue) -> String {
+        switch value {
+        case .array(let items): items.map(element).joined(separator: ",")
+        case .object: "[object Object]"
+        default: text(value)
+        }
+    }
+
+    private static func number(parsing text: String) -> Double {
+        var scalars = Substring(text).unicodeScalars
+        while let first = scalars.first, isSpace(first) { scalars.removeFirst() }
+        while let last = scalars.last, isSpace(last) { scalars.removeLast() }
+        let trimmed = String(scalars)
+        if trimmed.isEmpty { return 0 }
+        if let radix = radix(trimmed) { return integer(trimmed.dropFirst(2), radix: radix) }
+        switch trimmed {
+        case "Infinity", "+Infinity": return .infinity
+        case "-Infinity": return -.infinity
+        default: return isDecimal(trimmed) ? Double(trimmed) ?? .nan : .nan
+        }
+    }
+
+    private static func radix(_ text: String) -> Double? {
+        switch text.prefix(2) {
+        case "0x", "0X": 16
+        case "0o", "0O": 8
+        case "0b", "0B": 2
+        default: nil
+        }
+    }
+
+    private static func integer(_ digits: Substring, radix: Double) -> Double {
+        guard !digits.isEmpty else { return .nan }
+        var number = 0.0
+        for digit in digits {
+            guard digit.isASCII, let value = digit.hexDigitValue, Double(value) < radix else { return .nan }
+            number = number * radix + Double(value)
+        }
+        return number
+    }
+
+    /// Whether the text is a decimal literal: digits with a point and an exponent, and no words.
+    private static func isDecimal(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"),
+                UInt8(ascii: "+"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    }
+
+    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isWhitespace && scalar != "\u{85}" || scalar == "\u{feff}"
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// An expression of the MapLibre style specification's language, parsed, type-checked and ready to be run.
+///
+/// Immutable; safe to use from several threads at once.
+public struct Expression: Sendable {
+    let root: Node
+    /// Names of properties that it reads; see also `readsAnyProperty`.
+    public let propertyNames: Set<String>
+    /// Whether it may read properties of names not known beforehand.
+    public let readsAnyProperty: Bool
+    public let usesZoom: Bool
+    public let usesIdentifier: Bool
+
+    /// The type of its values.
+    public var type: ExpressionType { root.type }
+
+    /// Compiles an expression.
+    ///
+    /// - Parameters:
+    ///   - expected: the type that the whole is to have. A value of unknown type is asserted to be of it, but
+    ///     coerced where it is a string and `coercesStrings`.
+    ///   - purpose: what it is for, which decides what it may use.
+    /// - Throws: all faults that were found.
+    public init(
+        compiling value: JSONValue, expected: ExpressionType? = nil, purpose: ExpressionPurpose,
+        coercesStrings: Bool = false
+    ) throws(ExpressionCompileFailure) {
+        try Self.checkSize(value)
+        let context = ParsingContext(purpose: purpose, expected: expected)
+        let annotation: ParsingContext.Annotation = coercesStrings && expected == .string ? .coerce : .assert
+        guard let root = context.parseHere(value, annotation: annotation), context.errors.list.isEmpty else {
+            let errors = context.errors.list
+            throw ExpressionCompileFailure(
+                errors: errors.isEmpty ? [ExpressionError(key: "", message: "Not an expression.")] : errors)
+        }
+        self.root = root
+        var survey = ExpressionSurvey()
+        survey.visit(root)
+        propertyNames = survey.names
+        readsAnyProperty = survey.readsAnyProperty
+        usesZoom = survey.usesZoom
+        usesIdentifier = survey.usesIdentifier
+    }
+
+    /// Refuses what is too large before any work goes into it.
+    private static func checkSize(_ value: JSONValue) throws(ExpressionCompileFailure) {
+        var count = 0
+        guard isSmall(value, &count) else {
+            let message = "An expression may have \(ExpressionLimits.nodes) parts at most."
+            throw ExpressionCompileFailure(errors: [ExpressionError(key: "", message: message)])
+        }
+    }
+
+    private static func isSmall(_ value: JSONValue, _ count: inout Int) -> Bool {
+        count += 1
+        if count > ExpressionLimits.nodes * 4 { return false }
+        switch value {
+        case .array(let items): return items.allSatisfy { isSmall($0, &count) }
+        case .object(let object): return object.members.allSatisfy { isSmall($0.value, &count) }
+        default: return true
+        }
+    }
+
+    /// Evaluates for one feature.
+    public func evaluate(
+        properties: JSONObject = JSONObject(), identifier: JSONValue = .null, geometryType: String? = nil,
+        zoom: Double? = nil, accumulated: JSONValue = .null, isCancelled: (@Sendable () -> Bool)? = nil
+    ) throws(EvaluationError) -> JSONValue {
+        let context = EvaluationContext()
+        context.properties = properties
+        context.identifier = identifier
+        context.geometryType = geometryType.map { .string($0) } ?? .null
+        context.zoom = zoom
+        context.accumulated = accumulated
+        context.isCancelled = isCancelled
+        return try context.evaluate(root)
+    }
+}
+
+/// What an expression reads.
+private struct ExpressionSurvey {
+    var names: Set<String> = []
+    var readsAnyProperty = false
+    var usesZoom = false
+    var usesIdentifier = false
+    private var seen: Set<ObjectIdentifier> = []
+
+    mutating func visit(_ node: Node) {
+        guard seen.insert(ObjectIdentifier(node)).inserted else { return }
+        if case .compound(let name, _) = node.operation {
+            switch name {
+            case "get", "has":
+                if case .string(let property)? = node.arguments[0].literal {
+                    names.insert(property)
+                } else {
+                    readsAnyProperty = true
+                }
+            case "properties": readsAnyProperty = true
+            case "zoom": usesZoom = true
+            case "id": usesIdentifier = true
+            default: break
+            }
+        }
+        for argument in node.arguments { visit(argument) }
+    }
+}

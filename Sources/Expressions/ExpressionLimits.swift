@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+
+/// How large expressions and their values may be.
+public enum ExpressionLimits {
+    /// Levels of nesting.
+    public static let depth = 64
+    /// Operators and literals in one expression.
+    public static let nodes = 4096
+    /// Bytes of a string that an expression makes.
+    public static let stringBytes = 1 << 20
+    /// Attempts at parsing a part, where an operator has several signatures.
+    static let parses = 1 << 16
+    /// Evaluated operators, where a variable's expression is evaluated at each of its uses.
+    static let evaluations = 1 << 22
+}

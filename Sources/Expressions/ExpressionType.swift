@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// The type of an expression or of a value.
+public indirect enum ExpressionType: Sendable, Equatable {
+    case null, number, string, boolean, object
+    /// Any of the others.
+    case value
+    /// What never returns.
+    case error
+    /// Elements of one type; a count where it is known.
+    case array(ExpressionType, Int?)
+
+    /// The language's own name of the type, such as `array<number, 2>`.
+    public var name: String {
+        guard case .array(let item, let count) = self else { return kind }
+        if let count { return "array<\(item.name), \(count)>" }
+        return item == .value ? "array" : "array<\(item.name)>"
+    }
+
+    /// The name without an array's details.
+    var kind: String {
+        switch self {
+        case .null: "null"
+        case .number: "number"
+        case .string: "string"
+        case .boolean: "boolean"
+        case .object: "object"
+        case .value: "value"
+        case .error: "error"
+        case .array: "array"
+        }
+    }
+
+    /// Whether every value of `other` is one of this type; the message tells where not.
+    func mismatch(_ other: ExpressionType) -> String? {
+        accepts(other) ? nil : "Expected \(name) but found \(other.name) instead."
+    }
+
+    func accepts(_ other: ExpressionType) -> Bool {
+        if other == .error || self == .value { return true }
+        guard case .array(let item, let count) = self else { return self == other }
+        guard case .array(let otherItem, let otherCount) = other else { return false }
+        let isEmpty = otherCount == 0 && otherItem == .value
+        return (isEmpty || item.accepts(otherItem)) && (count == nil || count == otherCount)
+    }
+}
+
+extension ExpressionType {
+    /// Reads a type's name: `number`, `string`, `boolean`, `object`, `value`, `null`, `array`,
+    /// `array<number>`, `array<number, 2>`; nil for others.
+    public init?(name: String) {
+        let compact = name.filter { $0 != " " }
+        switch compact {
+        case "null": self = .null
+        case "number": self = .number
+        case "string": self = .string
+        case "boolean": self = .boolean
+        case "object": self = .object
+        case "value": self = .value
+        case "array": self = .array(.value, nil)
+        default:
+            guard compact.hasPrefix("array<"), compact.hasSuffix(">") else { return nil }
+            let inside = compact.dropFirst("array<".count).dropLast()
+            if let item = ExpressionType(name: String(inside)) {
+                self = .array(item, nil)
+                return
+            }
+            guard let comma = inside.lastIndex(of: ","), let count = Int(inside[inside.index(after: comma)...]),
+                count >= 0, let item = ExpressionType(name: String(inside[..<comma]))
+            else { return nil }
+            self = .array(item, count)
+        }
+    }
+
+    /// The type of a value.
+    static func of(_ value: JSONValue) -> ExpressionType {
+        switch value {
+        case .null: return .null
+        case .bool: return .boolean
+        case .number: return .number
+        case .string: return .string
+        case .object: return .object
+        case .array(let items):
+            var item: ExpressionType?
+            for element in items {
+                let type = of(element)
+                guard let known = item else {
+                    item = type
+                    continue
+                }
+                // Two arrays are never of one type here, as in MapLibre.
+                if case .array = type { return .array(.value, items.count) }
+                if known != type { return .array(.value, items.count) }
+            }
+            return .array(item ?? .value, items.count)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+extension ParsingContext {
+    /// Parses the whole of what is here, checks its type, and works it out where it is constant.
+    func parseHere(_ value: JSONValue, annotation: Annotation) -> Node? {
+        guard budget.spend() else {
+            return errors.list.isEmpty ? fail("The expression is too complex.") : nil
+        }
+        guard path.count <= ExpressionLimits.depth else {
+            return fail("Expressions may be nested \(ExpressionLimits.depth) levels deep at most.")
+        }
+        let items: [JSONValue]
+        switch value {
+        case .object: return fail("Bare objects invalid. Use [\"literal\", {...}] instead.")
+        case .array(let elements): items = elements
+        default: items = [.string("literal"), value]
+        }
+        guard let first = items.first else {
+            return fail(
+                "Expected an array with at least one element. If you wanted a literal array, use [\"literal\", []].")
+        }
+        guard case .string(let name) = first else {
+            return fail(
+                "Expression name must be a string, but found \(Self.javaScriptType(first)) instead. "
+                    + "If you wanted a literal array, use [\"literal\", [...]].", 0)
+        }
+        guard let parsed = parseOperator(name, items), let typed = typed(parsed, annotation) else { return nil }
+        return folded(typed)
+    }
+
+    private func typed(_ node: Node, _ annotation: Annotation) -> Node? {
+        guard let expected else { return node }
+        if node.type == .value, expected.isAsserted {
+            switch annotation {
+            case .assert: return Node(expected, .assertion, [node])
+            case .coerce: return Node(expected, .coercion, [node])
+            case .omit: return node
+            }
+        }
+        return check(expected, accepts: node.type) ? node : nil
+    }
+
+    /// The value where all that it depends on is known already.
+    private func folded(_ node: Node) -> Node? {
+        guard !node.isLiteral, node.isConstant else { return node }
+        do throws(EvaluationError) {
+            let value = try EvaluationContext().evaluate(node)
+            return Node(node.type, .literal(value))
+        } catch {
+            return fail(error.message)
+        }
+    }
+
+    private static func javaScriptType(_ value: JSONValue) -> String {
+        switch value {
+        case .bool: "boolean"
+        case .number: "number"
+        case .string: "string"
+        default: "object"
+        }
+    }
+}
+
+extension ExpressionType {
+    /// Whether a value of unknown type is asserted to be this one.
+    fileprivate var isAsserted: Bool {
+        switch self {
+        case .string, .number, .boolean, .object, .array: true
+        default: false
+        }
+    }
+}
+
+extension Node {
+    /// Whether it can be worked out when compiled.
+    var isConstant: Bool {
+        switch operation {
+        case .literal: true
+        case .variable: arguments.allSatisfy(\.isConstant)
+        case .compound(let name, _):
+            name != "error" && !Self.dependent.contains(name) && arguments.allSatisfy(\.isLiteral)
+        case .assertion, .coercion: arguments.allSatisfy(\.isConstant)
+        // Bound values that are constant are literals by now.
+        default: arguments.allSatisfy(\.isLiteral)
+        }
+    }
+
+    /// Operators whose value depends on the feature or what surrounds it, `get` and `has` of an object apart:
+    /// these are compiled under other names.
+    private static let dependent: Set<String> = [
+        "get", "has", "properties", "geometry-type", "id", "zoom", "accumulated",
+    ]
+}
