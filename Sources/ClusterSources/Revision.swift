@@ -12,8 +12,6 @@ public final class Revision: Sendable {
     public let options: SourceOptions
     /// The clusters of all loaded features.
     public let view: View
-    /// The extent of the clustered points; nil where there are none.
-    public let bounds: Box?
     /// How long clustering took, features in memory to all zooms ready.
     public let buildMilliseconds: Double
     let store: FeatureStore
@@ -33,11 +31,13 @@ public final class Revision: Sendable {
         self.view = view
         self.buildMilliseconds = buildMilliseconds
         self.shared = shared
-        bounds = Self.bounds(of: view, store)
     }
 
     /// Whether an import ever succeeded.
     public var hasData: Bool { number > 0 }
+
+    /// The extent of the clustered points; nil where there are none.
+    public var bounds: Box? { view.bounds }
 
     /// How many points are clustered.
     public var pointCount: Int { view.index.pointCount }
@@ -65,18 +65,4 @@ public final class Revision: Sendable {
 
     /// Whether `writeLocation` answers without making the features' index by id.
     public var isReadyToLocate: Bool { identifiers.withLock { $0 != nil } }
-
-    private static func bounds(of view: View, _ store: FeatureStore) -> Box? {
-        guard view.index.pointCount > 0 else { return nil }
-        var box = Box(west: .infinity, south: .infinity, east: -.infinity, north: -.infinity)
-        for point in 0..<view.index.pointCount {
-            let feature = view.feature(of: PointIndex(rawValue: UInt32(truncatingIfNeeded: point)))
-            let (longitude, latitude) = (store.longitude(feature), store.latitude(feature))
-            box.west = min(box.west, longitude)
-            box.south = min(box.south, latitude)
-            box.east = max(box.east, longitude)
-            box.north = max(box.north, latitude)
-        }
-        return box
-    }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import Expressions
 import JSON
 
 /// The clusters of some of a revision's features: of all that are loaded, or of those that pass a filter.
@@ -11,6 +10,8 @@ public final class View: Sendable {
     public let index: ClusterIndex
     /// The features' places in the store by point; nil where they are the same.
     let members: [UInt32]?
+    /// The extent of the points; nil where there are none.
+    let bounds: Box?
     let aggregates: [NamedAggregate]
     /// What `partitionBy` gave, by the part's number.
     let partitions: [JSONValue]
@@ -19,11 +20,12 @@ public final class View: Sendable {
     let hulls = HullCache()
 
     init(
-        index: ClusterIndex, members: [UInt32]?, aggregates: [NamedAggregate] = [],
+        index: ClusterIndex, members: [UInt32]?, bounds: Box?, aggregates: [NamedAggregate] = [],
         partitions: [JSONValue] = [], propertyErrors: [PropertyError] = []
     ) {
         self.index = index
         self.members = members
+        self.bounds = bounds
         self.aggregates = aggregates
         self.partitions = partitions
         self.propertyErrors = propertyErrors
@@ -78,15 +80,20 @@ struct NamedAggregate: Sendable {
     /// The name as JSON with its colon, ready to be written.
     let key: [UInt8]
     let column: AggregateColumn
+    /// Whether clusters tell something of their own under this name, which wins.
+    let isHidden: Bool
 
     init(name: String, column: AggregateColumn) {
         self.name = name
         self.column = column
+        isHidden = Self.builtIn.contains(name)
         var writer = ByteWriter()
         writer.append(json: name)
         writer.append(":")
-        key = writer.withUnsafeBytes { Array($0) }
+        key = writer.bytes
     }
+
+    private static let builtIn: Set<String> = ["cluster", "cluster_id", "point_count", "point_count_abbreviated"]
 }
 
 /// One message of an expression's errors, with how many points or clusters had it.

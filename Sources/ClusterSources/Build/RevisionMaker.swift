@@ -31,13 +31,16 @@ struct RevisionMaker {
             return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
         }
         let columns = try SourceColumns(store, reading: options.screeningNames, cancellation)
-        var passing = try options.filter.map { (filter) throws(SourceError) in
-            try columns.rows(passing: filter.expression, among: nil, zoom: nil, cancellation)
+        var passing = try options.filter.map { (filter) throws(SourceError) -> [UInt32] in
+            guard let passing = filter.expression.passing(columns.rows(nil, of: store, cancellation)) else {
+                throw .cancelled
+            }
+            return passing
         }
         var badWeights = 0
         if let weight = options.weight {
-            let weights = try columns.weights(weight.expression, members: passing, cancellation)
-            let rows = passing ?? Array(0..<UInt32(store.count))
+            let source = columns.rows(passing, of: store, cancellation)
+            let (rows, weights) = (source.rows, try SourceColumns.weights(weight.expression, source))
             let good = zip(rows, weights).filter { $0.1 > 0 && $0.1.isFinite }.map(\.0)
             badWeights = rows.count - good.count
             if badWeights > 0 {

@@ -13,70 +13,59 @@ struct ViewMaker {
 
     /// - Parameter members: the features' places, ascending; nil for all.
     func make(members: [UInt32]?) throws(SourceError) -> View {
+        let rows = columns.rows(members, of: store, cancellation)
         let weights = try options.weight.map { (weight) throws(SourceError) in
-            try columns.weights(weight.expression, members: members, cancellation)
+            try SourceColumns.weights(weight.expression, rows)
         }
         let parts = try options.partitionBy.map { (partition) throws(SourceError) in
-            try columns.partitions(partition.expression, members: members, cancellation)
+            try SourceColumns.partitions(partition.expression, rows)
         }
-        let index = try index(members, weights: weights, partitions: parts?.codes)
-        var aggregates: [NamedAggregate] = []
-        var errors: [String: Int] = [:]
-        for option in options.clusterProperties where !Self.builtIn.contains(option.name) {
-            let folded = try columns.aggregate(option.property, members: members, index, cancellation)
-            aggregates.append(NamedAggregate(name: option.name, column: folded.column))
-            errors.merge(folded.errors, uniquingKeysWith: +)
-        }
+        let (index, bounds) = try index(members, weights: weights, partitions: parts?.codes)
+        let aggregator = Aggregator(index: index, rows: rows, cancellation: cancellation)
+        let (aggregates, errors) = try aggregator.aggregate(options.clusterProperties)
         return View(
-            index: index, members: members, aggregates: aggregates, partitions: parts?.values ?? [],
+            index: index, members: members, bounds: bounds, aggregates: aggregates.filter { !$0.isHidden },
+            partitions: parts?.values ?? [],
             propertyErrors: errors.sorted { $0.key < $1.key }.map { PropertyError(message: $0, count: $1) })
     }
 
-    /// Names that clusters tell of themselves: an aggregated property of the same name is never seen.
-    private static let builtIn: Set<String> = ["cluster", "cluster_id", "point_count", "point_count_abbreviated"]
-
     private func index(
         _ members: [UInt32]?, weights: [Double]?, partitions: [UInt32]?
-    ) throws(SourceError) -> ClusterIndex {
-        let clustering = options.clustering
-        let threads = threads
-        let cancellation = cancellation
-        let outcome = store.withCoordinates { longitudes, latitudes -> Result<ClusterIndex, ClusteringError> in
-            Result { () throws(ClusteringError) -> ClusterIndex in
-                guard let members else {
-                    return try ClusterIndex.build(
-                        longitudes: longitudes, latitudes: latitudes, weights: weights,
-                        partitions: partitions, options: clustering, threads: threads,
-                        isCancelled: { cancellation.isCancelled })
+    ) throws(SourceError) -> (ClusterIndex, Box?) {
+        do throws(ClusteringError) {
+            return try store.withCoordinates { longitudes, latitudes in
+                Result { () throws(ClusteringError) -> (ClusterIndex, Box?) in
+                    guard let members else { return try index(longitudes, latitudes, weights, partitions) }
+                    let someLongitudes = members.map { longitudes[Int($0)] }
+                    let someLatitudes = members.map { latitudes[Int($0)] }
+                    return try someLongitudes.withUnsafeBufferPointer { (longitudes) throws(ClusteringError) in
+                        try someLatitudes.withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
+                            try index(longitudes, latitudes, weights, partitions)
+                        }
+                    }
                 }
-                let someLongitudes = members.map { longitudes[Int($0)] }
-                let someLatitudes = members.map { latitudes[Int($0)] }
-                return try Self.build(
-                    someLongitudes, someLatitudes, weights, partitions, clustering, threads, cancellation)
-            }
-        }
-        do {
-            return try outcome.get()
+            }.get()
         } catch {
             throw SourceError(error)
         }
     }
 
-    private static func build(
-        _ longitudes: [Double], _ latitudes: [Double], _ weights: [Double]?, _ partitions: [UInt32]?,
-        _ options: ClusteringOptions, _ threads: Int, _ cancellation: Cancellation
-    ) throws(ClusteringError) -> ClusterIndex {
-        let outcome = longitudes.withUnsafeBufferPointer { longitudes in
-            latitudes.withUnsafeBufferPointer { latitudes in
-                Result { () throws(ClusteringError) -> ClusterIndex in
-                    try ClusterIndex.build(
-                        longitudes: longitudes, latitudes: latitudes, weights: weights,
-                        partitions: partitions, options: options, threads: threads,
-                        isCancelled: { cancellation.isCancelled })
-                }
-            }
+    private func index(
+        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>, _ weights: [Double]?,
+        _ partitions: [UInt32]?
+    ) throws(ClusteringError) -> (ClusterIndex, Box?) {
+        let index = try ClusterIndex.build(
+            longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
+            options: options.clustering, threads: threads, isCancelled: { cancellation.isCancelled })
+        guard !longitudes.isEmpty else { return (index, nil) }
+        var box = Box(west: .infinity, south: .infinity, east: -.infinity, north: -.infinity)
+        for place in longitudes.indices {
+            box.west = min(box.west, longitudes[place])
+            box.south = min(box.south, latitudes[place])
+            box.east = max(box.east, longitudes[place])
+            box.north = max(box.north, latitudes[place])
         }
-        return try outcome.get()
+        return (index, box)
     }
 }
 

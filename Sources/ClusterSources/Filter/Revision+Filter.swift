@@ -32,10 +32,10 @@ extension Revision {
     private func build(
         _ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation
     ) throws(SourceError) -> View {
-        let compiled = try ExpressionOption.filter(filter.source, path: "filter", mayUseZoom: true)
-        let names = options.propertyNames.union(PropertyNames(compiled.expression))
-        let columns = try columns.including(names, of: store, cancellation)
-        let passing = try columns.rows(passing: compiled.expression, among: nil, zoom: zoom, cancellation)
+        let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
+        let columns = try columns.including(expression.propertyNames, of: store, cancellation)
+        let rows = columns.rows(nil, of: store, zoom: zoom, cancellation)
+        guard let passing = expression.passing(rows) else { throw .cancelled }
         if passing.count == store.count { return view }
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: shared.limits.buildThreads,

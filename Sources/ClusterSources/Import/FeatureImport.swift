@@ -25,9 +25,17 @@ public final class FeatureImport: Sendable {
 
     /// Takes features in: the text of a JSON array of them.
     public func add(features json: UnsafeRawBufferPointer) throws(SourceError) {
-        try withBuilder { (builder) throws(GeoJSONError) in
-            try builder.append(features: json)
+        let failure = builder.withLock { builder -> SourceError? in
+            guard var current = builder.take() else { return .cancelled }
+            do throws(GeoJSONError) {
+                try current.append(features: json)
+                builder = consume current
+                return nil
+            } catch {
+                return SourceError(error)
+            }
         }
+        if let failure { throw failure }
     }
 
     /// Clusters what was gathered and swaps it in. Blocks: only for threads of the pool.
@@ -53,5 +61,22 @@ public final class FeatureImport: Sendable {
     /// Forgets what was gathered.
     public func cancel() {
         builder.withLock { $0 = nil }
+    }
+}
+
+/// What an import has gathered.
+private struct GatheredFeatures {
+    let store: FeatureStore
+    let accepted: Int
+    let skippedReasons: [String: Int]
+}
+
+extension FeatureImport {
+    private func take() -> GatheredFeatures? {
+        builder.withLock { builder -> GatheredFeatures? in
+            guard let current = builder.take() else { return nil }
+            let (accepted, reasons) = (current.accepted, current.skippedReasons)
+            return GatheredFeatures(store: current.finish(), accepted: accepted, skippedReasons: reasons)
+        }
     }
 }

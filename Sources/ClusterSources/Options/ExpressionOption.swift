@@ -1,12 +1,85 @@
+// SPDX-License-Identifier: MIT
 import Expressions
 import JSON
+
+/// Compiles the expressions among options and params, and says which is wrong.
 enum ExpressionOption {
- static func compile(_ v: JSONValue, expected: ExpressionType?, context: ExpressionContext, path: String) throws(SourceError) -> Expression { throw .cancelled }
- static func evaluate(_ e: Expression, zoom: Double) -> JSONValue? { nil }
- static func filter(_ v: JSONValue, path: String) throws(SourceError) -> CompiledOption { throw .cancelled }
- static func weight(_ v: JSONValue, path: String) throws(SourceError) -> CompiledOption { throw .cancelled }
- static func partition(_ v: JSONValue, path: String) throws(SourceError) -> CompiledOption { throw .cancelled }
- static func properties(_ v: JSONValue, path: String) throws(SourceError) -> [ClusterPropertyOption] { throw .cancelled }
+    static func compile(
+        _ value: JSONValue, expected: ExpressionType?, purpose: ExpressionPurpose, path: String
+    ) throws(SourceError) -> Expression {
+        do {
+            return try Expression(compiling: value, expected: expected, purpose: purpose)
+        } catch {
+            throw invalid(error, path: path)
+        }
+    }
+
+    /// A filter of what is loaded: there is no zoom then.
+    static func filter(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
+        CompiledOption(
+            source: value, expression: try compile(value, expected: .boolean, purpose: .map, path: path))
+    }
+
+    /// A filter of a query.
+    static func queryFilter(_ value: JSONValue, path: String) throws(SourceError) -> Expression {
+        try compile(value, expected: .boolean, purpose: .filter, path: path)
+    }
+
+    static func weight(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
+        CompiledOption(
+            source: value, expression: try compile(value, expected: .number, purpose: .map, path: path))
+    }
+
+    static func partition(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
+        let expression = try compile(value, expected: nil, purpose: .map, path: path)
+        switch expression.type {
+        case .string, .number, .value: return CompiledOption(source: value, expression: expression)
+        case let type:
+            let fault = ExpressionFault(key: "", message: "Expected string or number but found \(type.name) instead.")
+            throw .invalidExpression(path: path, errors: [fault])
+        }
+    }
+
+    static func properties(
+        _ value: JSONValue, path: String
+    ) throws(SourceError) -> [ClusterPropertyOption] {
+        guard case .object(let object) = value else {
+            throw .invalidParameter(path: path, message: "must be an object of [operator, map] by name")
+        }
+        var options: [ClusterPropertyOption] = []
+        for (name, definition) in object.members {
+            do {
+                let property = try ClusterProperty(name: name, compiling: definition)
+                options.append(ClusterPropertyOption(name: name, source: definition, property: property))
+            } catch {
+                throw invalid(error, path: "\(path).\(name)")
+            }
+        }
+        return options
+    }
+
+    private static func invalid(_ failure: ExpressionCompileFailure, path: String) -> SourceError {
+        .invalidExpression(
+            path: path, errors: failure.errors.map { ExpressionFault(key: $0.key, message: $0.message) })
+    }
 }
-struct SourceColumns: Sendable { var memoryBytes: Int { 0 } }
-extension Revision { static func empty(options: SourceOptions, shared: SharedState) throws(SourceError) -> Revision { throw .cancelled } }
+
+extension SourceOptions {
+    /// The properties that clustering and aggregating read.
+    var propertyNames: Set<String> {
+        clusterProperties.reduce(into: [weight, partitionBy].propertyNames) {
+            $0.formUnion($1.property.map.propertyNames)
+        }
+    }
+
+    /// The properties that deciding what is loaded reads.
+    var screeningNames: Set<String> { [filter, weight].propertyNames }
+}
+
+extension [CompiledOption?] {
+    fileprivate var propertyNames: Set<String> {
+        reduce(into: []) { names, option in
+            if let option { names.formUnion(option.expression.propertyNames) }
+        }
+    }
+}

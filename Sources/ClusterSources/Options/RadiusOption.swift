@@ -35,7 +35,7 @@ public struct RadiusOption: Sendable, Equatable {
             self.init(constant: radius)
         case .array:
             let expression = try ExpressionOption.compile(
-                value, expected: .number, context: .evaluation, path: path)
+                value, expected: .number, purpose: .filter, path: path)
             try self.init(source: value, byZoom: Self.evaluate(expression, path: path))
         default:
             throw .invalidParameter(path: path, message: "must be a number or an expression of the zoom")
@@ -45,7 +45,7 @@ public struct RadiusOption: Sendable, Equatable {
     private static func evaluate(_ expression: Expression, path: String) throws(SourceError) -> [Double] {
         var byZoom: [Double] = []
         for zoom in 0...highestZoom {
-            let result = ExpressionOption.evaluate(expression, zoom: Double(zoom))
+            let result = try? expression.evaluate(zoom: Double(zoom))
             guard case .number(let radius)? = result, radius.isFinite, radius >= 0 else {
                 throw .invalidParameter(
                     path: path, message: "must give a number that is not negative, and does not at zoom \(zoom)")

@@ -40,7 +40,7 @@ struct FeatureWriter {
     ) throws(SourceError) {
         for aggregate in view.aggregates where tells(aggregate) {
             bytes.append(contentsOf: aggregate.key)
-            aggregate.column.write(cluster.rawValue, into: &bytes)
+            aggregate.column.write(cluster, of: view.index, into: &bytes)
             bytes.append(",")
         }
         let count = view.index.pointCount(of: cluster)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import JSON
+
+/// One aggregated property's value for each cluster.
+enum AggregateColumn: Sendable {
+    /// Numbers; not a number stands for null.
+    case numbers([Double])
+    /// 0 false, 1 true, 2 null.
+    case flags([UInt8])
+    case values([JSONValue])
+    /// Sums of numbers and how many there were: their mean.
+    case means(sums: [Double], counts: [UInt32])
+    case counts([UInt32])
+    case labels(LabelAggregate)
+
+    func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
+        let place = Int(cluster.rawValue)
+        switch self {
+        case .numbers(let numbers): bytes.append(number: numbers[place])
+        case .flags(let flags):
+            switch flags[place] {
+            case 0: bytes.append("false")
+            case 1: bytes.append("true")
+            default: bytes.append("null")
+            }
+        case .values(let values): bytes.append(values[place])
+        case .means(let sums, let counts): bytes.append(number: sums[place] / Double(counts[place]))
+        case .counts(let counts): bytes.append(integer: counts[place])
+        case .labels(let labels): labels.write(cluster, of: index, into: &bytes)
+        }
+    }
+
+    var memoryBytes: Int {
+        switch self {
+        case .numbers(let numbers): numbers.count * MemoryLayout<Double>.stride
+        case .flags(let flags): flags.count
+        case .values(let values): values.count * MemoryLayout<JSONValue>.stride
+        case .means(let sums, let counts):
+            sums.count * MemoryLayout<Double>.stride + counts.count * MemoryLayout<UInt32>.stride
+        case .counts(let counts): counts.count * MemoryLayout<UInt32>.stride
+        case .labels(let labels): labels.memoryBytes
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import Expressions
+import JSON
+
+/// Folds points' values up into clusters, from the deepest zoom upwards.
+///
+/// A cluster's value starts as that of its first child, the node that it grew from; then its other children
+/// follow in their order. That order is the same on every build.
+struct AggregateFolder {
+    let index: ClusterIndex
+    let cancellation: Cancellation
+
+    /// A property's value for each cluster, with what went wrong by message.
+    func fold(
+        _ property: ClusterProperty, _ values: RowValues
+    ) throws(SourceError) -> (column: AggregateColumn, errors: [String: Int]) {
+        try cancellation.stopIfCancelled()
+        var errors = values.errors
+        let column: AggregateColumn
+        switch property.folding {
+        case .simple(let simple, let initial) where simple.isNumeric:
+            column = .numbers(numbers(simple, initial, values, &errors))
+        case .simple(let simple, let initial):
+            column = .flags(flags(isAll: simple == .all, initial, values, &errors))
+        case .mean: column = means(values)
+        case .count: column = .counts(counts(values))
+        case .distinct: column = .labels(LabelAggregate(values, isHistogram: false))
+        case .histogram: column = .labels(LabelAggregate(values, isHistogram: true))
+        case .reduce:
+            throw .defect("an expression folds all properties together")
+        }
+        return (column, errors)
+    }
+
+    private func numbers(
+        _ simple: ClusterProperty.Operator, _ initial: JSONValue?, _ values: RowValues, _ errors: inout [String: Int]
+    ) -> [Double] {
+        let points = zip(values.numbers, values.isNumber).map { $1 ? $0 : Double.nan }
+        // Not a number stands for null, which makes the whole null.
+        var folded = foldUp(points) { a, b in a.isNaN || b.isNaN ? .nan : simple.fold(a, b) }
+        let nulls = folded.lazy.filter(\.isNaN).count
+        if nulls > 0 { errors["Expected value to be of type number, but found null instead.", default: 0] += nulls }
+        if case .number(let initial)? = initial {
+            for place in folded.indices { folded[place] = simple.fold(initial, folded[place]) }
+        }
+        return folded
+    }
+
+    private func flags(
+        isAll: Bool, _ initial: JSONValue?, _ values: RowValues, _ errors: inout [String: Int]
+    ) -> [UInt8] {
+        let decisive: UInt8 = isAll ? 0 : 1
+        let points = values.numbers.indices.map { place -> UInt8 in
+            guard case .bool(let flag)? = values.others[place] else { return 2 }
+            return flag ? 1 : 0
+        }
+        var folded = foldUp(points) { a, b in a == decisive || a == 2 ? a : b }
+        let nulls = folded.lazy.filter { $0 == 2 }.count
+        if nulls > 0 { errors["Expected value to be of type boolean, but found null instead.", default: 0] += nulls }
+        if case .bool(let flag)? = initial, (flag ? 1 : 0) == decisive {
+            folded = Array(repeating: decisive, count: folded.count)
+        }
+        return folded
+    }
+
+    private func means(_ values: RowValues) -> AggregateColumn {
+        let sums = foldUp(zip(values.numbers, values.isNumber).map { $1 ? $0 : 0 }) { $0 + $1 }
+        return .means(sums: sums, counts: foldUp(values.isNumber.map { $0 ? 1 : 0 }) { $0 &+ $1 })
+    }
+
+    private func counts(_ values: RowValues) -> [UInt32] {
+        let points = values.isNumber.indices.map { place -> UInt32 in
+            values.isNumber[place] || values.others[place] != nil ? 1 : 0
+        }
+        return foldUp(points) { $0 &+ $1 }
+    }
+
+    /// Folds values of points up; clusters' come out by ordinal.
+    private func foldUp<Value>(_ points: [Value], _ fold: (Value, Value) -> Value) -> [Value] {
+        var folded: [Value] = []
+        folded.reserveCapacity(index.clusterCount)
+        index.withHierarchy { starts, children in
+            for cluster in 0..<index.clusterCount {
+                var value: Value?
+                for place in Int(starts[cluster])..<Int(starts[cluster + 1]) {
+                    let child = Int(children[place])
+                    let next = child < points.count ? points[child] : folded[child - points.count]
+                    value = value.map { fold($0, next) } ?? next
+                }
+                // A cluster has children; there is always a value.
+                if let value { folded.append(value) }
+            }
+        }
+        return folded
+    }
+}

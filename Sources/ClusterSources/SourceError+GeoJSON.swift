@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+
+extension SourceError {
+    init(_ error: GeoJSONError) {
+        switch error {
+        case .badFeature(let index, let fault):
+            self = .badFeature(index: index, reason: fault.rawValue, message: error.message)
+        case .malformed, .damaged, .unreadable: self = .unreadableInput(error.message)
+        case .cancelled: self = .cancelled
+        }
+    }
+}

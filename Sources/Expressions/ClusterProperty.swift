@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// An aggregated property of clusters: what each point contributes, and how contributions are folded.
+public struct ClusterProperty: Sendable {
+    /// Operators that fold without evaluating an expression.
+    public enum Operator: String, Sendable {
+        case sum = "+"
+        case product = "*"
+        case greatest = "max"
+        case least = "min"
+        case all, any
+    }
+
+    public enum Folding: Sendable {
+        /// As `[operator, ["accumulated"], ["get", name]]`. An initial value is folded in once where a cluster
+        /// is shown.
+        case simple(Operator, initial: JSONValue?)
+        case reduce(Expression)
+        /// Of the numbers.
+        case mean
+        /// How many are not null.
+        case count
+        /// The different values, sorted.
+        case distinct
+        /// How many by value.
+        case histogram
+    }
+
+    public let name: String
+    public let map: Expression
+    public let folding: Folding
+
+    /// Compiles `[operator, map]`, `[reduce, map]` or `[operator, initial, map]`.
+    ///
+    /// - Throws: faults, with their place in the definition.
+    public init(name: String, compiling definition: JSONValue) throws(ExpressionCompileFailure) {
+        guard case .array(let parts) = definition, (2...3).contains(parts.count) else {
+            throw Self.fault("", "must be [operator, map], [reduce, map] or [operator, initial value, map].")
+        }
+        self.name = name
+        map = try Self.compile(parts[parts.count - 1], .map, at: parts.count - 1)
+        if parts.count == 3 {
+            folding = try Self.withInitial(parts)
+        } else if case .string(let text) = parts[0] {
+            folding = try Self.folding(text, name)
+        } else {
+            folding = .reduce(try Self.compile(parts[0], .reduce, at: 0))
+        }
+    }
+
+    private static func folding(_ text: String, _ name: String) throws(ExpressionCompileFailure) -> Folding {
+        switch text {
+        case "mean": return .mean
+        case "count": return .count
+        case "distinct": return .distinct
+        case "histogram": return .histogram
+        default: break
+        }
+        if let simple = Operator(rawValue: text) { return .simple(simple, initial: nil) }
+        let reduce: JSONValue = .array([
+            .string(text), .array([.string("accumulated")]), .array([.string("get"), .string(name)]),
+        ])
+        do {
+            return .reduce(try Expression(compiling: reduce, purpose: .reduce))
+        } catch {
+            throw fault("[0]", "\"\(text)\" can't fold values: \(error.errors.first?.message ?? "")")
+        }
+    }
+
+    private static func withInitial(_ parts: [JSONValue]) throws(ExpressionCompileFailure) -> Folding {
+        guard case .string(let text) = parts[0], let simple = Operator(rawValue: text) else {
+            throw fault("[0]", "with an initial value the operator must be one of +, *, max, min, all, any.")
+        }
+        switch (simple, parts[1]) {
+        case (.all, .bool), (.any, .bool): break
+        case (.sum, .number), (.product, .number), (.greatest, .number), (.least, .number): break
+        default:
+            throw fault("[1]", "the initial value must be a \(simple == .all || simple == .any ? "boolean" : "number").")
+        }
+        return .simple(simple, initial: parts[1])
+    }
+
+    private static func compile(
+        _ value: JSONValue, _ purpose: ExpressionPurpose, at place: Int
+    ) throws(ExpressionCompileFailure) -> Expression {
+        do {
+            return try Expression(compiling: value, purpose: purpose)
+        } catch {
+            throw ExpressionCompileFailure(
+                errors: error.errors.map { ExpressionError(key: "[\(place)]\($0.key)", message: $0.message) })
+        }
+    }
+
+    private static func fault(_ key: String, _ message: String) -> ExpressionCompileFailure {
+        ExpressionCompileFailure(errors: [ExpressionError(key: key, message: message)])
+    }
+}
+
+extension ClusterProperty.Operator {
+    /// Whether it folds numbers; else booleans.
+    public var isNumeric: Bool { self != .all && self != .any }
+
+    /// Folds two numbers.
+    @inlinable public func fold(_ a: Double, _ b: Double) -> Double {
+        switch self {
+        case .sum: a + b
+        case .product: a * b
+        case .greatest: a < b ? b : a
+        case .least: b < a ? b : a
+        case .all, .any: a
+        }
+    }
+}

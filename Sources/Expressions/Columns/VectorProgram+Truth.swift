@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+extension VectorProgram {
+    /// A condition's outcome for each row.
+    func truth(_ node: Node, _ rows: ArraySlice<UInt32>) -> [UInt8] {
+        switch node.operation {
+        case .literal(let value):
+            return Array(repeating: value == .bool(true) ? Truth.yes : Truth.no, count: rows.count)
+        case .all: return combined(node.arguments, rows, decisive: Truth.no)
+        case .any: return combined(node.arguments, rows, decisive: Truth.yes)
+        case .compound("!", _):
+            return truth(node.arguments[0], rows).map { $0 == Truth.error ? $0 : 1 - $0 }
+        case .compound("has", _):
+            guard case .string(let name)? = node.arguments[0].literal, let column = columns.column(name) else { break }
+            let missing = PropertyColumn.Kind.missing.rawValue
+            return rows.map { column.kinds[Int($0)] == missing ? Truth.no : Truth.yes }
+        case .comparison(let comparison, _):
+            if let outcome = compared(comparison, node.arguments[0], node.arguments[1], rows) { return outcome }
+        case .isIn:
+            if let outcome = membership(node.arguments, rows) { return outcome }
+        default: break
+        }
+        return rows.map { truth(node, row: Int($0)) }
+    }
+
+    /// One row, the general way.
+    private func truth(_ node: Node, row: Int) -> UInt8 {
+        do throws(EvaluationError) {
+            return try evaluate(node, row: row) == .bool(true) ? Truth.yes : Truth.no
+        } catch {
+            note(error.message)
+            return Truth.error
+        }
+    }
+
+    /// `all` and `any`: the first outcome that decides counts, and an error before it decides too.
+    private func combined(_ conditions: [Node], _ rows: ArraySlice<UInt32>, decisive: UInt8) -> [UInt8] {
+        let open = 1 - decisive
+        guard let first = conditions.first else { return Array(repeating: open, count: rows.count) }
+        var outcome = truth(first, rows)
+        for condition in conditions.dropFirst() {
+            guard outcome.contains(open) else { break }
+            if outcome.allSatisfy({ $0 == open }) {
+                outcome = truth(condition, rows)
+                continue
+            }
+            // Rows that are decided are not evaluated again: what would fail there must not be noted.
+            let places = outcome.indices.filter { outcome[$0] == open }
+            let some = places.map { rows[rows.startIndex + $0] }
+            for (place, truth) in zip(places, truth(condition, some[...])) { outcome[place] = truth }
+        }
+        return outcome
+    }
+
+    private func compared(
+        _ comparison: Comparison, _ left: Node, _ right: Node, _ rows: ArraySlice<UInt32>
+    ) -> [UInt8]? {
+        if let property = left.assertedProperty, let literal = right.literal {
+            return compared(comparison, property, literal, rows)
+        }
+        if let property = right.assertedProperty, let literal = left.literal {
+            return compared(comparison.mirrored, property, literal, rows)
+        }
+        return nil
+    }
+
+    private func compared(
+        _ comparison: Comparison, _ property: (name: String, type: ExpressionType?), _ literal: JSONValue,
+        _ rows: ArraySlice<UInt32>
+    ) -> [UInt8]? {
+        guard let column = columns.column(property.name) else { return nil }
+        switch literal {
+        case .number(let number):
+            if let type = property.type, type != .number { return nil }
+            let isStrict = property.type != nil || comparison.isOrder
+            return numbers(column, comparison, number, isStrict: isStrict, rows)
+        case .string(let text):
+            if let type = property.type, type != .string { return nil }
+            guard comparison.isOrder == false else { return nil }
+            return strings(column, comparison == .equal, text, isStrict: property.type != nil, rows)
+        default: return nil
+        }
+    }
+
+    /// - Parameter isStrict: whether a row without a number is an error; else it is unequal.
+    private func numbers(
+        _ column: PropertyColumn, _ comparison: Comparison, _ number: Double, isStrict: Bool, _ rows: ArraySlice<UInt32>
+    ) -> [UInt8] {
+        let numeric = PropertyColumn.Kind.number.rawValue
+        var outcome = [UInt8](repeating: 0, count: rows.count)
+        var isErring = false
+        let other = isStrict ? Truth.error : comparison == .notEqual ? Truth.yes : Truth.no
+        column.kinds.withUnsafeBufferPointer { kinds in
+            column.numbers.withUnsafeBufferPointer { numbers in
+                for (place, row) in rows.enumerated() {
+                    let row = Int(row)
+                    guard kinds[row] == numeric else {
+                        outcome[place] = other
+                        isErring = isErring || isStrict
+                        continue
+                    }
+                    outcome[place] = comparison.holds(numbers[row], number) ? Truth.yes : Truth.no
+                }
+            }
+        }
+        if isErring { noteMismatches(column, outcome, rows, expected: "number") }
+        return outcome
+    }
+
+    private func strings(
+        _ column: PropertyColumn, _ isEqual: Bool, _ text: String, isStrict: Bool, _ rows: ArraySlice<UInt32>
+    ) -> [UInt8] {
+        let textual = PropertyColumn.Kind.string.rawValue
+        let code = column.strings.code(of: text).map(Double.init) ?? -1
+        let (same, different) = isEqual ? (Truth.yes, Truth.no) : (Truth.no, Truth.yes)
+        let other = isStrict ? Truth.error : different
+        var isErring = false
+        let outcome = column.kinds.withUnsafeBufferPointer { kinds in
+            column.numbers.withUnsafeBufferPointer { numbers in
+                rows.map { row -> UInt8 in
+                    let row = Int(row)
+                    guard kinds[row] == textual else {
+                        isErring = isErring || isStrict
+                        return other
+                    }
+                    return numbers[row] == code ? same : different
+                }
+            }
+        }
+        if isErring { noteMismatches(column, outcome, rows, expected: "string") }
+        return outcome
+    }
+
+    func noteMismatches(
+        _ column: PropertyColumn, _ outcome: [UInt8], _ rows: ArraySlice<UInt32>, expected: String
+    ) {
+        for (place, row) in rows.enumerated() where outcome[place] == Truth.error {
+            let found = ExpressionType.of(column.value(Int(row)) ?? .null).name
+            note("Expected value to be of type \(expected), but found \(found) instead.")
+        }
+    }
+
+    /// `["in", ["get", …], ["literal", […]]]` of strings and numbers.
+    private func membership(_ arguments: [Node], _ rows: ArraySlice<UInt32>) -> [UInt8]? {
+        guard let name = arguments[0].propertyName, let column = columns.column(name),
+            case .array(let items)? = arguments[1].literal, !items.isEmpty
+        else { return nil }
+        var codes: Set<Double> = []
+        var numbers: Set<Double> = []
+        for item in items {
+            switch item {
+            case .number(let number): numbers.insert(number)
+            case .string(let text): if let code = column.strings.code(of: text) { codes.insert(Double(code)) }
+            default: return nil
+            }
+        }
+        return rows.map { row in
+            switch PropertyColumn.Kind(rawValue: column.kinds[Int(row)]) {
+            case .number: return numbers.contains(column.numbers[Int(row)]) ? Truth.yes : Truth.no
+            case .string: return codes.contains(column.numbers[Int(row)]) ? Truth.yes : Truth.no
+            case .other:
+                let found = ExpressionType.of(column.value(Int(row)) ?? .null).name
+                note(
+                    "Expected first argument to be of type boolean, string, number or null, but found \(found) instead.")
+                return Truth.error
+            default: return Truth.no
+            }
+        }
+    }
+}
+
+extension Comparison {
+    /// The same with its operands exchanged.
+    var mirrored: Comparison {
+        switch self {
+        case .equal, .notEqual: self
+        case .less: .greater
+        case .greater: .less
+        case .lessOrEqual: .greaterOrEqual
+        case .greaterOrEqual: .lessOrEqual
+        }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Values of many rows: mostly numbers, by row a kind and a number; what else there is beside.
+struct ValueVector {
+    /// What a row has.
+    enum Kind {
+        static let null: UInt8 = 0
+        static let number: UInt8 = 1
+        /// A value in `others`, at the place that the number tells.
+        static let other: UInt8 = 2
+        static let error: UInt8 = 3
+    }
+
+    var kinds: [UInt8]
+    var numbers: [Double]
+    var others: [JSONValue] = []
+
+    init(count: Int) {
+        kinds = Array(repeating: Kind.null, count: count)
+        numbers = Array(repeating: 0, count: count)
+    }
+
+    mutating func set(_ place: Int, _ value: JSONValue) {
+        switch value {
+        case .null: kinds[place] = Kind.null
+        case .number(let number):
+            kinds[place] = Kind.number
+            numbers[place] = number
+        default:
+            kinds[place] = Kind.other
+            numbers[place] = Double(others.count)
+            others.append(value)
+        }
+    }
+
+    func value(_ place: Int) -> JSONValue {
+        switch kinds[place] {
+        case Kind.number: .number(numbers[place])
+        case Kind.other: others[Int(numbers[place])]
+        default: .null
+        }
+    }
+}
+
+extension VectorProgram {
+    /// An expression's value for each row.
+    func values(_ node: Node, _ rows: ArraySlice<UInt32>) -> ValueVector {
+        if case .number(let number)? = node.literal {
+            var vector = ValueVector(count: rows.count)
+            for place in 0..<rows.count {
+                vector.kinds[place] = ValueVector.Kind.number
+                vector.numbers[place] = number
+            }
+            return vector
+        }
+        if let property = node.assertedProperty, let column = columns.column(property.name),
+            property.type == nil || property.type == .number
+        {
+            return read(column, asserting: property.type, rows)
+        }
+        if case .caseWhen = node.operation, node.arguments.count == 3 { return chosen(node.arguments, rows) }
+        if case .coalesce = node.operation { return coalesced(node.arguments, rows) }
+        return general(node, rows)
+    }
+
+    private func read(
+        _ column: PropertyColumn, asserting type: ExpressionType?, _ rows: ArraySlice<UInt32>
+    ) -> ValueVector {
+        let numeric = PropertyColumn.Kind.number.rawValue
+        var vector = ValueVector(count: rows.count)
+        for (place, row) in rows.enumerated() {
+            let row = Int(row)
+            if column.kinds[row] == numeric {
+                vector.kinds[place] = ValueVector.Kind.number
+                vector.numbers[place] = column.numbers[row]
+                continue
+            }
+            let value = column.value(row) ?? .null
+            if type == nil {
+                vector.set(place, value)
+            } else {
+                vector.kinds[place] = ValueVector.Kind.error
+                note("Expected value to be of type number, but found \(ExpressionType.of(value).name) instead.")
+            }
+        }
+        return vector
+    }
+
+    private func chosen(_ arguments: [Node], _ rows: ArraySlice<UInt32>) -> ValueVector {
+        let condition = truth(arguments[0], rows)
+        var vector = ValueVector(count: rows.count)
+        for (node, wanted) in [(arguments[1], Truth.yes), (arguments[2], Truth.no)] {
+            let places = condition.indices.filter { condition[$0] == wanted }
+            let some = values(node, places.map { rows[rows.startIndex + $0] }[...])
+            vector.fill(places, from: some)
+        }
+        for place in condition.indices where condition[place] == Truth.error {
+            vector.kinds[place] = ValueVector.Kind.error
+        }
+        return vector
+    }
+
+    private func coalesced(_ arguments: [Node], _ rows: ArraySlice<UInt32>) -> ValueVector {
+        var vector = ValueVector(count: rows.count)
+        var open = Array(0..<rows.count)
+        for node in arguments where !open.isEmpty {
+            let some = values(node, open.map { rows[rows.startIndex + $0] }[...])
+            vector.fill(open, from: some)
+            open = open.filter { vector.kinds[$0] == ValueVector.Kind.null }
+        }
+        return vector
+    }
+
+    /// Row by row.
+    private func general(_ node: Node, _ rows: ArraySlice<UInt32>) -> ValueVector {
+        var vector = ValueVector(count: rows.count)
+        for (place, row) in rows.enumerated() {
+            do throws(EvaluationError) {
+                vector.set(place, try evaluate(node, row: Int(row)))
+            } catch {
+                note(error.message)
+                vector.kinds[place] = ValueVector.Kind.error
+            }
+        }
+        return vector
+    }
+}
+
+extension ValueVector {
+    /// Takes over the values of some places.
+    fileprivate mutating func fill(_ places: [Int], from some: ValueVector) {
+        for (place, target) in places.enumerated() {
+            if some.kinds[place] == Kind.error {
+                kinds[target] = Kind.error
+            } else {
+                set(target, some.value(place))
+            }
+        }
+    }
+}

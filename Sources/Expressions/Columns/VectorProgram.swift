@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// An expression made ready for many rows of columns: what is common is done on arrays of numbers, without
+/// allocating for a row; the rest is evaluated row by row.
+///
+/// For one thread at a time.
+final class VectorProgram {
+    /// The rows that are worked on at once.
+    static let chunk = 2048
+
+    let columns: FeatureColumns
+    let context: EvaluationContext
+    /// Messages of evaluation errors, with how often.
+    private(set) var errors: [String: Int] = [:]
+    /// Filled in by `SourceRows` for what no column holds.
+    let prepare: ((EvaluationContext, Int) -> Void)?
+
+    init(columns: FeatureColumns, zoom: Double?, prepare: ((EvaluationContext, Int) -> Void)?) {
+        self.columns = columns
+        self.prepare = prepare
+        context = EvaluationContext()
+        context.columns = columns
+        context.zoom = zoom
+    }
+
+    func note(_ message: String) {
+        errors[message, default: 0] += 1
+    }
+
+    /// Evaluates one row the general way.
+    func evaluate(_ node: Node, row: Int) throws(EvaluationError) -> JSONValue {
+        context.start(row: row)
+        prepare?(context, row)
+        return try context.evaluate(node)
+    }
+}
+
+/// A condition's outcomes.
+enum Truth {
+    static let no: UInt8 = 0
+    static let yes: UInt8 = 1
+    static let error: UInt8 = 2
+}
+
+extension Node {
+    /// The property that it reads and nothing else; nil for other nodes.
+    var propertyName: String? {
+        guard case .compound("get", _) = operation, case .string(let name)? = arguments[0].literal else { return nil }
+        return name
+    }
+
+    /// The property that it reads, asserted to be of a type or not.
+    var assertedProperty: (name: String, type: ExpressionType?)? {
+        if let name = propertyName { return (name, nil) }
+        guard case .assertion = operation, arguments.count == 1, let name = arguments[0].propertyName else { return nil }
+        return (name, type)
+    }
+}
