@@ -48,14 +48,16 @@ extension SourceError: CustomStringConvertible {
         switch self {
         case .invalidParameter(let path, let message): "params.\(path): \(message)"
         case .invalidExpression(let path, let errors): Self.describe(path, errors)
-        case .sourceExists(let name): "there is a source '\(name)' already; delete it first or choose another name"
+        case .sourceExists(let name):
+            "there is a source '\(name)' already; delete it first or choose another name"
         case .sourceNotFound(let name): "there is no source '\(name)'; ListSources tells which there are"
         case .clusterNotFound(let id):
             "there is no cluster \(id) in this source's data; ask GetClusters again for the ids of now"
         case .featureNotFound(let id): "no feature has the id \(id)"
         case .revisionChanged(let asked, let current):
             "the source is at revision \(current), not \(asked); ask again with the data of now"
-        case .conflict(let message), .unreadableInput(let message), .tooLarge(let message), .defect(let message):
+        case .conflict(let message), .unreadableInput(let message), .tooLarge(let message),
+            .defect(let message):
             message
         case .badFeature(let index, _, let message): Self.describe(index, message)
         case .forbiddenFile:

@@ -31,7 +31,8 @@ public struct Timestamp: Sendable, Equatable, Comparable {
         gmtime_r(&seconds, &parts)
         let date = [Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday)]
         let time = [Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec)]
-        return Self.join(date, widths: [4, 2, 2], by: "-") + "T" + Self.join(time, widths: [2, 2, 2], by: ":")
+        return Self.join(date, widths: [4, 2, 2], by: "-") + "T"
+            + Self.join(time, widths: [2, 2, 2], by: ":")
             + "." + Self.pad(Int(fraction), to: 3) + "Z"
     }
 

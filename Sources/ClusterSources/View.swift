@@ -93,7 +93,9 @@ struct NamedAggregate: Sendable {
         key = writer.bytes
     }
 
-    private static let builtIn: Set<String> = ["cluster", "cluster_id", "point_count", "point_count_abbreviated"]
+    private static let builtIn: Set<String> = [
+        "cluster", "cluster_id", "point_count", "point_count_abbreviated",
+    ]
 }
 
 /// One message of an expression's errors, with how many points or clusters had it.

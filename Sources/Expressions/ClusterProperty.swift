@@ -76,7 +76,9 @@ public struct ClusterProperty: Sendable {
         case (.all, .bool), (.any, .bool): break
         case (.sum, .number), (.product, .number), (.greatest, .number), (.least, .number): break
         default:
-            throw fault("[1]", "the initial value must be a \(simple == .all || simple == .any ? "boolean" : "number").")
+            throw fault(
+                "[1]",
+                "the initial value must be a \(simple == .all || simple == .any ? "boolean" : "number").")
         }
         return .simple(simple, initial: parts[1])
     }

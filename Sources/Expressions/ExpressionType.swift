@@ -66,7 +66,8 @@ extension ExpressionType {
                 self = .array(item, nil)
                 return
             }
-            guard let comma = inside.lastIndex(of: ","), let count = Int(inside[inside.index(after: comma)...]),
+            guard let comma = inside.lastIndex(of: ","),
+                let count = Int(inside[inside.index(after: comma)...]),
                 count >= 0, let item = ExpressionType(name: String(inside[..<comma]))
             else { return nil }
             self = .array(item, count)

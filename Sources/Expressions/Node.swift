@@ -49,7 +49,8 @@ enum Operation: Sendable {
     case comparison(Comparison, isUntyped: Bool)
     case numberFormat(NumberFormatArguments)
 
-    typealias Evaluate = @Sendable (_ arguments: [JSONValue], _ context: EvaluationContext) throws(EvaluationError) ->
+    typealias Evaluate =
+        @Sendable (_ arguments: [JSONValue], _ context: EvaluationContext) throws(EvaluationError) ->
         JSONValue
 }
 

@@ -9,7 +9,9 @@ import Testing
         #expect(SourceName(text)?.text == text)
     }
 
-    @Test(arguments: ["", ".hidden", "-a", "_a", "a/b", "a b", "ä", "a\u{0}", String(repeating: "x", count: 65)])
+    @Test(arguments: [
+        "", ".hidden", "-a", "_a", "a/b", "a b", "ä", "a\u{0}", String(repeating: "x", count: 65),
+    ])
     func refusesOthers(_ text: String) {
         #expect(SourceName(text) == nil)
     }

@@ -13,7 +13,8 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     static let all: [ConformanceCase] = {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Data/expressions.jsonl")
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../Data/expressions.jsonl")
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
         return text.split(separator: "\n").compactMap { line in
             guard case .object(let object)? = try? JSONReader.parse(String(line)) else { return nil }
@@ -50,7 +51,8 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
 
     func compile() throws(ExpressionCompileFailure) -> Expressions.Expression {
         try Expression(
-            compiling: object["expression"] ?? .null, expected: expected, purpose: .evaluation, coercesStrings: true)
+            compiling: object["expression"] ?? .null, expected: expected, purpose: .evaluation,
+            coercesStrings: true)
     }
 
     /// The faults that compiling has to find; none where it succeeds.
@@ -74,7 +76,8 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
 
     /// An error's text without the place before it.
     static func error(_ outcome: JSONValue) -> String? {
-        guard case .object(let object) = outcome, object.count == 1, case .string(let text)? = object["error"],
+        guard case .object(let object) = outcome, object.count == 1,
+            case .string(let text)? = object["error"],
             let end = text.range(of: ": ")
         else { return nil }
         return String(text[end.upperBound...])
@@ -83,10 +86,12 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     /// Whether values agree, numbers to six significant digits.
     static func agrees(_ ours: JSONValue, _ theirs: JSONValue) -> Bool {
         switch (ours, theirs) {
-        case (.number(let a), .number(let b)): a == b || (a - b).magnitude <= 1e-5 * Swift.max(a.magnitude, b.magnitude)
+        case (.number(let a), .number(let b)):
+            a == b || (a - b).magnitude <= 1e-5 * Swift.max(a.magnitude, b.magnitude)
         case (.array(let a), .array(let b)): a.count == b.count && zip(a, b).allSatisfy { agrees($0, $1) }
         case (.object(let a), .object(let b)):
-            a.count == b.count && a.members.allSatisfy { member in b[member.key].map { agrees(member.value, $0) } ?? false }
+            a.count == b.count
+                && a.members.allSatisfy { member in b[member.key].map { agrees(member.value, $0) } ?? false }
         // Numbers that are not finite are null in the records.
         case (.number(let a), .null): !a.isFinite
         default: ours == theirs

@@ -24,14 +24,17 @@ import Testing
     }
 
     private func check(
-        _ expression: Expressions.Expression, _ evaluation: (feature: JSONObject, zoom: Double?, outcome: JSONValue)
+        _ expression: Expressions.Expression,
+        _ evaluation: (feature: JSONObject, zoom: Double?, outcome: JSONValue)
     ) {
         var properties = JSONObject()
         if case .object(let object)? = evaluation.feature["properties"] { properties = object }
         do throws(EvaluationError) {
             let value = try expression.evaluate(
                 properties: properties, identifier: evaluation.feature["id"] ?? .null, zoom: evaluation.zoom)
-            #expect(ConformanceCase.agrees(value, evaluation.outcome), "\(value.text) is not \(evaluation.outcome.text)")
+            #expect(
+                ConformanceCase.agrees(value, evaluation.outcome),
+                "\(value.text) is not \(evaluation.outcome.text)")
         } catch {
             #expect(error.message == ConformanceCase.error(evaluation.outcome))
         }

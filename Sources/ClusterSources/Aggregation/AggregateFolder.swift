@@ -34,13 +34,16 @@ struct AggregateFolder {
     }
 
     private func numbers(
-        _ simple: ClusterProperty.Operator, _ initial: JSONValue?, _ values: RowValues, _ errors: inout [String: Int]
+        _ simple: ClusterProperty.Operator, _ initial: JSONValue?, _ values: RowValues,
+        _ errors: inout [String: Int]
     ) -> [Double] {
         let points = zip(values.numbers, values.isNumber).map { $1 ? $0 : Double.nan }
         // Not a number stands for null, which makes the whole null.
         var folded = foldUp(points) { a, b in a.isNaN || b.isNaN ? .nan : simple.fold(a, b) }
         let nulls = folded.lazy.filter(\.isNaN).count
-        if nulls > 0 { errors["Expected value to be of type number, but found null instead.", default: 0] += nulls }
+        if nulls > 0 {
+            errors["Expected value to be of type number, but found null instead.", default: 0] += nulls
+        }
         if case .number(let initial)? = initial {
             for place in folded.indices { folded[place] = simple.fold(initial, folded[place]) }
         }
@@ -57,7 +60,9 @@ struct AggregateFolder {
         }
         var folded = foldUp(points) { a, b in a == decisive || a == 2 ? a : b }
         let nulls = folded.lazy.filter { $0 == 2 }.count
-        if nulls > 0 { errors["Expected value to be of type boolean, but found null instead.", default: 0] += nulls }
+        if nulls > 0 {
+            errors["Expected value to be of type boolean, but found null instead.", default: 0] += nulls
+        }
         if case .bool(let flag)? = initial, (flag ? 1 : 0) == decisive {
             folded = Array(repeating: decisive, count: folded.count)
         }

@@ -29,7 +29,8 @@ struct ReduceFolder {
                 } else {
                     let neighbour = JSONObject(zip(properties, values).map { ($0.name, $1) })
                     for place in properties.indices {
-                        accumulated[place] = Self.reduce(reducers[place], accumulated[place], neighbour, &errors)
+                        accumulated[place] = Self.reduce(
+                            reducers[place], accumulated[place], neighbour, &errors)
                     }
                 }
             }
@@ -46,7 +47,8 @@ struct ReduceFolder {
     }
 
     private static func reduce(
-        _ reducer: Expression?, _ accumulated: JSONValue, _ neighbour: JSONObject, _ errors: inout [String: Int]
+        _ reducer: Expression?, _ accumulated: JSONValue, _ neighbour: JSONObject,
+        _ errors: inout [String: Int]
     ) -> JSONValue {
         guard let reducer else { return accumulated }
         do throws(EvaluationError) {

@@ -67,7 +67,8 @@ extension Revision {
     static func empty(options: SourceOptions, shared: SharedState) throws(SourceError) -> Revision {
         let store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
         let columns = try SourceColumns(store, reading: [], .never)
-        let maker = ViewMaker(options: options, store: store, columns: columns, threads: 1, cancellation: .never)
+        let maker = ViewMaker(
+            options: options, store: store, columns: columns, threads: 1, cancellation: .never)
         return try Revision(
             number: 0, options: options, store: store, columns: columns, view: maker.make(members: nil),
             buildMilliseconds: 0, shared: shared)

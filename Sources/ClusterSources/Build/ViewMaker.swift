@@ -38,7 +38,8 @@ struct ViewMaker {
                     guard let members else { return try index(longitudes, latitudes, weights, partitions) }
                     let someLongitudes = members.map { longitudes[Int($0)] }
                     let someLatitudes = members.map { latitudes[Int($0)] }
-                    return try someLongitudes.withUnsafeBufferPointer { (longitudes) throws(ClusteringError) in
+                    return try someLongitudes.withUnsafeBufferPointer {
+                        (longitudes) throws(ClusteringError) in
                         try someLatitudes.withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
                             try index(longitudes, latitudes, weights, partitions)
                         }
@@ -51,7 +52,8 @@ struct ViewMaker {
     }
 
     private func index(
-        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>, _ weights: [Double]?,
+        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>,
+        _ weights: [Double]?,
         _ partitions: [UInt32]?
     ) throws(ClusteringError) -> (ClusterIndex, Box?) {
         let index = try ClusterIndex.build(

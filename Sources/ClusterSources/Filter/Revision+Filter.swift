@@ -24,7 +24,8 @@ extension Revision {
             throw .invalidParameter(
                 path: "filter", message: "may not depend on the zoom where the call has none")
         }
-        return try shared.filteredViews.view(key(filter, zoom), cancellation) { () throws(SourceError) -> View in
+        return try shared.filteredViews.view(key(filter, zoom), cancellation) {
+            () throws(SourceError) -> View in
             try build(filter, zoom: level(zoom), cancellation)
         }
     }

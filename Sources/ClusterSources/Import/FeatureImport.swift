@@ -46,7 +46,8 @@ public final class FeatureImport: Sendable {
             guard base.options.promoteId == promoteId else {
                 throw .conflict("the source's option promoteId changed during the import; import again")
             }
-            let maker = RevisionMaker(options: base.options, shared: source.shared, cancellation: cancellation)
+            let maker = RevisionMaker(
+                options: base.options, shared: source.shared, cancellation: cancellation)
             let batch = try maker.screen(gathered.store, policy: policy)
             badWeights = batch.badWeights
             return try maker.make(batch.store(after: mode == .append ? base.store : nil))

@@ -38,7 +38,9 @@ enum FileSystem {
         return false
     }
 
-    private static func openDirectories(_ components: ArraySlice<String>, below root: String) -> FileDescriptor? {
+    private static func openDirectories(_ components: ArraySlice<String>, below root: String)
+        -> FileDescriptor?
+    {
         let flags = directoryFlags
         let first = open(root.isEmpty ? "/" : root, flags)
         guard first >= 0 else { return nil }

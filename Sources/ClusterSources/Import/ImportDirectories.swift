@@ -29,7 +29,9 @@ public struct ImportDirectories: Sendable {
     /// - Parameter path: absolute, or relative to one of the directories; the first that has it counts.
     /// - Throws: `forbiddenFile`, or `missingFile` for a name plainly missing below a directory.
     public func open(_ path: String) throws(SourceError) -> FileDescriptor {
-        guard !path.isEmpty, !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX) else { throw .forbiddenFile }
+        guard !path.isEmpty, !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX) else {
+            throw .forbiddenFile
+        }
         var missing: SourceError?
         for root in roots {
             for below in Self.relativePaths(path, to: root) {
@@ -59,7 +61,9 @@ public struct ImportDirectories: Sendable {
 
     private static func open(_ path: String, in root: Root) -> Outcome {
         let components = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
-        guard !components.isEmpty, !components.contains(where: { $0.isExactly("..") }) else { return .forbidden }
+        guard !components.isEmpty, !components.contains(where: { $0.isExactly("..") }) else {
+            return .forbidden
+        }
         let resolvedRoot = FileSystem.resolve(root.given) ?? root.resolved
         guard let resolved = FileSystem.resolve(resolvedRoot + "/" + components.joined(separator: "/")) else {
             return FileSystem.isPlainlyMissing(components, below: resolvedRoot) ? .missing : .forbidden
@@ -67,7 +71,9 @@ public struct ImportDirectories: Sendable {
         guard resolved.hasExactPrefix(resolvedRoot + "/") else { return .forbidden }
         let below = resolved.utf8.dropFirst(resolvedRoot.utf8.count + 1)
             .split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
-        guard let descriptor = FileSystem.openRegularFile(below, below: resolvedRoot) else { return .forbidden }
+        guard let descriptor = FileSystem.openRegularFile(below, below: resolvedRoot) else {
+            return .forbidden
+        }
         return .opened(descriptor)
     }
 

@@ -35,7 +35,8 @@ enum ExpressionOption {
         switch expression.type {
         case .string, .number, .value: return CompiledOption(source: value, expression: expression)
         case let type:
-            let fault = ExpressionFault(key: "", message: "Expected string or number but found \(type.name) instead.")
+            let fault = ExpressionFault(
+                key: "", message: "Expected string or number but found \(type.name) instead.")
             throw .invalidExpression(path: path, errors: [fault])
         }
     }

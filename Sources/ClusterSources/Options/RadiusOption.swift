@@ -48,7 +48,8 @@ public struct RadiusOption: Sendable, Equatable {
             let result = try? expression.evaluate(zoom: Double(zoom))
             guard case .number(let radius)? = result, radius.isFinite, radius >= 0 else {
                 throw .invalidParameter(
-                    path: path, message: "must give a number that is not negative, and does not at zoom \(zoom)")
+                    path: path,
+                    message: "must give a number that is not negative, and does not at zoom \(zoom)")
             }
             byZoom.append(radius)
         }

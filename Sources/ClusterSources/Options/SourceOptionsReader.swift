@@ -56,8 +56,11 @@ extension SourceOptions {
 
 /// Reads single values of options, and says which is wrong.
 enum OptionValue {
-    static func integer(_ value: JSONValue, in range: ClosedRange<Int>, path: String) throws(SourceError) -> Int {
-        guard case .number(let number) = value, let integer = Int(exactly: number), range.contains(integer) else {
+    static func integer(_ value: JSONValue, in range: ClosedRange<Int>, path: String) throws(SourceError)
+        -> Int
+    {
+        guard case .number(let number) = value, let integer = Int(exactly: number), range.contains(integer)
+        else {
             throw .invalidParameter(
                 path: path, message: "must be an integer from \(range.lowerBound) to \(range.upperBound)")
         }

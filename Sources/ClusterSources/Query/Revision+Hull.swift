@@ -32,7 +32,9 @@ extension Revision {
             let feature = view.feature(of: leaf)
             return Position(longitude: store.longitude(feature), latitude: store.latitude(feature))
         }
-        guard let hull = ConvexHull.hull(of: places, isCancelled: { cancellation.isCancelled }) else { throw .cancelled }
+        guard let hull = ConvexHull.hull(of: places, isCancelled: { cancellation.isCancelled }) else {
+            throw .cancelled
+        }
         view.hulls.keep(hull, of: cluster, points: leaves.count)
         return hull
     }

@@ -27,7 +27,8 @@ extension Source {
             return try maker.make(FeatureStore.joining(made.slices(old: base.store, new: store)))
         }
         return UpdateOutcome(
-            description: description(of: revision), inserted: plan?.inserted ?? 0, updated: plan?.updated ?? 0,
+            description: description(of: revision), inserted: plan?.inserted ?? 0,
+            updated: plan?.updated ?? 0,
             removed: plan?.removed ?? 0, missing: plan?.missing ?? 0)
     }
 

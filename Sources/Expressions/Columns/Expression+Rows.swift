@@ -14,7 +14,9 @@ public struct RowSource {
 
     public init(
         columns: FeatureColumns, rows: [UInt32], zoom: Double? = nil,
-        feature: @escaping (Int) -> (identifier: JSONValue, properties: JSONObject) = { _ in (.null, JSONObject()) },
+        feature: @escaping (Int) -> (identifier: JSONValue, properties: JSONObject) = { _ in
+            (.null, JSONObject())
+        },
         isCancelled: @escaping () -> Bool = { false }
     ) {
         self.columns = columns
@@ -49,7 +51,9 @@ extension Expression {
         var passing: [UInt32] = []
         for chunk in source.chunks {
             if source.isCancelled() { return nil }
-            for (row, truth) in zip(chunk, program.truth(root, chunk)) where truth == Truth.yes { passing.append(row) }
+            for (row, truth) in zip(chunk, program.truth(root, chunk)) where truth == Truth.yes {
+                passing.append(row)
+            }
         }
         return passing
     }
@@ -67,7 +71,8 @@ extension Expression {
                 if vector.kinds[place] == ValueVector.Kind.other {
                     result.others[result.numbers.count] = vector.value(place)
                 }
-                result.isNumber.append(vector.kinds[place] == ValueVector.Kind.number && !vector.numbers[place].isNaN)
+                result.isNumber.append(
+                    vector.kinds[place] == ValueVector.Kind.number && !vector.numbers[place].isNaN)
                 result.numbers.append(vector.numbers[place])
             }
         }

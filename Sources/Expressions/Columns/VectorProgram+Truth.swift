@@ -12,11 +12,14 @@ extension VectorProgram {
         case .compound("!", _):
             return truth(node.arguments[0], rows).map { $0 == Truth.error ? $0 : 1 - $0 }
         case .compound("has", _):
-            guard case .string(let name)? = node.arguments[0].literal, let column = columns.column(name) else { break }
+            guard case .string(let name)? = node.arguments[0].literal, let column = columns.column(name)
+            else { break }
             let missing = PropertyColumn.Kind.missing.rawValue
             return rows.map { column.kinds[Int($0)] == missing ? Truth.no : Truth.yes }
         case .comparison(let comparison, _):
-            if let outcome = compared(comparison, node.arguments[0], node.arguments[1], rows) { return outcome }
+            if let outcome = compared(comparison, node.arguments[0], node.arguments[1], rows) {
+                return outcome
+            }
         case .isIn:
             if let outcome = membership(node.arguments, rows) { return outcome }
         default: break
@@ -85,7 +88,8 @@ extension VectorProgram {
 
     /// - Parameter isStrict: whether a row without a number is an error; else it is unequal.
     private func numbers(
-        _ column: PropertyColumn, _ comparison: Comparison, _ number: Double, isStrict: Bool, _ rows: ArraySlice<UInt32>
+        _ column: PropertyColumn, _ comparison: Comparison, _ number: Double, isStrict: Bool,
+        _ rows: ArraySlice<UInt32>
     ) -> [UInt8] {
         let numeric = PropertyColumn.Kind.number.rawValue
         var outcome = [UInt8](repeating: 0, count: rows.count)
@@ -162,7 +166,8 @@ extension VectorProgram {
             case .other:
                 let found = ExpressionType.of(column.value(Int(row)) ?? .null).name
                 note(
-                    "Expected first argument to be of type boolean, string, number or null, but found \(found) instead.")
+                    "Expected first argument to be of type boolean, string, number or null, but found \(found) instead."
+                )
                 return Truth.error
             default: return Truth.no
             }

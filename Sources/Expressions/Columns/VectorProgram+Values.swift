@@ -81,7 +81,9 @@ extension VectorProgram {
                 vector.set(place, value)
             } else {
                 vector.kinds[place] = ValueVector.Kind.error
-                note("Expected value to be of type number, but found \(ExpressionType.of(value).name) instead.")
+                note(
+                    "Expected value to be of type number, but found \(ExpressionType.of(value).name) instead."
+                )
             }
         }
         return vector

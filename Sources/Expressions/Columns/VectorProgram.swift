@@ -46,14 +46,18 @@ enum Truth {
 extension Node {
     /// The property that it reads and nothing else; nil for other nodes.
     var propertyName: String? {
-        guard case .compound("get", _) = operation, case .string(let name)? = arguments[0].literal else { return nil }
+        guard case .compound("get", _) = operation, case .string(let name)? = arguments[0].literal else {
+            return nil
+        }
         return name
     }
 
     /// The property that it reads, asserted to be of a type or not.
     var assertedProperty: (name: String, type: ExpressionType?)? {
         if let name = propertyName { return (name, nil) }
-        guard case .assertion = operation, arguments.count == 1, let name = arguments[0].propertyName else { return nil }
+        guard case .assertion = operation, arguments.count == 1, let name = arguments[0].propertyName else {
+            return nil
+        }
         return (name, type)
     }
 }

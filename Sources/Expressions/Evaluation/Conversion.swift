@@ -94,7 +94,8 @@ enum Conversion {
     private static func isDecimal(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"),
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "e"),
+                UInt8(ascii: "E"),
                 UInt8(ascii: "+"), UInt8(ascii: "-"):
                 true
             default: false

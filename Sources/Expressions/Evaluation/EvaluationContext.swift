@@ -68,7 +68,8 @@ final class EvaluationContext {
             let place = ExpressionType.of(input) == inputType ? MatchLabel(input).flatMap { cases[$0] } : nil
             return try evaluate(arguments[place.map { $0 + 1 } ?? arguments.count - 1])
         case .step(let stops): return try step(stops, arguments)
-        case .interpolate(let interpolation, let stops): return try interpolate(interpolation, stops, arguments)
+        case .interpolate(let interpolation, let stops):
+            return try interpolate(interpolation, stops, arguments)
         case .comparison(let comparison, let isUntyped):
             return .bool(
                 try comparison.compare(evaluate(arguments[0]), evaluate(arguments[1]), isUntyped: isUntyped))
@@ -109,7 +110,8 @@ final class EvaluationContext {
 
     /// The output of the first true condition, or the last argument.
     private func chosen(_ arguments: [Node]) throws(EvaluationError) -> Node {
-        for place in stride(from: 0, to: arguments.count - 1, by: 2) where try evaluate(arguments[place]) == .bool(true) {
+        for place in stride(from: 0, to: arguments.count - 1, by: 2)
+        where try evaluate(arguments[place]) == .bool(true) {
             return arguments[place + 1]
         }
         return arguments[arguments.count - 1]

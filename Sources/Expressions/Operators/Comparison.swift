@@ -5,7 +5,8 @@ extension ParsingContext {
     /// Parses `==`, `!=`, `<`, `>`, `<=` or `>=`.
     func parseComparison(_ comparison: Comparison, _ items: [JSONValue]) -> Node? {
         guard items.count == 3 || items.count == 4 else { return fail("Expected two or three arguments.") }
-        guard var left = operand(items[1], 1, of: comparison), var right = operand(items[2], 2, of: comparison)
+        guard var left = operand(items[1], 1, of: comparison),
+            var right = operand(items[2], 2, of: comparison)
         else { return nil }
         if left.type.kind != right.type.kind, left.type != .value, right.type != .value {
             return fail("Cannot compare types '\(left.type.name)' and '\(right.type.name)'.")

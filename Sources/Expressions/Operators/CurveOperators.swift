@@ -15,7 +15,9 @@ enum Interpolation: Sendable {
         }
     }
 
-    private static func exponential(_ value: Double, _ base: Double, _ lower: Double, _ upper: Double) -> Double {
+    private static func exponential(_ value: Double, _ base: Double, _ lower: Double, _ upper: Double)
+        -> Double
+    {
         let (difference, progress) = (upper - lower, value - lower)
         if difference == 0 { return 0 }
         if base == 1 { return progress / difference }
@@ -65,7 +67,8 @@ extension ParsingContext {
             outputs.append(output)
         }
         let output = type ?? .value
-        guard ExpressionType.number.accepts(output) || ExpressionType.array(.number, nil).accepts(output) else {
+        guard ExpressionType.number.accepts(output) || ExpressionType.array(.number, nil).accepts(output)
+        else {
             return fail("Type \(output.name) is not interpolatable.")
         }
         return Node(output, .interpolate(interpolation, stops: stops), [input] + outputs)
@@ -106,7 +109,8 @@ extension ParsingContext {
                 return .cubicBezier(UnitBezier(points[0], points[1], points[2], points[3]))
             }
             note(
-                "Cubic bezier interpolation requires four numeric arguments with values between 0 and 1.", [1])
+                "Cubic bezier interpolation requires four numeric arguments with values between 0 and 1.", [1]
+            )
         default: note("Unknown interpolation type \(Conversion.text(name))", [1, 0])
         }
         return nil

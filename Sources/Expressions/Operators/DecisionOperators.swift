@@ -7,7 +7,8 @@ extension ParsingContext {
     func parseLogical(_ name: String, _ items: [JSONValue]) -> Node? {
         let never: Operation.Evaluate = { _, _ throws(EvaluationError) in .null }
         let signatures = [
-            Signature(.boolean, .fixed([.boolean, .boolean]), never), Signature(.boolean, .any(.boolean), never),
+            Signature(.boolean, .fixed([.boolean, .boolean]), never),
+            Signature(.boolean, .any(.boolean), never),
         ]
         guard let node = parseCompound(name, signatures, items) else { return nil }
         return Node(.boolean, name == "all" ? .all : .any, node.arguments)
@@ -27,7 +28,9 @@ extension ParsingContext {
             type = type ?? result.type
             arguments += [test, result]
         }
-        guard let otherwise = parse(items[items.count - 1], items.count - 1, expecting: type) else { return nil }
+        guard let otherwise = parse(items[items.count - 1], items.count - 1, expecting: type) else {
+            return nil
+        }
         return Node(type ?? otherwise.type, .caseWhen, arguments + [otherwise])
     }
 
@@ -48,12 +51,14 @@ extension ParsingContext {
             outputs.append(result)
         }
         let last = items.count - 1
-        guard let input = parse(items[1], 1, expecting: .value), let otherwise = parse(items[last], last, expecting: type),
+        guard let input = parse(items[1], 1, expecting: .value),
+            let otherwise = parse(items[last], last, expecting: type),
             let inputType
         else { return nil }
         if input.type != .value, !at(1).check(inputType, accepts: input.type) { return nil }
         return Node(
-            type ?? otherwise.type, .match(inputType: inputType, cases: cases), [input] + outputs + [otherwise])
+            type ?? otherwise.type, .match(inputType: inputType, cases: cases),
+            [input] + outputs + [otherwise])
     }
 
     /// The labels of one branch, checked.
@@ -101,7 +106,9 @@ extension ParsingContext {
         var type = outputType
         var arguments: [Node] = []
         for place in 1..<items.count {
-            guard let node = parse(items[place], place, expecting: type, annotation: .omit) else { return nil }
+            guard let node = parse(items[place], place, expecting: type, annotation: .omit) else {
+                return nil
+            }
             type = type ?? node.type
             arguments.append(node)
         }
@@ -129,7 +136,9 @@ extension ParsingContext {
             bindings.append((name, value))
         }
         let last = items.count - 1
-        guard let result = parse(items[last], last, expecting: expected, binding: bindings) else { return nil }
+        guard let result = parse(items[last], last, expecting: expected, binding: bindings) else {
+            return nil
+        }
         return Node(result.type, .bind, bindings.map(\.value) + [result])
     }
 

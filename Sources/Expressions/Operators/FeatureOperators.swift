@@ -23,7 +23,8 @@ enum FeatureOperators {
             },
         ],
         "properties": [
-            Signature(.object, .fixed([])) { _, context throws(EvaluationError) in .object(context.properties) }
+            Signature(.object, .fixed([])) { _, context throws(EvaluationError) in .object(context.properties)
+            }
         ],
         "geometry-type": [
             Signature(.string, .fixed([])) { _, context throws(EvaluationError) in context.geometryType }

@@ -4,7 +4,9 @@ import JSON
 /// Operators on arrays and strings.
 extension ParsingContext {
     func parseAt(_ items: [JSONValue]) -> Node? {
-        guard items.count == 3 else { return fail("Expected 2 arguments, but found \(items.count - 1) instead.") }
+        guard items.count == 3 else {
+            return fail("Expected 2 arguments, but found \(items.count - 1) instead.")
+        }
         let index = parse(items[1], 1, expecting: .number)
         let array = parse(items[2], 2, expecting: .array(expected ?? .value, nil))
         guard let index, let array, case .array(let item, _) = array.type else { return nil }
@@ -12,7 +14,9 @@ extension ParsingContext {
     }
 
     func parseIn(_ items: [JSONValue]) -> Node? {
-        guard items.count == 3 else { return fail("Expected 2 arguments, but found \(items.count - 1) instead.") }
+        guard items.count == 3 else {
+            return fail("Expected 2 arguments, but found \(items.count - 1) instead.")
+        }
         guard let arguments = needleAndHaystack(items) else { return nil }
         return Node(.boolean, .isIn, arguments)
     }
@@ -53,7 +57,8 @@ extension ParsingContext {
         switch input.type {
         case .array, .string, .value: break
         default:
-            return fail("Expected first argument to be of type array or string, but found \(input.type.name) instead")
+            return fail(
+                "Expected first argument to be of type array or string, but found \(input.type.name) instead")
         }
         guard items.count == 4 else { return Node(input.type, .slice, [input, start]) }
         guard let end = parse(items[3], 3, expecting: .number) else { return nil }
@@ -61,7 +66,9 @@ extension ParsingContext {
     }
 
     func parseLength(_ items: [JSONValue]) -> Node? {
-        guard items.count == 2 else { return fail("Expected 1 argument, but found \(items.count - 1) instead.") }
+        guard items.count == 2 else {
+            return fail("Expected 1 argument, but found \(items.count - 1) instead.")
+        }
         guard let input = parse(items[1], 1) else { return nil }
         switch input.type {
         case .array, .string, .value: return Node(.number, .length, [input])
@@ -94,7 +101,9 @@ extension EvaluationContext {
         switch haystack {
         case .array(let items): return .bool(items.contains { Self.isSame($0, needle) })
         case .string(let text):
-            return .bool(ByteSearch.first(Array(Conversion.text(needle, null: "null").utf8), in: Array(text.utf8), from: 0) != nil)
+            return .bool(
+                ByteSearch.first(
+                    Array(Conversion.text(needle, null: "null").utf8), in: Array(text.utf8), from: 0) != nil)
         default: throw Self.badHaystack(haystack)
         }
     }
@@ -108,10 +117,13 @@ extension EvaluationContext {
         case .array(let items):
             // A negative start counts from the end.
             let first = start < 0 ? max(0, Double(items.count) + start.rounded(.towardZero)) : start
-            let place = items.indices.first { Double($0) >= first.rounded(.down) && Self.isSame(items[$0], needle) }
+            let place = items.indices.first {
+                Double($0) >= first.rounded(.down) && Self.isSame(items[$0], needle)
+            }
             return .number(Double(place ?? -1))
         case .string(let text):
-            return .number(Double(Self.index(of: Conversion.text(needle, null: "null"), in: text, from: start)))
+            return .number(
+                Double(Self.index(of: Conversion.text(needle, null: "null"), in: text, from: start)))
         default: throw Self.badHaystack(haystack)
         }
     }

@@ -18,9 +18,11 @@ enum MathOperators {
 
     private static let functions: [(String, @Sendable (Double) -> Double)] = [
         ("abs", { $0.magnitude }), ("ceil", { $0.rounded(.up) }), ("floor", { $0.rounded(.down) }),
-        ("round", { $0.rounded(.toNearestOrAwayFromZero) }), ("sqrt", { $0.squareRoot() }), ("ln", { log($0) }),
+        ("round", { $0.rounded(.toNearestOrAwayFromZero) }), ("sqrt", { $0.squareRoot() }),
+        ("ln", { log($0) }),
         // Quotients, as in MapLibre: floor(log10(1000)) is 2.
-        ("log10", { log($0) / M_LN10 }), ("log2", { log($0) / M_LN2 }), ("sin", { sin($0) }), ("cos", { cos($0) }),
+        ("log10", { log($0) / M_LN10 }), ("log2", { log($0) / M_LN2 }), ("sin", { sin($0) }),
+        ("cos", { cos($0) }),
         ("tan", { tan($0) }), ("asin", { asin($0) }), ("acos", { acos($0) }), ("atan", { atan($0) }),
     ]
 
@@ -30,8 +32,12 @@ enum MathOperators {
         return pow(base, exponent)
     }
 
-    @Sendable static func least(_ a: Double, _ b: Double) -> Double { a.isNaN || b.isNaN ? .nan : Swift.min(a, b) }
-    @Sendable static func greatest(_ a: Double, _ b: Double) -> Double { a.isNaN || b.isNaN ? .nan : Swift.max(a, b) }
+    @Sendable static func least(_ a: Double, _ b: Double) -> Double {
+        a.isNaN || b.isNaN ? .nan : Swift.min(a, b)
+    }
+    @Sendable static func greatest(_ a: Double, _ b: Double) -> Double {
+        a.isNaN || b.isNaN ? .nan : Swift.max(a, b)
+    }
 
     private static func number(_ value: JSONValue) -> Double {
         guard case .number(let number) = value else { return .nan }

@@ -96,7 +96,8 @@ struct NumberLocale: Sendable {
     init(_ tag: String) throws(EvaluationError) {
         let parts = tag.split(separator: "-", omittingEmptySubsequences: false)
         let isWellFormed = parts.allSatisfy { part in
-            (1...8).contains(part.utf8.count) && part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+            (1...8).contains(part.utf8.count)
+                && part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
         }
         guard isWellFormed, let language = parts.first, (2...8).contains(language.count),
             language.allSatisfy(\.isLetter)
@@ -162,7 +163,8 @@ enum DecimalDigits {
     private static func digits(of magnitude: Double) -> (whole: [UInt8], fraction: [UInt8]) {
         let text = Array(String(javaScript: magnitude).utf8)
         let mark = text.firstIndex(of: UInt8(ascii: "e")) ?? text.count
-        let exponent = Int(String(decoding: text[mark...].dropFirst(), as: UTF8.self).filter { $0 != "+" }) ?? 0
+        let exponent =
+            Int(String(decoding: text[mark...].dropFirst(), as: UTF8.self).filter { $0 != "+" }) ?? 0
         let parts = text[..<mark].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         var whole = parts.first.map(Array.init) ?? []
         var fraction = parts.count > 1 ? Array(parts[1]) : []
@@ -187,7 +189,8 @@ enum NumberStyle: Sendable {
         }
         let symbols = [
             "USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "CNY": "CN¥", "INR": "₹", "KRW": "₩", "BRL": "R$",
-            "CAD": "CA$", "AUD": "A$", "MXN": "MX$", "NZD": "NZ$", "ILS": "₪", "VND": "₫", "TWD": "NT$", "HKD": "HK$",
+            "CAD": "CA$", "AUD": "A$", "MXN": "MX$", "NZD": "NZ$", "ILS": "₪", "VND": "₫", "TWD": "NT$",
+            "HKD": "HK$",
         ]
         let whole: Set<String> = ["JPY", "KRW", "VND", "CLP", "ISK", "UGX", "XAF", "XOF", "PYG"]
         return .currency(symbol: symbols[code] ?? code + "\u{a0}", digits: whole.contains(code) ? 0 : 2)
@@ -201,10 +204,12 @@ enum NumberStyle: Sendable {
     }
 
     private static let suffixes = [
-        "meter": " m", "kilometer": " km", "centimeter": " cm", "millimeter": " mm", "mile": " mi", "foot": " ft",
+        "meter": " m", "kilometer": " km", "centimeter": " cm", "millimeter": " mm", "mile": " mi",
+        "foot": " ft",
         "inch": " in", "yard": " yd", "celsius": "°C", "fahrenheit": "°F", "degree": " deg", "percent": "%",
         "gram": " g", "kilogram": " kg", "ounce": " oz", "pound": " lb", "liter": " L", "milliliter": " mL",
-        "bit": " bit", "byte": " byte", "kilobyte": " kB", "megabyte": " MB", "gigabyte": " GB", "terabyte": " TB",
+        "bit": " bit", "byte": " byte", "kilobyte": " kB", "megabyte": " MB", "gigabyte": " GB",
+        "terabyte": " TB",
         "second": " sec", "minute": " min", "hour": " hr", "day": " days", "week": " wks", "month": " mths",
         "year": " yrs", "millisecond": " ms", "acre": " ac", "hectare": " ha", "kilometer-per-hour": " km/h",
         "mile-per-hour": " mph", "meter-per-second": " m/s",

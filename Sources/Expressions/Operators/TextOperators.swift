@@ -12,12 +12,14 @@ enum TextOperators {
             }
         ],
         "split": [
-            Signature(.array(.string, nil), .fixed([.string, .string])) { arguments, _ throws(EvaluationError) in
+            Signature(.array(.string, nil), .fixed([.string, .string])) {
+                arguments, _ throws(EvaluationError) in
                 .array(split(Conversion.text(arguments[0]), by: Conversion.text(arguments[1])))
             }
         ],
         "join": [
-            Signature(.string, .fixed([.array(.string, nil), .string])) { arguments, _ throws(EvaluationError) in
+            Signature(.string, .fixed([.array(.string, nil), .string])) {
+                arguments, _ throws(EvaluationError) in
                 guard case .array(let items) = arguments[0] else { return .string("") }
                 return try joined(items.map { Conversion.text($0) }, by: Conversion.text(arguments[1]))
             }
@@ -61,7 +63,9 @@ enum ByteSearch {
         guard let head = needle.first else { return start <= bytes.count ? start : nil }
         var place = start
         while place + needle.count <= bytes.count {
-            if bytes[place] == head, bytes[place..<place + needle.count].elementsEqual(needle) { return place }
+            if bytes[place] == head, bytes[place..<place + needle.count].elementsEqual(needle) {
+                return place
+            }
             place += 1
         }
         return nil

@@ -5,12 +5,15 @@ import JSON
 extension ParsingContext {
     func parseLiteral(_ name: String, _ items: [JSONValue]) -> Node? {
         guard items.count == 2 else {
-            return fail("'\(name)' expression requires exactly one argument, but found \(items.count - 1) instead.")
+            return fail(
+                "'\(name)' expression requires exactly one argument, but found \(items.count - 1) instead.")
         }
         let value = items[1]
         var type = ExpressionType.of(value)
         // An empty array is of whatever array is expected.
-        if case .array(_, 0?) = type, case .array(_, let count)? = expected, count == nil || count == 0, let expected {
+        if case .array(_, 0?) = type, case .array(_, let count)? = expected, count == nil || count == 0,
+            let expected
+        {
             type = expected
         }
         return Node(type, .literal(value))
@@ -36,7 +39,10 @@ extension ParsingContext {
     private func parseArrayType(_ items: [JSONValue], _ start: inout Int) -> ExpressionType? {
         guard items.count > 2 else { return .array(.value, nil) }
         start = 2
-        guard let item = ["string": .string, "number": .number, "boolean": ExpressionType.boolean][text(items[1])] else {
+        guard
+            let item = ["string": .string, "number": .number, "boolean": ExpressionType.boolean][
+                text(items[1])]
+        else {
             note("The item type argument of \"array\" must be one of string, number, boolean", [1])
             return nil
         }

@@ -26,7 +26,9 @@ extension ParsingContext {
         }
         if let comparison = Comparison(rawValue: name) { return parseComparison(comparison, items) }
         if let reason = refusal(name) { return fail(reason, 0) }
-        if let signatures = CompoundOperators.signatures[name] { return parseCompound(name, signatures, items) }
+        if let signatures = CompoundOperators.signatures[name] {
+            return parseCompound(name, signatures, items)
+        }
         return fail(
             "Unknown expression \"\(name)\". If you wanted a literal array, use [\"literal\", [...]].", 0)
     }
@@ -43,8 +45,10 @@ extension ParsingContext {
     }
 
     private static let leftOut: Set<String> = [
-        "rgb", "rgba", "to-rgba", "to-color", "hsl", "hsla", "interpolate-hcl", "interpolate-lab", "format", "image",
-        "collator", "resolved-locale", "is-supported-script", "feature-state", "global-state", "heatmap-density",
+        "rgb", "rgba", "to-rgba", "to-color", "hsl", "hsla", "interpolate-hcl", "interpolate-lab", "format",
+        "image",
+        "collator", "resolved-locale", "is-supported-script", "feature-state", "global-state",
+        "heatmap-density",
         "line-progress", "elevation", "within", "distance", "sky-radial-progress", "to-padding",
     ]
 
@@ -70,7 +74,9 @@ extension ParsingContext {
     func arguments(_ items: [JSONValue], of signature: Signature) -> [Node]? {
         var arguments: [Node] = []
         for place in 1..<max(items.count, 1) {
-            guard let node = parse(items[place], place, expecting: signature.parameter(place - 1)) else { return nil }
+            guard let node = parse(items[place], place, expecting: signature.parameter(place - 1)) else {
+                return nil
+            }
             arguments.append(node)
         }
         for (place, node) in arguments.enumerated() {

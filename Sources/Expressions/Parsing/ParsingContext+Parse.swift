@@ -18,14 +18,17 @@ extension ParsingContext {
         }
         guard let first = items.first else {
             return fail(
-                "Expected an array with at least one element. If you wanted a literal array, use [\"literal\", []].")
+                "Expected an array with at least one element. If you wanted a literal array, use [\"literal\", []]."
+            )
         }
         guard case .string(let name) = first else {
             return fail(
                 "Expression name must be a string, but found \(Self.javaScriptType(first)) instead. "
                     + "If you wanted a literal array, use [\"literal\", [...]].", 0)
         }
-        guard let parsed = parseOperator(name, items), let typed = typed(parsed, annotation) else { return nil }
+        guard let parsed = parseOperator(name, items), let typed = typed(parsed, annotation) else {
+            return nil
+        }
         return folded(typed)
     }
 

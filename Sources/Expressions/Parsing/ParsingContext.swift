@@ -23,7 +23,8 @@ struct ParsingContext {
     }
 
     private init(
-        purpose: ExpressionPurpose, path: [Int], expected: ExpressionType?, scope: ParsingScope, errors: ErrorList,
+        purpose: ExpressionPurpose, path: [Int], expected: ExpressionType?, scope: ParsingScope,
+        errors: ErrorList,
         budget: ParsingBudget
     ) {
         self.purpose = purpose
@@ -51,7 +52,8 @@ struct ParsingContext {
 
     /// Parses a part.
     func parse(
-        _ value: JSONValue, _ index: Int, expecting type: ExpressionType? = nil, annotation: Annotation = .assert,
+        _ value: JSONValue, _ index: Int, expecting type: ExpressionType? = nil,
+        annotation: Annotation = .assert,
         binding: [(name: String, value: Node)] = []
     ) -> Node? {
         at(index, expecting: type, binding: binding).parseHere(value, annotation: annotation)

@@ -21,7 +21,9 @@ import Testing
             let (ours, theirs) = (try test.world(zoom, filter: Self.filter), try filtered.world(zoom))
             #expect(ours.text.dropRevision == theirs.text.dropRevision)
             for id in theirs.clusterIds.prefix(3) {
-                let children = try test.answer(Self.filter) { try $0.writeChildren(of: id, in: $1, into: &$2, .never) }
+                let children = try test.answer(Self.filter) {
+                    try $0.writeChildren(of: id, in: $1, into: &$2, .never)
+                }
                 let expected = try filtered.answer { try $0.writeChildren(of: id, in: $1, into: &$2, .never) }
                 #expect(children.text.dropRevision == expected.text.dropRevision)
             }

@@ -79,9 +79,10 @@ import Testing
         let answer = try test.answer {
             try $0.writeLeaves(of: id, in: $1, limit: 0, offset: 0, into: &$2, .never)
         }
-        let ids = answer.features.map { "\($0["id"] ?? "")" }
+        let ids = answer.features.compactMap { $0["id"] as? Int }
         #expect(ids.count == query["n"] as? Int)
-        #expect(SHA1.hex(of: ids.sorted().joined(separator: "\n")) == query["sha1"] as? String)
+        #expect(
+            SHA1.hex(of: ids.sorted().map(String.init).joined(separator: "\n")) == query["sha1"] as? String)
     }
 
     private func number(_ value: Any?) throws -> Int64 { try #require(value as? NSNumber).int64Value }
@@ -108,7 +109,9 @@ import Testing
         switch value {
         case let list as [Any]: "[" + list.map(text).joined(separator: ",") + "]"
         case let object as [String: Any]:
-            "{" + object.sorted { $0.key < $1.key }.map { "\($0.key):\(text($0.value))" }.joined(separator: ",") + "}"
+            "{"
+                + object.sorted { $0.key < $1.key }.map { "\($0.key):\(text($0.value))" }.joined(
+                    separator: ",") + "}"
         case let number as NSNumber: String(format: "%.9e", number.doubleValue)
         default: "\(value)"
         }

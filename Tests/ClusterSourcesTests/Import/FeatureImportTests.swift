@@ -64,7 +64,9 @@ import Testing
         let before = test.source.revision.number
         let load = FeatureImport(into: test.source, mode: .replace, policy: .reject)
         try load.add(list(point(2, 0, 0)))
-        let error = try #require(throws: SourceError.self) { try load.add(list(point(3, 0, 0), point(4, 181, 0))) }
+        let error = try #require(throws: SourceError.self) {
+            try load.add(list(point(3, 0, 0), point(4, 181, 0)))
+        }
         guard case .badFeature(index: 2, _, _) = error else {
             Issue.record("\(error)")
             return
@@ -122,7 +124,8 @@ import Testing
     @Test func aWeightThatIsNoPositiveNumberMakesAFeatureBad() throws {
         let test = try TestSource(options: #"{"weight":["get","w"]}"#)
         let features = list(
-            point(1, 0, 0, #"{"w":1}"#), point(2, 0, 0, #"{"w":0}"#), point(3, 0, 0, #"{"w":"2"}"#), point(4, 0, 0),
+            point(1, 0, 0, #"{"w":1}"#), point(2, 0, 0, #"{"w":0}"#), point(3, 0, 0, #"{"w":"2"}"#),
+            point(4, 0, 0),
             point(5, 0.0001, 0, #"{"w":3}"#))
         let error = try #require(throws: SourceError.self) { try test.load(features) }
         guard case .badFeature(index: 1, FeatureBatch.badWeight, _) = error else {

@@ -54,7 +54,8 @@ private final class Files {
 
     @Test(
         arguments: [
-            "", ".", "deep", "pipe", "../outside/out.json", "deep/../deep/in.json", "away/out.json", "away.json",
+            "", ".", "deep", "pipe", "../outside/out.json", "deep/../deep/in.json", "away/out.json",
+            "away.json",
             "nowhere.json", "away/missing.json", "../outside/missing.json",
         ])
     func refusesTheRest(_ name: String) {

@@ -46,7 +46,8 @@ private func read(_ text: String) throws -> SourceOptions {
 
     @Test(
         arguments: [
-            "{\"filter\":[\"nope\"]}", "{\"filter\":[\">\",1]}", "{\"filter\":[\"zoom\"]}", "{\"weight\":\"heavy\"}",
+            "{\"filter\":[\"nope\"]}", "{\"filter\":[\">\",1]}", "{\"filter\":[\"zoom\"]}",
+            "{\"weight\":\"heavy\"}",
             "{\"clusterProperties\":{\"sum\":[\"+\",[\"accumulated\"]]}}",
             "{\"clusterProperties\":{\"sum\":[\"+\",[\"get\"]]}}", "{\"partitionBy\":[\"nope\"]}",
         ])
@@ -71,7 +72,8 @@ private func read(_ text: String) throws -> SourceOptions {
 
     @Test(
         arguments: [
-            "{}", "{\"radius\":60,\"extent\":256,\"minZoom\":1,\"maxZoom\":20,\"minPoints\":5,\"generateId\":true}",
+            "{}",
+            "{\"radius\":60,\"extent\":256,\"minZoom\":1,\"maxZoom\":20,\"minPoints\":5,\"generateId\":true}",
             "{\"precision\":\"double\",\"promoteId\":\"code\",\"ttlSeconds\":60,\"weight\":[\"get\",\"w\"]}",
             "{\"clusterProperties\":{\"b\":[\"+\",[\"get\",\"b\"]],\"a\":[\"max\",[\"get\",\"a\"]]}}",
             "{\"filter\":[\"has\",\"x\"],\"partitionBy\":[\"get\",\"kind\"]}",
@@ -80,7 +82,8 @@ private func read(_ text: String) throws -> SourceOptions {
         let options = try read(text)
         let again = try SourceOptions(reading: options.json)
         #expect(again.json == options.json)
-        guard case .object(let given) = try JSONReader.parse(text), case .object(let told) = options.json else {
+        guard case .object(let given) = try JSONReader.parse(text), case .object(let told) = options.json
+        else {
             Issue.record("not an object")
             return
         }

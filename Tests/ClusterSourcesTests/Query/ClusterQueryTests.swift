@@ -7,10 +7,12 @@ import Testing
     private let test: TestSource
 
     init() throws {
-        test = try TestSource(options: #"{"clusterProperties":{"sum":["+",["get","v"]],"cluster":["max",["get","v"]]}}"#)
+        test = try TestSource(
+            options: #"{"clusterProperties":{"sum":["+",["get","v"]],"cluster":["max",["get","v"]]}}"#)
         try test.load(
             list(
-                point(1, 0, 0, #"{"v":1,"cluster":true}"#), point(2, 0.5, 0, #"{"v":2}"#), point(3, 0, 0.5, #"{"v":3}"#),
+                point(1, 0, 0, #"{"v":1,"cluster":true}"#), point(2, 0.5, 0, #"{"v":2}"#),
+                point(3, 0, 0.5, #"{"v":3}"#),
                 point(4, 90, 0, #"{"v":4,"cluster":true,"cluster_id":7}"#)))
     }
 
@@ -19,7 +21,8 @@ import Testing
     @Test func clustersTellTheBuiltInFourAndWhatTheyAggregate() throws {
         let answer = try test.world(0)
         #expect(answer.features.count == 2)
-        let properties = try #require(answer.features.first { $0["id"] as? Int != 4 })["properties"] as? [String: Any]
+        let properties =
+            try #require(answer.features.first { $0["id"] as? Int != 4 })["properties"] as? [String: Any]
         #expect(properties?["cluster"] as? Bool == true)
         #expect(properties?["point_count"] as? Int == 3)
         #expect(properties?["point_count_abbreviated"] as? Int == 3)
@@ -89,7 +92,8 @@ import Testing
         var output = FeatureOutput()
         output.include = [.hull, .bounds, .coincident, .anchor, .expansionZoom]
         let answer = try test.world(0, output)
-        let place = try #require(answer.features.indices.first { answer.properties($0)["point_count"] != nil })
+        let place = try #require(
+            answer.features.indices.first { answer.properties($0)["point_count"] != nil })
         let properties = answer.properties(place)
         #expect(properties["bbox"] as? [Double] == [0, 0, 0.5, 0.5])
         #expect(properties["coincident"] as? Bool == false)

@@ -34,7 +34,9 @@ struct TestSource {
     }
 
     /// All that is seen of the world at a zoom.
-    func world(_ zoom: Double, filter: String? = nil, _ output: FeatureOutput = FeatureOutput()) throws -> Answer {
+    func world(_ zoom: Double, filter: String? = nil, _ output: FeatureOutput = FeatureOutput()) throws
+        -> Answer
+    {
         try clusters(ClustersQuery(box: .world, zoom: zoom, output: output), filter: filter)
     }
 
@@ -46,7 +48,8 @@ struct TestSource {
 
     /// What a query of the newest revision wrote.
     func answer(
-        _ filter: String? = nil, zoom: Double? = nil, _ write: (Revision, View, inout ByteWriter) throws -> Void
+        _ filter: String? = nil, zoom: Double? = nil,
+        _ write: (Revision, View, inout ByteWriter) throws -> Void
     ) throws -> Answer {
         let revision = source.revision
         let queryFilter = try filter.map { QueryFilter(try JSONReader.parse($0)) }
@@ -77,7 +80,9 @@ struct Answer {
     var revision: Int? { object["revision"] as? Int }
 
     func properties(_ place: Int) -> [String: Any] { features[place]["properties"] as? [String: Any] ?? [:] }
-    var clusterIds: [Int64] { features.indices.compactMap { (properties($0)["cluster_id"] as? NSNumber)?.int64Value } }
+    var clusterIds: [Int64] {
+        features.indices.compactMap { (properties($0)["cluster_id"] as? NSNumber)?.int64Value }
+    }
     var pointCounts: [Int] { features.indices.compactMap { properties($0)["point_count"] as? Int } }
 }
 

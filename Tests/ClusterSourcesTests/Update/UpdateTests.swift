@@ -69,7 +69,11 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
 
     @Test func numbersAndStringsAreDifferentIds() throws {
         let test = try TestSource()
-        try test.load(list(point(1, 0, 0), #"{"type":"Feature","id":"1","geometry":{"type":"Point","coordinates":[3,3]}}"#))
+        try test.load(
+            list(
+                point(1, 0, 0),
+                #"{"type":"Feature","id":"1","geometry":{"type":"Point","coordinates":[3,3]},"properties":null}"#
+            ))
         let outcome = try test.update(remove: [#require(FeatureIdentifier(.string("1")))])
         #expect(outcome.removed == 1)
         #expect(test.source.revision.bounds == Box(west: 0, south: 0, east: 0, north: 0))
