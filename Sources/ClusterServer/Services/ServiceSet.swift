@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: MIT
+import ClusterSources
 
 /// All services on one set of sources.
 struct ServiceSet {
     let handlers: MethodHandlers
 
     init(configuration: Configuration, metrics: Metrics, isServing: @escaping @Sendable () -> Bool) {
+        let limits = configuration.limits
+        let registry = SourceRegistry(
+            limits: SourceLimits(filterCacheBytes: limits.filterCacheBytes, buildThreads: limits.buildThreads)
+        )
+        let catalog = SourceCatalog(
+            registry: registry, importDirectories: ImportDirectories(configuration.importDirectories),
+            limits: limits)
         let server = ServerService(
-            limits: configuration.limits, metrics: metrics, isServing: isServing, sources: { [] })
-        handlers = server.handlers
+            limits: limits, metrics: metrics, isServing: isServing, sources: { Self.statistics(registry) })
+        handlers = [ClusterService(catalog: catalog).handlers, SourceService(catalog: catalog).handlers]
+            .reduce(server.handlers) { $0.merging($1) { first, _ in first } }
+    }
+
+    private static func statistics(_ registry: SourceRegistry) -> [ServerService.SourceStatistics] {
+        registry.all.map { source in
+            let revision = source.revision
+            return ServerService.SourceStatistics(
+                name: source.name.text, points: revision.pointCount, memoryBytes: revision.memoryBytes,
+                revision: Int64(clamping: revision.number))
+        }
     }
 }

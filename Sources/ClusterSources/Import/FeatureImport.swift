@@ -81,3 +81,24 @@ extension FeatureImport {
         }
     }
 }
+
+extension FeatureImport {
+    /// Takes in all features of an open file, plain or gzipped. Blocks: only for threads of the pool.
+    public func read(
+        _ file: FileDescriptor, threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        let failure = builder.withLock { builder -> SourceError? in
+            guard var current = builder.take() else { return .cancelled }
+            do throws(GeoJSONError) {
+                try FeatureFileReader.read(
+                    descriptor: file.number, into: &current, threads: threads,
+                    isCancelled: { cancellation.isCancelled })
+                builder = consume current
+                return nil
+            } catch {
+                return SourceError(error)
+            }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import ClusterSources
+import JSON
+
+/// Calls that show a part of the map.
+extension ClusterService {
+    var viewportHandlers: [(String, SimpleHandler)] {
+        let catalog = catalog
+        return [
+            (
+                "GetClusters",
+                SimpleHandler(
+                    [
+                        "source", "bbox", "zoom", "limit", "properties", "precision", "filter", "include",
+                        "revision",
+                    ],
+                    place: { (params) throws(RPCError) in try catalog.placeClusters(params) },
+                    answer: { (params, call, bytes) throws(RPCError) in
+                        try catalog.clusters(params, call, &bytes)
+                    })
+            ),
+            (
+                "GetTile",
+                SimpleHandler(
+                    ["source", "z", "x", "y", "encoding", "filter", "revision"],
+                    place: { (params) throws(RPCError) in try catalog.placeTile(params) },
+                    answer: { (params, call, bytes) throws(RPCError) in try catalog.tile(params, call, &bytes)
+                    })
+            ),
+            (
+                "LocateFeature",
+                SimpleHandler(
+                    ["source", "featureId", "zoom", "filter", "revision"],
+                    place: { (params) throws(RPCError) in try catalog.placeLocation(params) },
+                    answer: { (params, call, bytes) throws(RPCError) in
+                        try catalog.location(params, call, &bytes)
+                    })
+            ),
+        ]
+    }
+}
+
+extension SourceCatalog {
+    private func clustersQuery(_ params: Params) throws(RPCError) -> ClustersQuery {
+        let limit = try params.optionalInteger("limit", in: 0...(1 << 53))
+        return ClustersQuery(
+            box: try box(params), zoom: try params.number("zoom"), limit: limit.map { Int($0) },
+            output: try output(params))
+    }
+
+    fileprivate func placeClusters(_ params: Params) throws(RPCError) -> Placement {
+        let query = try clustersQuery(params)
+        let revision = try revision(params)
+        guard let view = revision.readyView(filter(params), zoom: query.zoom),
+            query.output.include.isDisjoint(with: .costly)
+        else { return .pool }
+        let expected = min(view.expectedNodes(in: query.box, zoom: query.zoom), query.limit ?? .max)
+        return expected > ClusterService.shortListing ? .pool : .loop
+    }
+
+    fileprivate func clusters(
+        _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
+    ) throws(RPCError) {
+        let query = try clustersQuery(params)
+        let revision = try revision(params)
+        let filter = filter(params)
+        try answering(call) { () throws(SourceError) in
+            let view = try revision.view(filter, zoom: query.zoom, call.cancellation)
+            try revision.writeClusters(query, of: view, into: &bytes, call.cancellation)
+        }
+    }
+
+    private func tilePlace(_ params: Params) throws(RPCError) -> TilePlace {
+        let z = Int(try params.integer("z", in: 0...Int64(TilePlace.deepest)))
+        let x = Int(try params.integer("x", in: 0...(1 << z) - 1))
+        let y = Int(try params.integer("y", in: 0...(1 << z) - 1))
+        guard let tile = TilePlace(z: z, x: x, y: y) else {
+            throw .invalidParam(params.path(of: "z"), "names no tile.")
+        }
+        switch try params.optionalString("encoding") ?? "json" {
+        case "json": return tile
+        case "mvt": throw RPCError(.unimplemented, "The encoding mvt is not there yet; ask for json.")
+        default: throw .invalidParam(params.path(of: "encoding"), "must be \"json\" or \"mvt\".")
+        }
+    }
+
+    fileprivate func placeTile(_ params: Params) throws(RPCError) -> Placement {
+        let tile = try tilePlace(params)
+        let revision = try revision(params)
+        guard let view = revision.readyView(filter(params), zoom: Double(tile.z)) else { return .pool }
+        return view.expectedNodes(inTileOf: tile.z) > ClusterService.shortListing ? .pool : .loop
+    }
+
+    fileprivate func tile(_ params: Params, _ call: CallContext, _ bytes: inout ByteWriter) throws(RPCError) {
+        let tile = try tilePlace(params)
+        let revision = try revision(params)
+        let filter = filter(params)
+        try answering(call) { () throws(SourceError) in
+            let view = try revision.view(filter, zoom: Double(tile.z), call.cancellation)
+            try revision.writeTile(tile, of: view, into: &bytes, call.cancellation)
+        }
+    }
+
+    private func featureIdentifier(_ params: Params) throws(RPCError) -> FeatureIdentifier {
+        guard let value = params["featureId"], let identifier = FeatureIdentifier(value) else {
+            throw .invalidParam(params.path(of: "featureId"), "must be a feature's id: a number or a string.")
+        }
+        return identifier
+    }
+
+    fileprivate func placeLocation(_ params: Params) throws(RPCError) -> Placement {
+        _ = try featureIdentifier(params)
+        let zoom = try params.number("zoom")
+        let revision = try revision(params)
+        return revision.isReadyToLocate && revision.readyView(filter(params), zoom: zoom) != nil
+            ? .loop : .pool
+    }
+
+    fileprivate func location(
+        _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
+    ) throws(RPCError) {
+        let identifier = try featureIdentifier(params)
+        let zoom = try params.number("zoom")
+        let revision = try revision(params)
+        let filter = filter(params)
+        try answering(call) { () throws(SourceError) in
+            let view = try revision.view(filter, zoom: zoom, call.cancellation)
+            try revision.writeLocation(of: identifier, at: zoom, in: view, into: &bytes, call.cancellation)
+        }
+    }
+}

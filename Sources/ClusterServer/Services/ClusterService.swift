@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import ClusterSources
+import JSON
+
+/// clusterd.v1.ClusterService: what is seen of a source's points.
+struct ClusterService: Sendable {
+    let catalog: SourceCatalog
+
+    var handlers: MethodHandlers {
+        var handlers: MethodHandlers = [:]
+        for (name, handler) in viewportHandlers + clusterHandlers {
+            handlers["clusterd.v1.ClusterService/\(name)"] = .unary(handler)
+        }
+        return handlers
+    }
+
+    /// The most features that the loop's thread writes at once.
+    static let shortListing = 2000
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import ClusterSources
+import GeoJSON
+import JSON
+
+/// The sources as calls name them: the params that many methods share.
+struct SourceCatalog: Sendable {
+    let registry: SourceRegistry
+    let importDirectories: ImportDirectories
+    let limits: Limits
+
+    func name(_ params: Params) throws(RPCError) -> SourceName {
+        guard let name = SourceName(try params.string("source")) else {
+            throw .invalidParam(params.path(of: "source"), "must be a name: \(SourceName.pattern).")
+        }
+        return name
+    }
+
+    func source(_ params: Params) throws(RPCError) -> Source {
+        let name = try name(params)
+        return try answering { () throws(SourceError) in try registry.source(name) }
+    }
+
+    /// The data of now, where they are those that the caller asks for.
+    func revision(_ params: Params) throws(RPCError) -> Revision {
+        let asked = try params.optionalInteger("revision", in: 0...(1 << 53))
+        let revision = try source(params).revision
+        try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
+        return revision
+    }
+
+    func filter(_ params: Params) -> QueryFilter? {
+        params["filter"].map { QueryFilter($0) }
+    }
+
+    func box(_ params: Params) throws(RPCError) -> Box {
+        let values = try params.array("bbox")
+        guard values.count == 4 else {
+            throw .invalidParam(params.path(of: "bbox"), "must be [west, south, east, north] in degrees.")
+        }
+        var edges: [Double] = []
+        for (place, value) in values.enumerated() {
+            guard case .number(let edge) = value, edge.isFinite else {
+                throw .invalidParam("\(params.path(of: "bbox"))[\(place)]", "must be a number of degrees.")
+            }
+            edges.append(edge)
+        }
+        return Box(west: edges[0], south: edges[1], east: edges[2], north: edges[3])
+    }
+
+    func output(_ params: Params) throws(RPCError) -> FeatureOutput {
+        var output = FeatureOutput()
+        output.properties = try params.optionalStrings("properties").map { PropertySelection($0) }
+        output.precision = try params.optionalInteger("precision", in: 0...15).map { Int($0) }
+        for (place, name) in (try params.optionalStrings("include") ?? []).enumerated() {
+            guard let detail = ClusterDetails.byName.first(where: { $0.name == name })?.detail else {
+                let names = ClusterDetails.byName.map(\.name).joined(separator: ", ")
+                throw .invalidParam("\(params.path(of: "include"))[\(place)]", "must be one of \(names).")
+            }
+            output.include.insert(detail)
+        }
+        return output
+    }
+
+    func policy(_ params: Params) throws(RPCError) -> InvalidFeaturePolicy {
+        guard let policy = InvalidFeaturePolicy(rawValue: try params.optionalString("onInvalid") ?? "reject")
+        else {
+            throw .invalidParam(params.path(of: "onInvalid"), "must be \"reject\" or \"skip\".")
+        }
+        return policy
+    }
+
+    func mode(_ params: Params) throws(RPCError) -> ImportMode {
+        guard let mode = ImportMode(rawValue: try params.optionalString("mode") ?? "replace") else {
+            throw .invalidParam(params.path(of: "mode"), "must be \"replace\" or \"append\".")
+        }
+        return mode
+    }
+}
+
+/// A method answered by one function, with the params that it knows.
+struct SimpleHandler: UnaryHandler {
+    typealias Place = @Sendable (Params) throws(RPCError) -> Placement
+    typealias Answer = @Sendable (Params, CallContext, inout ByteWriter) throws(RPCError) -> Void
+
+    private let known: Set<String>
+    private let place: Place
+    private let answer: Answer
+
+    init(_ known: Set<String>, place: @escaping Place, answer: @escaping Answer) {
+        self.known = known
+        self.place = place
+        self.answer = answer
+    }
+
+    func placement(_ params: Params) throws(RPCError) -> Placement {
+        try params.rejectUnknown(known)
+        return try place(params)
+    }
+
+    func answer(_ params: Params, _ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
+        try answer(params, call, &bytes)
+    }
+}

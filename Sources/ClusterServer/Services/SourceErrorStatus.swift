@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import ClusterSources
+import JSON
+
+extension RPCError {
+    /// A source's refusal as a status. What a deadline ended says so.
+    init(_ error: SourceError, _ call: CallContext? = nil) {
+        switch error {
+        case .invalidParameter(let path, let message): self = .invalidParam("params.\(path)", message + ".")
+        case .invalidExpression(let path, let errors): self = .invalidExpression("params.\(path)", errors)
+        case .sourceExists: self.init(.alreadyExists, error.description)
+        case .sourceNotFound, .clusterNotFound, .featureNotFound, .missingFile:
+            self.init(.notFound, error.description)
+        case .revisionChanged(_, let current):
+            self.init(.aborted, error.description, details: ["revision": .number(Double(current))])
+        case .conflict: self.init(.aborted, error.description)
+        case .badFeature(let index, let reason, _):
+            var details: JSONObject = ["reason": .string(reason)]
+            if let index { details["index"] = .number(Double(index)) }
+            self.init(.invalidArgument, error.description, details: details)
+        case .unreadableInput: self.init(.invalidArgument, error.description)
+        case .forbiddenFile: self.init(.permissionDenied, error.description)
+        case .tooLarge: self.init(.resourceExhausted, error.description)
+        case .cancelled:
+            self = call?.isPastDeadline == true ? CallContext.deadlineError : CallContext.cancelledError
+        case .defect: self.init(.internal, error.description)
+        }
+    }
+
+    private static func invalidExpression(_ path: String, _ errors: [ExpressionFault]) -> RPCError {
+        let first = errors.first.map { "\($0.key): \($0.message)" } ?? " is no expression."
+        return RPCError(
+            .invalidArgument, path + first,
+            details: [
+                "param": .string(path),
+                "errors": .array(
+                    errors.map { .object(["key": .string($0.key), "message": .string($0.message)]) }),
+            ])
+    }
+}
+
+/// Runs what sources do, their errors made statuses.
+func answering<Result: ~Copyable>(
+    _ call: CallContext? = nil, _ body: () throws(SourceError) -> Result
+) throws(RPCError) -> Result {
+    do throws(SourceError) {
+        return try body()
+    } catch {
+        throw RPCError(error, call)
+    }
+}
+
+extension CallContext {
+    /// Whether anybody still waits for the call, as the sources ask it.
+    var cancellation: Cancellation { Cancellation { self.isOver } }
+}

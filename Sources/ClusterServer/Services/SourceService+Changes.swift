@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import ClusterSources
+import JSON
+
+/// Calls that cluster anew.
+extension SourceService {
+    var changeHandlers: [(String, SimpleHandler)] {
+        let catalog = catalog
+        return [
+            (
+                "LoadFile",
+                onPool(["source", "path", "mode", "onInvalid"]) { (params, call, bytes) throws(RPCError) in
+                    try catalog.loadFile(params, call, &bytes)
+                }
+            ),
+            (
+                "UpdateFeatures",
+                onPool(["source", "upsert", "remove"]) { (params, call, bytes) throws(RPCError) in
+                    try catalog.updateFeatures(params, call, &bytes)
+                }
+            ),
+            (
+                "UpdateOptions",
+                onPool(["source", "options"]) { (params, call, bytes) throws(RPCError) in
+                    let source = try catalog.source(params)
+                    guard params["options"] != nil else {
+                        throw .invalidParam(
+                            params.path(of: "options"), "is missing: the whole options were expected.")
+                    }
+                    try answering(call) { () throws(SourceError) in
+                        let options = try SourceOptions(reading: params["options"])
+                        try source.update(options: options, call.cancellation).write(into: &bytes)
+                    }
+                }
+            ),
+        ]
+    }
+
+    private func onPool(
+        _ known: Set<String>,
+        _ answer: @escaping @Sendable (Params, CallContext, inout ByteWriter) throws(RPCError) -> Void
+    ) -> SimpleHandler {
+        let catalog = catalog
+        return SimpleHandler(
+            known,
+            place: { (params) throws(RPCError) -> Placement in
+                _ = try catalog.source(params)
+                return .pool
+            }, answer: answer)
+    }
+}
+
+extension SourceCatalog {
+    fileprivate func loadFile(
+        _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
+    ) throws(RPCError) {
+        let source = try source(params)
+        let path = try params.string("path")
+        let (mode, policy) = (try mode(params), try policy(params))
+        try answering(call) { () throws(SourceError) in
+            let file = try importDirectories.open(path)
+            let load = FeatureImport(into: source, mode: mode, policy: policy)
+            try load.read(file, threads: limits.buildThreads, call.cancellation)
+            try load.finish(call.cancellation).write(into: &bytes)
+        }
+    }
+
+    fileprivate func updateFeatures(
+        _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
+    ) throws(RPCError) {
+        let source = try source(params)
+        let upserts = try params.optionalArray("upsert")
+        var removals: [FeatureIdentifier] = []
+        for (place, value) in (try params.optionalArray("remove") ?? []).enumerated() {
+            guard let identifier = FeatureIdentifier(value) else {
+                throw .invalidParam("\(params.path(of: "remove"))[\(place)]", "must be a number or a string.")
+            }
+            removals.append(identifier)
+        }
+        var text = ByteWriter()
+        text.append(.array(upserts ?? []))
+        let features = text.bytes
+        try answering(call) { () throws(SourceError) in
+            let outcome = try features.withUnsafeBufferPointer { (features) throws(SourceError) in
+                try source.update(
+                    upserts: UnsafeRawBufferPointer(features), removals: removals, call.cancellation)
+            }
+            outcome.write(into: &bytes)
+        }
+    }
+}

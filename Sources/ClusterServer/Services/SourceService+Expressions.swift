@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Expressions
+import JSON
+
+/// `EvaluateExpression`: trying expressions out.
+extension SourceService {
+    var evaluation: SimpleHandler {
+        SimpleHandler(
+            ["expression", "feature", "zoom", "accumulated", "type"],
+            place: { (params) throws(RPCError) -> Placement in
+                guard params["expression"] != nil else {
+                    throw .invalidParam(
+                        params.path(of: "expression"), "is missing: an expression was expected.")
+                }
+                return .pool
+            },
+            answer: { (params, call, bytes) throws(RPCError) in
+                let value = try Self.evaluate(params, call)
+                bytes.append("{\"value\":")
+                bytes.append(value)
+                bytes.append("}")
+            })
+    }
+
+    private static func evaluate(_ params: Params, _ call: CallContext) throws(RPCError) -> JSONValue {
+        let feature = try params.optionalObject("feature") ?? Params(JSONObject())
+        let zoom = try params.optionalNumber("zoom")
+        let expression = try compile(params["expression"] ?? .null, try type(params))
+        var properties = JSONObject()
+        switch feature["properties"] {
+        case nil, .null: break
+        case .object(let object): properties = object
+        default: throw .invalidParam(feature.path(of: "properties"), "must be an object or null.")
+        }
+        var geometryType: String?
+        if case .object(let geometry)? = feature["geometry"], case .string(let type)? = geometry["type"] {
+            geometryType = type
+        }
+        do throws(EvaluationError) {
+            return try expression.evaluate(
+                properties: properties, identifier: feature["id"] ?? .null, geometryType: geometryType,
+                zoom: zoom,
+                accumulated: params["accumulated"] ?? .null, isCancelled: { call.isOver })
+        } catch {
+            try call.check()
+            throw RPCError(.failedPrecondition, error.message)
+        }
+    }
+
+    /// The type expected of the whole: strings are coerced, the others asserted.
+    private static func type(_ params: Params) throws(RPCError) -> ExpressionType? {
+        guard let name = try params.optionalString("type") else { return nil }
+        guard let type = ExpressionType(name: name) else {
+            throw .invalidParam(
+                params.path(of: "type"),
+                "must be a type such as number, string, boolean, object, value, array or array<number, 2>.")
+        }
+        return type
+    }
+
+    private static func compile(_ value: JSONValue, _ type: ExpressionType?) throws(RPCError) -> Expression {
+        do {
+            return try Expression(
+                compiling: value, expected: type, purpose: .evaluation, coercesStrings: true)
+        } catch {
+            let errors = error.errors.map { fault in
+                JSONValue.object(["key": .string(fault.key), "message": .string(fault.message)])
+            }
+            throw RPCError(
+                .invalidArgument, error.errors.first?.message ?? "Not an expression.",
+                details: ["errors": .array(errors)])
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import ClusterSources
+import JSON
+
+/// clusterd.v1.SourceService: sources and what is in them.
+struct SourceService: Sendable {
+    let catalog: SourceCatalog
+
+    var handlers: MethodHandlers {
+        var handlers: MethodHandlers = [:]
+        for (name, handler) in descriptionHandlers + changeHandlers + [("EvaluateExpression", evaluation)] {
+            handlers["clusterd.v1.SourceService/\(name)"] = .unary(handler)
+        }
+        handlers["clusterd.v1.SourceService/ImportFeatures"] = .clientStream(
+            FeatureImportHandler(catalog: catalog))
+        return handlers
+    }
+
+    /// Calls that only tell, or change what costs nothing.
+    private var descriptionHandlers: [(String, SimpleHandler)] {
+        let catalog = catalog
+        return [
+            (
+                "CreateSource",
+                onLoop(["source", "options"]) { (params, bytes) throws(RPCError) in
+                    let name = try catalog.name(params)
+                    try answering { () throws(SourceError) in
+                        let options = try SourceOptions(reading: params["options"])
+                        try catalog.registry.create(name, options: options).description.write(into: &bytes)
+                    }
+                }
+            ),
+            (
+                "GetSource",
+                onLoop(["source"]) { (params, bytes) throws(RPCError) in
+                    try catalog.source(params).description.write(into: &bytes)
+                }
+            ),
+            (
+                "DeleteSource",
+                onLoop(["source"]) { (params, bytes) throws(RPCError) in
+                    let name = try catalog.name(params)
+                    try answering { () throws(SourceError) in try catalog.registry.delete(name) }
+                    bytes.append("{}")
+                }
+            ),
+            (
+                "ListSources",
+                onLoop([]) { (_, bytes) throws(RPCError) in
+                    bytes.append("{\"sources\":[")
+                    for (place, source) in catalog.registry.all.enumerated() {
+                        if place > 0 { bytes.append(",") }
+                        source.description.write(into: &bytes)
+                    }
+                    bytes.append("]}")
+                }
+            ),
+        ]
+    }
+
+    private func onLoop(
+        _ known: Set<String>,
+        _ answer: @escaping @Sendable (Params, inout ByteWriter) throws(RPCError) -> Void
+    ) -> SimpleHandler {
+        SimpleHandler(
+            known, place: { (_) throws(RPCError) in .loop },
+            answer: { (params, _, bytes) throws(RPCError) in try answer(params, &bytes) })
+    }
+}
