@@ -59,7 +59,7 @@ extension SourceError: CustomStringConvertible {
         case .conflict(let message), .unreadableInput(let message), .tooLarge(let message),
             .defect(let message):
             message
-        case .badFeature(let index, _, let message): Self.describe(index, message)
+        case .badFeature(_, _, let message): message
         case .forbiddenFile:
             "the file may not be read: it has to be a regular file below one of the daemon's import directories"
         case .missingFile(let path): "there is no file '\(path)'"
@@ -70,10 +70,5 @@ extension SourceError: CustomStringConvertible {
     private static func describe(_ path: String, _ errors: [ExpressionFault]) -> String {
         guard let first = errors.first else { return "params.\(path): not an expression" }
         return "params.\(path)\(first.key): \(first.message)"
-    }
-
-    private static func describe(_ index: Int?, _ message: String) -> String {
-        guard let index else { return message }
-        return "feature \(index): \(message)"
     }
 }

@@ -58,7 +58,8 @@ struct RevisionMaker {
         let place = weights.firstIndex { !($0 > 0 && $0.isFinite) } ?? 0
         return .badFeature(
             index: Int(rows[place]), reason: FeatureBatch.badWeight,
-            message: "its weight, by the source's option, is not a number above 0")
+            message:
+                "Feature \(rows[place]) has a weight, by the source's option, that is not a number above 0.")
     }
 }
 

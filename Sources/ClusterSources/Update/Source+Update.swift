@@ -47,7 +47,9 @@ extension Source {
         var identifiers: [FeatureIdentifier] = []
         for place in 0..<store.count {
             guard let identifier = store.featureIdentifier(place) else {
-                throw .badFeature(index: place, reason: "noIdentifier", message: "has no id to be updated by")
+                throw .badFeature(
+                    index: place, reason: "noIdentifier",
+                    message: "Feature \(place) has no id to be updated by.")
             }
             identifiers.append(identifier)
         }
