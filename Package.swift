@@ -30,7 +30,7 @@ let package = Package(
         .target(
             name: "ClusterSources",
             dependencies: ["Clustering", "Expressions", "GeoJSON", "Compression", "JSON"]),
-        .target(name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "JSON"]),
+        .target(name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "Compression", "JSON"]),
         .target(
             name: "ClusterServer",
             dependencies: [

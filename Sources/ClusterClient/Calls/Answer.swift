@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// A JSON value as the server sent it: bytes, read only when asked for.
+public struct Answer: Sendable, Equatable {
+    /// The value's own text, UTF-8.
+    public let bytes: [UInt8]
+
+    public init(bytes: [UInt8]) { self.bytes = bytes }
+
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The value as a tree. O(length).
+    public func value() throws(JSONError) -> JSONValue {
+        try JSONReader.parse(bytes, maximumDepth: Answer.maximumDepth)
+    }
+
+    /// A feature's properties may be nested as deep as the protocol allows, and they lie within an answer.
+    static let maximumDepth = JSONReader.maximumDepth + 16
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// An open call; when nobody holds it any more, the server is told that its answer is not wanted.
+final class Call: Sendable {
+    private let connection: ClientConnection
+    private let id: Int64
+    private let inbox: CallInbox
+    private let timer: Task<Void, Never>?
+
+    /// The server keeps the deadline; this side waits so much longer before it gives up on the server itself.
+    private static let grace = Duration.seconds(1)
+
+    init(connection: ClientConnection, id: Int64, inbox: CallInbox, timeout: Duration?) {
+        self.connection = connection
+        self.id = id
+        self.inbox = inbox
+        timer = timeout.map { timeout in
+            Task {
+                guard (try? await Task.sleep(for: timeout + Call.grace)) != nil else { return }
+                connection.cancel(
+                    id: id, with: RPCError(.deadlineExceeded, "the daemon did not answer within \(timeout)"))
+            }
+        }
+    }
+
+    deinit {
+        timer?.cancel()
+        connection.cancel(id: id, with: CancellationError())
+    }
+
+    /// The next item, or nil when the stream has ended well.
+    func nextItem() async throws -> Answer? {
+        switch try await next() {
+        case .item(let item): item
+        case .last: nil
+        }
+    }
+
+    /// The answer, after which nothing comes.
+    func result() async throws -> Answer {
+        while true {
+            if case .last(let answer) = try await next() { return answer }
+        }
+    }
+
+    private func next() async throws -> CallInbox.Event {
+        try await withTaskCancellationHandler {
+            try await inbox.next()
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// Sends an item once there is room. Throws what the call has failed with, where it has.
+    func send(_ write: (inout ByteWriter) -> Void) async throws {
+        await connection.waitForRoom()
+        try Task.checkCancellation()
+        if let failure = inbox.failure { throw failure }
+        connection.sendItem(id: id, write)
+    }
+
+    func endItems() { connection.endItems(id: id) }
+
+    func cancel() { connection.cancel(id: id, with: CancellationError()) }
+}

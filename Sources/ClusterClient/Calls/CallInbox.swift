@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Synchronization
+
+/// Counts a connection's inboxes that are full, so that it reads no further until they are emptied: an app that
+/// is slow to take a stream's items slows the server down instead of filling its own memory.
+final class InboxGauge: Sendable {
+    private let full = Atomic<Int>(0)
+    private let hasRoom: @Sendable () -> Void
+
+    /// - Parameter hasRoom: called when an inbox is full no more.
+    init(hasRoom: @escaping @Sendable () -> Void) { self.hasRoom = hasRoom }
+
+    var anyIsFull: Bool { full.load(ordering: .sequentiallyConsistent) > 0 }
+
+    fileprivate func fills() { full.add(1, ordering: .sequentiallyConsistent) }
+    fileprivate func empties() { full.subtract(1, ordering: .sequentiallyConsistent) }
+    fileprivate func announceRoom() { hasRoom() }
+}
+
+/// What has arrived for one call and was not taken yet. Filled by the connection, emptied by the call's task.
+final class CallInbox: Sendable {
+    enum Event: Sendable, Equatable {
+        case item(Answer)
+        /// The result, or what came with the stream's end.
+        case last(Answer)
+    }
+
+    /// At so many waiting items the connection is read no further, until a quarter is left.
+    static let capacity = 64
+
+    private struct State {
+        var items: [Answer] = []
+        var taken = 0
+        var isFull = false
+        var outcome: Result<Answer, any Error>?
+        var waiter: CheckedContinuation<Void, Never>?
+
+        var waiting: Int { items.count - taken }
+
+        mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
+            defer { waiter = nil }
+            return waiter
+        }
+
+        mutating func takeEvent() throws -> Event? {
+            guard waiting > 0 else { return try outcome.map { .last(try $0.get()) } }
+            let item = items[taken]
+            taken += 1
+            if taken == items.count {
+                items.removeAll(keepingCapacity: true)
+                taken = 0
+            }
+            return .item(item)
+        }
+    }
+
+    private let state = Mutex(State())
+    private let gauge: InboxGauge
+
+    init(gauge: InboxGauge) { self.gauge = gauge }
+
+    // MARK: The connection's side
+
+    func deliver(_ item: Answer) {
+        let waiter = state.withLock { state in
+            guard state.outcome == nil else { return state.takeWaiter() }
+            state.items.append(item)
+            if state.waiting >= Self.capacity, !state.isFull {
+                state.isFull = true
+                gauge.fills()
+            }
+            return state.takeWaiter()
+        }
+        waiter?.resume()
+    }
+
+    /// Ends the call; only the first time counts.
+    func finish(_ outcome: Result<Answer, any Error>) {
+        let waiter = state.withLock { state in
+            if state.outcome == nil { state.outcome = outcome }
+            return state.takeWaiter()
+        }
+        waiter?.resume()
+    }
+
+    // MARK: The caller's side
+
+    /// The error the call has ended with, if it has.
+    var failure: (any Error)? {
+        state.withLock { state in
+            if case .failure(let error)? = state.outcome { error } else { nil }
+        }
+    }
+
+    var isFinished: Bool { state.withLock { $0.outcome != nil } }
+
+    /// The next item, or the last message; waits for it. Items that came before an error are handed out first.
+    ///
+    /// One task at a time may wait.
+    func next() async throws -> Event {
+        while true {
+            if let event = try takeEvent() { return event }
+            await withCheckedContinuation { continuation in
+                let resumeNow = state.withLock { state in
+                    guard state.waiting == 0, state.outcome == nil, state.waiter == nil else { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if resumeNow { continuation.resume() }
+            }
+        }
+    }
+
+    private func takeEvent() throws -> Event? {
+        let (event, hasRoom) = try state.withLock { state in
+            let event = try state.takeEvent()
+            guard state.isFull, state.waiting <= Self.capacity / 4 else { return (event, false) }
+            state.isFull = false
+            gauge.empties()
+            return (event, true)
+        }
+        if hasRoom { gauge.announceRoom() }
+        return event
+    }
+
+    /// Forgets what waits; for a caller that has gone.
+    func discard() {
+        let hasRoom = state.withLock { state in
+            state.items = []
+            state.taken = 0
+            guard state.isFull else { return false }
+            state.isFull = false
+            gauge.empties()
+            return true
+        }
+        if hasRoom { gauge.announceRoom() }
+    }
+}

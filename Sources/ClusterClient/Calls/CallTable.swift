@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+
+/// The calls of one connection: which ids are in use and what each may still receive.
+///
+/// A pure state machine: it knows no socket, no clock and no task. Events go in, and what has to be done about
+/// them comes out. Answers may come in any order; each is matched to its call by id.
+struct CallTable<Call> {
+    fileprivate enum Phase {
+        /// `sendsItems`: the client's stream is still open.
+        case open(sendsItems: Bool)
+        /// A cancel was sent; what still arrives under the id is for nobody.
+        case cancelled
+    }
+
+    fileprivate struct Entry {
+        let call: Call
+        let kind: MethodDescription.Kind
+        var phase: Phase
+    }
+
+    private var entries: [Int64: Entry] = [:]
+    private var nextID: Int64 = 1
+    private var lostWith: RPCError?
+
+    init() {}
+
+    /// How many ids are in use.
+    var count: Int { entries.count }
+
+    // MARK: What the client does
+
+    enum OnOpen: Equatable {
+        case open(id: Int64)
+        /// The connection is gone; nothing is to be sent.
+        case refuse(RPCError)
+    }
+
+    mutating func open(_ call: Call, kind: MethodDescription.Kind) -> OnOpen {
+        if let lostWith { return .refuse(lostWith) }
+        guard let id = takeID() else {
+            return .refuse(RPCError(.resourceExhausted, "no call id is free on this connection"))
+        }
+        let sendsItems = kind == .clientStream || kind == .both
+        entries[id] = Entry(call: call, kind: kind, phase: .open(sendsItems: sendsItems))
+        return .open(id: id)
+    }
+
+    /// The next id that is not in use; they are reused only after 2^53 calls.
+    private mutating func takeID() -> Int64? {
+        guard entries.count < ClientMessage.maximumID else { return nil }
+        while true {
+            let id = nextID
+            nextID = id == ClientMessage.maximumID ? 1 : id + 1
+            if entries[id] == nil { return id }
+        }
+    }
+
+    enum OnSend: Equatable {
+        case send
+        /// The call is over, or its stream was ended: nothing more may be sent under its id.
+        case drop
+    }
+
+    func sendItem(id: Int64) -> OnSend {
+        guard case .open(sendsItems: true)? = entries[id]?.phase else { return .drop }
+        return .send
+    }
+
+    mutating func endItems(id: Int64) -> OnSend {
+        guard case .open(sendsItems: true)? = entries[id]?.phase else { return .drop }
+        entries[id]?.phase = .open(sendsItems: false)
+        return .send
+    }
+
+    enum OnCancel {
+        /// Send a cancel, and end the call at once on this side.
+        case sendCancel(Call)
+        case nothing
+    }
+
+    /// The answer is no longer wanted. The id stays in use until the server has ended the call.
+    mutating func cancel(id: Int64) -> OnCancel {
+        guard let entry = entries[id], case .open = entry.phase else { return .nothing }
+        entries[id]?.phase = .cancelled
+        return .sendCancel(entry.call)
+    }
+
+    // MARK: What the server does
+
+    enum OnMessage {
+        case deliver(Call)
+        /// The call is over and its id is free.
+        case finish(Call)
+        case ignore
+        /// What came breaks the protocol: the connection cannot be trusted any more.
+        case violation(RPCError)
+    }
+
+    mutating func receiveItem(id: Int64) -> OnMessage {
+        guard let entry = entries[id] else { return unknown(id) }
+        guard case .open = entry.phase else { return .ignore }
+        guard entry.kind == .serverStream || entry.kind == .both else {
+            return .violation(
+                RPCError(.internal, "the server sent an item to call \(id), which has no stream"))
+        }
+        return .deliver(entry.call)
+    }
+
+    /// A result, the end of a stream, or an error.
+    mutating func receiveLast(id: Int64) -> OnMessage {
+        guard let entry = entries.removeValue(forKey: id) else { return unknown(id) }
+        guard case .open = entry.phase else { return .ignore }
+        return .finish(entry.call)
+    }
+
+    private func unknown(_ id: Int64) -> OnMessage {
+        .violation(RPCError(.internal, "the server answered call \(id), which is not open"))
+    }
+
+    /// The connection is gone, or an error came that names no call: all calls end with the error, and new ones
+    /// are refused with it.
+    mutating func lose(_ error: RPCError) -> [Call] {
+        if lostWith == nil { lostWith = error }
+        defer { entries.removeAll() }
+        return entries.values.compactMap { entry in
+            if case .open = entry.phase { entry.call } else { nil }
+        }
+    }
+}
+
+extension CallTable: Sendable where Call: Sendable {}
+extension CallTable.Entry: Sendable where Call: Sendable {}
+extension CallTable.OnCancel: Equatable where Call: Equatable {}
+extension CallTable.OnMessage: Equatable where Call: Equatable {}

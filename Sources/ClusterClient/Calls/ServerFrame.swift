@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// What a server's message says, its payload still as bytes.
+enum ServerFrame: Equatable {
+    case result(id: Int64, [UInt8])
+    case item(id: Int64, [UInt8])
+    case end(id: Int64, [UInt8])
+    /// Without an id where the error is of no call.
+    case error(id: Int64?, RPCError)
+
+    /// Reads one message; what is none of the four is an error of no call.
+    static func read(_ text: UnsafeRawBufferPointer, parser: JSONParser) -> ServerFrame {
+        do {
+            return try parser.withTape(of: text, maximumDepth: Answer.maximumDepth + 2) { tape in
+                read(tape.root)
+            }
+        } catch {
+            return unreadable("it is not JSON")
+        }
+    }
+
+    private static func read(_ root: JSONElement) -> ServerFrame {
+        guard root.kind == .object else { return unreadable("it is not an object") }
+        let id = root["id"]?.integer
+        if let error = root["error"] { return .error(id: id, RPCError(error.value)) }
+        guard let id else { return unreadable("it has no id") }
+        if let result = root["result"] { return .result(id: id, Array(result.rawText)) }
+        if let item = root["item"] { return .item(id: id, Array(item.rawText)) }
+        if let end = root["end"] { return .end(id: id, Array(end.rawText)) }
+        return unreadable("it is of no known kind")
+    }
+
+    private static func unreadable(_ why: String) -> ServerFrame {
+        .error(id: nil, RPCError(.internal, "the server's message cannot be read: \(why)"))
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// `ClusterService` with types. Every member of a method's params that has no argument here can be given as
+/// `extra`, under its name on the wire (`filter`, `properties`, `precision`, `include`, `revision`).
+extension Client {
+    /// The clusters and points in a box at a zoom.
+    ///
+    /// - Parameter limit: the most features wanted; `isTruncated` then says whether there are more.
+    public func clusters(
+        of source: String, in box: BoundingBox, zoom: Double, limit: Int? = nil, extra: JSONObject = [:],
+        options: CallOptions = .init()
+    ) async throws -> FeatureCollection {
+        var params: JSONObject = ["source": .string(source), "bbox": box.json, "zoom": .number(zoom)]
+        params["limit"] = limit.map { .number(Double($0)) }
+        return try FeatureCollection(
+            try await call("ClusterService/GetClusters", params.with(extra), options: options))
+    }
+
+    /// A cluster's children on the next zoom.
+    public func children(
+        of cluster: Int64, source: String, extra: JSONObject = [:], options: CallOptions = .init()
+    ) async throws -> FeatureCollection {
+        let params = Client.params(source, cluster).with(extra)
+        return try FeatureCollection(try await call("ClusterService/GetChildren", params, options: options))
+    }
+
+    /// A page of a cluster's points; a limit of 0 is all.
+    public func leaves(
+        of cluster: Int64, source: String, limit: Int = 10, offset: Int = 0, extra: JSONObject = [:],
+        options: CallOptions = .init()
+    ) async throws -> FeatureCollection {
+        var params = Client.params(source, cluster)
+        params["limit"] = .number(Double(limit))
+        params["offset"] = .number(Double(offset))
+        return try FeatureCollection(
+            try await call("ClusterService/GetLeaves", params.with(extra), options: options))
+    }
+
+    /// The zoom at which a cluster falls apart.
+    public func expansionZoom(
+        of cluster: Int64, source: String, extra: JSONObject = [:], options: CallOptions = .init()
+    ) async throws -> Int {
+        let params = Client.params(source, cluster).with(extra)
+        let answer = try await call("ClusterService/GetClusterExpansionZoom", params, options: options)
+        guard let zoom = try answer.value()["zoom"]?.asInteger else {
+            throw RPCError(.internal, "the server's answer has no zoom")
+        }
+        return zoom
+    }
+
+    /// The smallest convex shape around a cluster's points: a Feature.
+    public func hull(
+        of cluster: Int64, source: String, extra: JSONObject = [:], options: CallOptions = .init()
+    ) async throws -> JSONValue {
+        let params = Client.params(source, cluster).with(extra)
+        return try await call("ClusterService/GetConvexHull", params, options: options).value()
+    }
+
+    private static func params(_ source: String, _ cluster: Int64) -> JSONObject {
+        ["source": .string(source), "clusterId": .number(Double(cluster))]
+    }
+}
+
+extension JSONObject {
+    /// The members with the others' added; where both have a key the others' value counts.
+    package func with(_ others: JSONObject) -> JSONObject {
+        var all = self
+        for (key, value) in others.members { all[key] = value }
+        return all
+    }
+}

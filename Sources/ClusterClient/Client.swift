@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// A connection to the daemon.
+///
+/// Any number of tasks may call at once; their calls share the connection, and answers come as they are ready.
+/// Cancelling a task cancels its call at the server. When the connection is lost, every call under way fails with
+/// `UNAVAILABLE`, and so do later ones: connect anew.
+///
+///     let client = try await Client.connect()
+///     let clusters = try await client.clusters(of: "cities", in: .world, zoom: 3)
+public final class Client: Sendable {
+    let connection: ClientConnection
+
+    private init(connection: ClientConnection) { self.connection = connection }
+
+    deinit { connection.close() }
+
+    /// Connects to the daemon's socket.
+    ///
+    /// - Parameter socketPath: nil: `$CLUSTERD_SOCKET`, else `$XDG_RUNTIME_DIR/clusterd.sock`, else
+    ///   `/run/clusterd/clusterd.sock`.
+    /// - Throws: `UNAVAILABLE` where nobody listens, `PERMISSION_DENIED` where the socket may not be opened.
+    public static func connect(socketPath: String? = nil) async throws(RPCError) -> Client {
+        Client(connection: try await ClientConnection.connect(path: SocketPath.resolve(option: socketPath)))
+    }
+
+    /// Ends the connection; calls under way fail with `CANCELLED`.
+    public func close() { connection.close() }
+
+    /// Calls a method that takes one message and answers with one.
+    ///
+    /// - Parameter method: service and name, such as `ClusterService/GetClusters`, or with the version before it.
+    /// - Throws: `RPCError` as the server or the connection has it, `CancellationError` where the task is cancelled.
+    public func call(
+        _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
+    ) async throws -> Answer {
+        let call = try connection.open(method, params, kind: .unary, options: options)
+        return try await call.result()
+    }
+
+    /// Opens a call whose client sends many messages and gets one answer.
+    public func openClientStream(
+        _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
+    ) throws -> ClientStreamCall {
+        ClientStreamCall(try connection.open(method, params, kind: .clientStream, options: options))
+    }
+
+    /// Opens a call that answers with many messages.
+    public func openServerStream(
+        _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
+    ) throws -> ServerStreamCall {
+        ServerStreamCall(try connection.open(method, params, kind: .serverStream, options: options))
+    }
+
+    /// Opens a call in which both sides send many messages.
+    public func openBothWays(
+        _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
+    ) throws -> BothWaysCall {
+        BothWaysCall(try connection.open(method, params, kind: .both, options: options))
+    }
+}
+
+/// How a call is made.
+public struct CallOptions: Sendable, Equatable {
+    /// How long the answer is waited for: the server stops work then, and the call fails with
+    /// `DEADLINE_EXCEEDED`. nil: for ever.
+    public var timeout: Duration?
+    /// Whether the server may compress the answer, where that pays.
+    public var acceptsCompression: Bool
+
+    public init(timeout: Duration? = nil, acceptsCompression: Bool = false) {
+        self.timeout = timeout
+        self.acceptsCompression = acceptsCompression
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import Synchronization
+
+/// Carries out what the call table says: writes messages to the transport, and hands what comes to the calls.
+final class ClientConnection: TransportOwner {
+    private let table = Mutex(CallTable<CallInbox>())
+    private let transport: Transport
+    private let gauge: InboxGauge
+    private let reader = Mutex(Reader())
+
+    /// What only the transport's thread touches; the lock says so to the compiler and is never waited for.
+    private struct Reader: ~Copyable {
+        var frames = FrameDecoder(limit: MessageLimits.maximumAnswerBytes)
+        let parser = JSONParser()
+    }
+
+    private init(_ transport: Transport) {
+        self.transport = transport
+        gauge = InboxGauge { transport.resumeReading() }
+    }
+
+    static func connect(path: String) async throws(RPCError) -> ClientConnection {
+        try await Transport.connect(path: path) { ClientConnection($0) }
+    }
+
+    func close() { transport.close(RPCError(.cancelled, "the connection was closed by this client")) }
+
+    // MARK: Calls
+
+    func open(
+        _ method: String, _ params: JSONObject, kind: MethodDescription.Kind, options: CallOptions
+    ) throws -> Call {
+        try Task.checkCancellation()
+        let inbox = CallInbox(gauge: gauge)
+        let id: Int64
+        switch table.withLock({ $0.open(inbox, kind: kind) }) {
+        case .open(let opened): id = opened
+        case .refuse(let error): throw error
+        }
+        let milliseconds = options.timeout.map { timeout in
+            Int64(exactly: (timeout / .milliseconds(1)).rounded(.up)) ?? .max
+        }
+        let name = method.contains(".") ? method : "\(MethodTable.package).\(method)"
+        send(
+            .open(
+                CallRequest(
+                    id: id, method: name, params: params, timeoutMilliseconds: milliseconds,
+                    acceptsDeflate: options.acceptsCompression)))
+        return Call(connection: self, id: id, inbox: inbox, timeout: options.timeout)
+    }
+
+    func waitForRoom() async { await transport.waitForRoom() }
+
+    /// Sends the JSON object that `write` writes as an item; nothing where the call is over.
+    func sendItem(id: Int64, _ write: (inout ByteWriter) -> Void) {
+        guard case .send = table.withLock({ $0.sendItem(id: id) }) else { return }
+        transport.send { bytes in
+            let frame = FrameEncoder(beginningIn: &bytes)
+            bytes.append("{\"id\":")
+            bytes.append(integer: id)
+            bytes.append(",\"item\":")
+            write(&bytes)
+            bytes.append("}")
+            frame.end(in: &bytes)
+        }
+    }
+
+    func endItems(id: Int64) {
+        if case .send = table.withLock({ $0.endItems(id: id) }) { send(.end(id: id)) }
+    }
+
+    /// Ends the call on this side at once, with the error, and tells the server.
+    func cancel(id: Int64, with error: any Error) {
+        guard case .sendCancel(let inbox) = table.withLock({ $0.cancel(id: id) }) else { return }
+        send(.cancel(id: id))
+        inbox.finish(.failure(error))
+        inbox.discard()
+    }
+
+    private func send(_ message: ClientMessage) {
+        transport.send { message.write(into: &$0) }
+    }
+
+    // MARK: What comes
+
+    var transportShouldPause: Bool { gauge.anyIsFull }
+
+    func transportReceived(_ bytes: UnsafeRawBufferPointer) {
+        reader.withLock { reader in
+            reader.frames.append(bytes)
+            do throws(RPCError) {
+                let parser = reader.parser
+                while let frame = try reader.frames.next({ ServerFrame.read($0, parser: parser) }) {
+                    handle(frame)
+                }
+            } catch {
+                transport.close(RPCError(.internal, "the server's stream cannot be read: \(error.message)"))
+            }
+        }
+    }
+
+    func transportClosed(_ error: RPCError) {
+        lose(error)
+    }
+
+    private func handle(_ frame: ServerFrame) {
+        switch frame {
+        case .result(let id, let bytes), .end(let id, let bytes):
+            act(table.withLock { $0.receiveLast(id: id) }, .success(Answer(bytes: bytes)))
+        case .item(let id, let bytes):
+            act(table.withLock { $0.receiveItem(id: id) }, .success(Answer(bytes: bytes)))
+        case .error(let id?, let error):
+            act(table.withLock { $0.receiveLast(id: id) }, .failure(error))
+        case .error(nil, let error):
+            // Which call it meant is not known, so none can be waited for any longer.
+            lose(error)
+            transport.close(error)
+        }
+    }
+
+    private func act(_ action: CallTable<CallInbox>.OnMessage, _ outcome: Result<Answer, any Error>) {
+        switch action {
+        case .deliver(let inbox):
+            if case .success(let item) = outcome { inbox.deliver(item) }
+        case .finish(let inbox): inbox.finish(outcome)
+        case .ignore: break
+        case .violation(let error):
+            lose(error)
+            transport.close(error)
+        }
+    }
+
+    private func lose(_ error: RPCError) {
+        for inbox in table.withLock({ $0.lose(error) }) { inbox.finish(.failure(error)) }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// A cluster or a point of an answer.
+public struct Feature: Sendable, Equatable {
+    /// What a cluster's own members say.
+    public struct Cluster: Sendable, Equatable {
+        /// What `children`, `leaves`, `expansionZoom` and `hull` take.
+        public let id: Int64
+        public let pointCount: Int
+        /// For a label: "1.2k".
+        public let abbreviatedCount: String
+    }
+
+    /// A number or a string, where the feature has one.
+    public let id: JSONValue?
+    public let longitude: Double
+    public let latitude: Double
+    public let properties: JSONObject
+    /// nil for a point, even one whose own properties say `cluster: true`.
+    public let cluster: Cluster?
+    /// The whole feature.
+    public let json: JSONObject
+
+    package init?(_ value: JSONValue) {
+        guard let json = value.asObject, let place = json["geometry"]?["coordinates"]?.asArray,
+            place.count >= 2, let longitude = place[0].asNumber, let latitude = place[1].asNumber
+        else { return nil }
+        self.json = json
+        self.longitude = longitude
+        self.latitude = latitude
+        id = json["id"]
+        properties = json["properties"]?.asObject ?? [:]
+        cluster = Feature.cluster(properties, id: json["id"])
+    }
+
+    /// A cluster's id stands both in the feature and in its properties, beside a count.
+    private static func cluster(_ properties: JSONObject, id: JSONValue?) -> Cluster? {
+        guard properties["cluster"] == .bool(true), let own = properties["cluster_id"], own == id,
+            let number = own.asNumber.flatMap({ Int64(exactly: $0) }),
+            let count = properties["point_count"]?.asInteger
+        else { return nil }
+        let abbreviated = properties["point_count_abbreviated"]
+        return Cluster(
+            id: number, pointCount: count,
+            abbreviatedCount: abbreviated?.asString ?? abbreviated?.asNumber.map { String(javaScript: $0) }
+                ?? "")
+    }
+}
+
+/// Features, and the revision of the source's data that they are of.
+public struct FeatureCollection: Sendable, Equatable {
+    public let features: [Feature]
+    public let revision: Int64
+    /// Whether more exist than the limit let through; nil where none was asked for.
+    public let isTruncated: Bool?
+    /// How many leaves there are in all; nil but for `leaves`.
+    public let total: Int?
+
+    package init(_ answer: Answer) throws {
+        let value = try answer.value()
+        guard let features = value["features"]?.asArray,
+            let revision = value["revision"]?.asNumber.flatMap({ Int64(exactly: $0) })
+        else { throw RPCError(.internal, "the server's answer is not a FeatureCollection with a revision") }
+        self.features = features.compactMap(Feature.init)
+        self.revision = revision
+        isTruncated = value["truncated"]?.asBool
+        total = value["total"]?.asInteger
+    }
+}

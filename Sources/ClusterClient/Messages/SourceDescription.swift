@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// What the daemon tells of a source.
+public struct SourceDescription: Sendable, Equatable {
+    public let name: String
+    public let points: Int
+    public let revision: Int64
+    /// `empty`, `building` or `ready`.
+    public let state: String
+    public let memoryBytes: Int
+    /// How long the index took to build, in milliseconds.
+    public let buildMilliseconds: Double
+    public let options: JSONObject
+    /// Everything, the members above included.
+    public let json: JSONObject
+
+    package init(_ value: JSONValue) throws {
+        guard let json = value.asObject, let name = json["source"]?.asString else {
+            throw RPCError(.internal, "the server's answer is not a source's description")
+        }
+        self.json = json
+        self.name = name
+        points = json["points"]?.asInteger ?? 0
+        revision = json["revision"]?.asNumber.flatMap { Int64(exactly: $0) } ?? 0
+        state = json["state"]?.asString ?? ""
+        memoryBytes = json["memoryBytes"]?.asInteger ?? 0
+        buildMilliseconds = json["buildMs"]?.asNumber ?? 0
+        options = json["options"]?.asObject ?? [:]
+    }
+}

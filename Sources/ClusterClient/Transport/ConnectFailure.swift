@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import EventLoop
+import Glibc
+
+/// Says what stands between a client and the daemon, and what to do about it.
+enum ConnectFailure {
+    static let noThread = RPCError(.resourceExhausted, "no thread could be started for the connection")
+
+    static func error(_ failure: EventLoopError, path: String) -> RPCError {
+        let start =
+            "start the daemon (clusterd --socket \(path)), or name its socket by --socket or $CLUSTERD_SOCKET"
+        switch failure.number {
+        case ENOENT: return RPCError(.unavailable, "there is no socket at \(path): \(start)")
+        case ECONNREFUSED: return RPCError(.unavailable, "nobody listens at \(path) any more: \(start)")
+        case EACCES, EPERM:
+            return RPCError(
+                .permissionDenied,
+                "may not open the socket \(path): its permissions and its group say who may")
+        case ENAMETOOLONG:
+            return RPCError(.invalidArgument, "the socket's path is longer than 107 bytes: \(path)")
+        case EAGAIN:
+            return RPCError(.unavailable, "the daemon at \(path) has too many connections waiting: try again")
+        default: return RPCError(.unavailable, "\(failure.description): \(start)")
+        }
+    }
+
+    static func lost(_ why: String) -> RPCError {
+        RPCError(.unavailable, "the connection to the daemon is lost: \(why)")
+    }
+
+    /// What a system error number means, in words.
+    static func describe(_ number: Int32) -> String { String(cString: strerror(number)) }
+}

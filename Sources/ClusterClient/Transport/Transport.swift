@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import EventLoop
+import JSON
+import Synchronization
+
+/// What a transport tells its owner, always from the loop's thread and one at a time.
+protocol TransportOwner: AnyObject, Sendable {
+    func transportReceived(_ bytes: UnsafeRawBufferPointer)
+    /// Whether to read no more until `Transport.resumeReading`; asked after each piece.
+    var transportShouldPause: Bool { get }
+    /// Comes once, and nothing after it.
+    func transportClosed(_ error: RPCError)
+}
+
+/// A connected socket on an event loop of its own, which has a thread of its own.
+///
+/// Any thread may send: messages are written into one buffer, which the loop takes as a whole, so that many
+/// calls made at once go out in one write.
+final class Transport: Sendable {
+    /// Above this many bytes on their way to the system, `waitForRoom` waits until half of them are gone.
+    static let highWater = 4 << 20
+
+    private struct State: ~Copyable {
+        /// What the loop has not taken yet.
+        var pending = ByteWriter()
+        /// What the loop has taken and the system has not.
+        var inFlight = 0
+        /// Whether the loop was already asked to take what is pending.
+        var isFlushAsked = false
+        /// Why the connection ends, once it does.
+        var closing: RPCError?
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var lastTicket: UInt64 = 0
+
+        var isFull: Bool { pending.count + inFlight > Transport.highWater && closing == nil }
+
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            defer { waiters.removeAll() }
+            return Array(waiters.values)
+        }
+    }
+
+    private let state = Mutex(State())
+    private let side: LoopBound<LoopSide>
+    private let remote: EventLoop.Remote
+
+    private init(_ side: LoopSide, _ remote: EventLoop.Remote) {
+        self.side = LoopBound(side)
+        self.remote = remote
+    }
+
+    /// Connects, on a new thread. `makeOwner` is called on it before anything is read.
+    static func connect<Owner: TransportOwner>(
+        path: String, _ makeOwner: @escaping @Sendable (Transport) -> Owner
+    ) async throws(RPCError) -> Owner {
+        let outcome: Result<Owner, RPCError> = await withCheckedContinuation { continuation in
+            let isStarted = ThreadStart.detach {
+                Transport.run(path, makeOwner) { continuation.resume(returning: $0) }
+            }
+            if !isStarted { continuation.resume(returning: .failure(ConnectFailure.noThread)) }
+        }
+        return try outcome.get()
+    }
+
+    /// The thread's body: returns when the connection has ended.
+    private static func run<Owner: TransportOwner>(
+        _ path: String, _ makeOwner: (Transport) -> Owner,
+        _ report: @escaping (Result<Owner, RPCError>) -> Void
+    ) {
+        do throws(EventLoopError) {
+            let loop = try EventLoop()
+            withoutActuallyEscaping(makeOwner) { makeOwner in
+                Connection.connect(on: loop, path: path) { result in
+                    switch result {
+                    case .failure(let error): report(.failure(ConnectFailure.error(error, path: path)))
+                    case .success(let connection):
+                        let side = LoopSide(connection, on: loop)
+                        let transport = Transport(side, loop.remote)
+                        let owner = makeOwner(transport)
+                        side.start(transport, owner)
+                        report(.success(owner))
+                    }
+                }
+                loop.run()
+            }
+        } catch {
+            report(.failure(RPCError(.resourceExhausted, error.description)))
+        }
+    }
+
+    // MARK: Sending
+
+    /// Sends what `write` writes: whole frames.
+    func send(_ write: (inout ByteWriter) -> Void) {
+        let mustAsk = state.withLock { state in
+            guard state.closing == nil else { return false }
+            write(&state.pending)
+            defer { state.isFlushAsked = true }
+            return !state.isFlushAsked
+        }
+        if mustAsk { post { $0.flush() } }
+    }
+
+    /// Returns once few enough bytes are on their way, the connection has ended, or the task is cancelled.
+    func waitForRoom() async {
+        let ticket: UInt64? = state.withLock { state in
+            guard state.isFull else { return nil }
+            state.lastTicket += 1
+            return state.lastTicket
+        }
+        guard let ticket else { return }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let resumeNow = state.withLock { state in
+                    guard state.isFull, !Task.isCancelled else { return true }
+                    state.waiters[ticket] = continuation
+                    return false
+                }
+                if resumeNow { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
+        }
+    }
+
+    func resumeReading() { post { $0.resumeReading() } }
+
+    /// Ends the connection; what is on its way is not waited for.
+    func close(_ reason: RPCError) { post { $0.end(reason) } }
+
+    private func post(_ body: @escaping @Sendable (LoopSide) -> Void) {
+        let side = side
+        remote.post { body(side.value) }
+    }
+
+    // MARK: What the loop's side asks
+
+    /// Hands over what is pending.
+    fileprivate func takePending() -> ByteWriter {
+        state.withLock { state in
+            var taken = ByteWriter()
+            swap(&taken, &state.pending)
+            state.isFlushAsked = false
+            state.inFlight += taken.count
+            return taken
+        }
+    }
+
+    /// The system has taken all but so many bytes.
+    fileprivate func didWrite(remaining: Int) {
+        let waiters = state.withLock { state in
+            state.inFlight = remaining
+            let isRoomy = state.pending.count + remaining <= Transport.highWater / 2
+            return isRoomy ? state.takeWaiters() : []
+        }
+        waiters.forEach { $0.resume() }
+    }
+
+    fileprivate func didEnd(_ reason: RPCError) {
+        let waiters = state.withLock { state in
+            state.closing = reason
+            return state.takeWaiters()
+        }
+        waiters.forEach { $0.resume() }
+    }
+}
+
+/// What only the loop's thread touches.
+private final class LoopSide {
+    private let connection: Connection
+    /// A loop ends when nothing is left to wait for; a connection that is not read at the moment does not count.
+    private var keepsLoopRunning: Timer?
+    private var transport: Transport?
+    private var owner: (any TransportOwner)?
+
+    init(_ connection: Connection, on loop: EventLoop) {
+        self.connection = connection
+        let day: UInt64 = 86_400_000
+        keepsLoopRunning = Timer(on: loop, delay: day, every: day) {}
+    }
+
+    func start(_ transport: Transport, _ owner: any TransportOwner) {
+        self.transport = transport
+        self.owner = owner
+        connection.start(
+            onRead: { [unowned self] in self.didRead($0) },
+            onWritten: { [unowned self] in self.transport?.didWrite(remaining: self.connection.queuedBytes) },
+            onEnd: { [unowned self] end in
+                switch end {
+                case .finished: self.end(ConnectFailure.lost("the daemon closed it"))
+                case .failed(let number): self.end(ConnectFailure.lost(ConnectFailure.describe(number)))
+                }
+            })
+    }
+
+    private func didRead(_ bytes: UnsafeRawBufferPointer) {
+        guard let owner else { return }
+        owner.transportReceived(bytes)
+        if owner.transportShouldPause { connection.pauseReading() }
+    }
+
+    /// The owner posts this whenever it has room again, so it comes after the pause that it ends.
+    func resumeReading() {
+        guard let owner, !owner.transportShouldPause else { return }
+        connection.resumeReading()
+    }
+
+    func flush() {
+        guard let transport, !connection.isClosed else { return }
+        let buffer = OutgoingBuffer(transport.takePending())
+        buffer.bytes.withUnsafeBytes { bytes in
+            let written = connection.tryWrite(bytes)
+            connection.write(UnsafeRawBufferPointer(rebasing: bytes[written...]), keeping: buffer)
+        }
+        transport.didWrite(remaining: connection.queuedBytes)
+    }
+
+    func end(_ reason: RPCError) {
+        guard let owner else { return }
+        connection.close()
+        keepsLoopRunning = nil
+        transport?.didEnd(reason)
+        self.owner = nil
+        transport = nil
+        owner.transportClosed(reason)
+    }
+}
+
+/// Bytes on their way. A `ByteWriter`'s memory stays where it is while nothing is written into it, and nothing is.
+private final class OutgoingBuffer {
+    let bytes: ByteWriter
+    init(_ bytes: consuming ByteWriter) { self.bytes = bytes }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import ClusterProtocol
+import CommandLineOptions
+import Glibc
+
+/// The program: parses the command line, runs the subcommand, and turns errors into words and an exit status.
+///
+/// 0: done; 1: failed, with the reason on standard error; 2: the command line does not fit.
+@main
+enum ClusterControl {
+    static let version = "0.1.0"
+
+    static func main() async {
+        // A reader that goes away shows as an error of write, not as the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        let arguments = Launch.parseOrExit(CommandTable.root, version: version)
+        guard let command = CommandTable.subcommands.first(where: { $0.table.name == arguments.subcommand })
+        else {
+            Launch.exitWithUsageError(arguments.usageError("missing command"))
+        }
+        do {
+            try await command.run(Invocation(arguments: arguments))
+        } catch let error as UsageError {
+            Launch.exitWithUsageError(error)
+        } catch let failure as Failure {
+            if !failure.message.isEmpty { complain(failure.message) }
+            exit(1)
+        } catch {
+            complain("\(describe(error))")
+            exit(1)
+        }
+    }
+
+    private static func complain(_ message: String) {
+        Terminal.writeError(Terminal.errorStyle.red("clusterctl:") + " \(Table.printable(message))\n")
+    }
+
+    private static func describe(_ error: any Error) -> String {
+        guard let error = error as? RPCError else { return "\(error)" }
+        return switch error.code {
+        case .unavailable, .permissionDenied, .invalidArgument, .notFound, .alreadyExists: error.message
+        default: "\(error.message) (\(error.code.name))"
+        }
+    }
+}
+
+/// A command that has failed; an empty message where everything is said already.
+struct Failure: Error {
+    let message: String
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+import CommandLineOptions
+
+/// A subcommand: its table, and what it does.
+protocol Subcommand: Sendable {
+    static var table: Command { get }
+    static func run(_ invocation: Invocation) async throws
+}
+
+/// All of `clusterctl`, in the order of its help.
+enum CommandTable {
+    static let subcommands: [any (Subcommand & SendableMetatype).Type] = [
+        ImportCommand.self, LoadCommand.self, CreateCommand.self, OptionsCommand.self, UpdateCommand.self,
+        SourcesCommand.self, SourceCommand.self, DeleteCommand.self,
+        ClustersCommand.self, TileCommand.self, ChildrenCommand.self, LeavesCommand.self, ZoomCommand.self,
+        HullCommand.self, LocateCommand.self,
+        InfoCommand.self, StatsCommand.self, HealthCommand.self,
+        EvalCommand.self, GenerateCommand.self,
+    ]
+
+    static let root = Command(
+        "clusterctl", summary: "Talk to clusterd, the daemon that clusters points on a map",
+        details: [
+            "A source is a named set of GeoJSON points. Import one, then ask for clusters in a box at a zoom, "
+                + "and for what is in them.",
+            "The daemon's socket is --socket, else $CLUSTERD_SOCKET, else $XDG_RUNTIME_DIR/clusterd.sock, else "
+                + "/run/clusterd/clusterd.sock.",
+        ],
+        options: [
+            Option("socket", short: "s", value: "PATH", kind: .file, help: "the daemon's socket"),
+            Option(
+                "timeout", value: "SECONDS", kind: .number(0.001...86400),
+                help: "give up on an answer after so long; default: never"),
+            .flag("json", short: "j", help: "print the daemon's answer as JSON instead of a table"),
+        ],
+        examples: [
+            Example("clusterctl import cities cities.geojson", "makes a source of a file's points"),
+            Example("clusterctl clusters cities --zoom 3", "shows the world's clusters at zoom 3"),
+            Example("clusterctl leaves cities 164 --all", "shows all points of a cluster"),
+        ],
+        subcommands: subcommands.map { $0.table })
+
+    /// Words that several commands have in common.
+    static let source = Operand("SOURCE", kind: .dynamic("sources"), help: "the source's name")
+    static let cluster = Operand(
+        "CLUSTER", kind: .integer(0...(1 << 53)), help: "the cluster's id, as 'clusters' shows it")
+    static let filter = Option(
+        "filter", value: "EXPRESSION", help: "only of the features that pass this expression, given as JSON")
+    static let revision = Option(
+        "revision", value: "N", kind: .integer(0...(1 << 53)),
+        help: "fail where the source's data are no longer of this revision")
+}

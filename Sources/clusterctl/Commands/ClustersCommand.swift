@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+import JSON
+
+/// `clusterctl clusters`: what a map of a box shows at a zoom.
+enum ClustersCommand: Subcommand {
+    static let table = Command(
+        "clusters", summary: "Show the clusters and points in a box at a zoom",
+        operands: [CommandTable.source],
+        options: [
+            Option(
+                "bbox", short: "b", value: "W,S,E,N",
+                help: "the box in degrees: west, south, east, north; default: the world"),
+            Option(
+                "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
+                help: "the map's zoom; default 0"),
+            Option(
+                "limit", short: "n", value: "N", kind: .integer(0...(1 << 53)), help: "show so many at most"),
+            Option("properties", value: "NAME,...", help: "the properties to keep of each feature"),
+            Option("precision", value: "DECIMALS", kind: .integer(0...20), help: "round coordinates"),
+            Option(
+                "include", value: "WHAT,...",
+                help: "more about each cluster: hull, bbox, expansionZoom, coincident, anchor"),
+            CommandTable.filter, CommandTable.revision,
+        ],
+        examples: [
+            Example("clusterctl clusters cities --zoom 2", "shows the world"),
+            Example("clusterctl clusters cities -b -10,35,30,60 -z 4 -n 20", "shows part of Europe"),
+            Example(
+                "clusterctl clusters cities --filter '[\">\",[\"get\",\"population\"],1e7]'",
+                "clusters large cities only"),
+        ])
+
+    static func run(_ invocation: Invocation) async throws {
+        let arguments = invocation.arguments
+        let box = try arguments.string("bbox").map { try self.box($0, invocation) } ?? .world
+        var members: JSONObject = ["bbox": box.json, "zoom": .number(arguments.number("zoom") ?? 0)]
+        if let limit = arguments.number("limit") { members["limit"] = .number(limit) }
+        if let decimals = arguments.number("precision") { members["precision"] = .number(decimals) }
+        if let names = arguments.string("properties") { members["properties"] = words(names) }
+        if let names = arguments.string("include") { members["include"] = words(names) }
+        let answer = try await invocation.call(
+            "ClusterService/GetClusters", try invocation.queryParams(members))
+        guard !invocation.wantsJSON else { return try invocation.show(answer) { _ in } }
+        let collection = try FeatureCollection(answer)
+        guard !collection.features.isEmpty else { return invocation.remark("nothing there") }
+        invocation.print(FeatureTable.table(collection.features))
+        invocation.remark(summary(collection))
+    }
+
+    private static func summary(_ collection: FeatureCollection) -> String {
+        let clusters = collection.features.filter { $0.cluster != nil }
+        let points = collection.features.count - clusters.count
+        let total = clusters.reduce(points) { $0 + ($1.cluster?.pointCount ?? 0) }
+        let more = collection.isTruncated == true ? "; there are more" : ""
+        return "\(Quantity.grouped(clusters.count)) clusters and \(Quantity.grouped(points)) points, "
+            + "of \(Quantity.grouped(total)) points; revision \(collection.revision)\(more)"
+    }
+
+    private static func words(_ text: String) -> JSONValue {
+        .array(text.split(separator: ",").map { .string(String($0)) })
+    }
+
+    /// `west,south,east,north`, spaces allowed.
+    static func box(_ text: String, _ invocation: Invocation) throws -> BoundingBox {
+        guard let box = BoundingBox(text: text) else {
+            throw invocation.arguments.usageError(
+                "invalid argument '\(text)' for '--bbox': west,south,east,north in degrees is expected")
+        }
+        return box
+    }
+}
+
+extension BoundingBox {
+    /// Four numbers between commas; nil where the text is anything else.
+    init?(text: String) {
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            Double(part.drop { $0 == " " }.description.trimmedEnd)
+        }
+        guard numbers.count == 4, let west = numbers[0], let south = numbers[1], let east = numbers[2],
+            let north = numbers[3], [west, south, east, north].allSatisfy(\.isFinite)
+        else { return nil }
+        self.init(west: west, south: south, east: east, north: north)
+    }
+}
+
+extension String {
+    fileprivate var trimmedEnd: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

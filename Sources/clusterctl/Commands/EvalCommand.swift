@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import ClusterProtocol
+import CommandLineOptions
+import JSON
+
+/// `clusterctl eval`: tries an expression out.
+enum EvalCommand: Subcommand {
+    static let table = Command(
+        "eval", summary: "Evaluate an expression, and show where it is wrong",
+        operands: [Operand("EXPRESSION", help: "the expression as JSON; - to read it from standard input")],
+        options: [
+            Option("feature", short: "f", value: "JSON", help: "the feature to evaluate it on, or @FILE"),
+            Option("zoom", short: "z", value: "ZOOM", kind: .number(-100...100), help: "the map's zoom"),
+            Option("accumulated", value: "JSON", help: "the value of [\"accumulated\"]"),
+            Option("type", value: "TYPE", help: "the type expected of the whole, such as number or string"),
+        ],
+        examples: [
+            Example("clusterctl eval '[\"+\", 1, 2]'", "prints 3"),
+            Example(
+                "clusterctl eval '[\"get\",\"name\"]' -f '{\"type\":\"Feature\",\"properties\":{\"name\":\"Oslo\"},\"geometry\":null}'",
+                "prints \"Oslo\""),
+        ])
+
+    static func run(_ invocation: Invocation) async throws {
+        let arguments = invocation.arguments
+        let operand = try invocation.operand(0)
+        let text = operand == "-" ? try SmallFile.read("-") : operand
+        var params: JSONObject = [:]
+        do throws(JSONError) { params["expression"] = try JSONReader.parse(text) } catch {
+            throw Failure(
+                message: Underline.message(error.message, in: text, at: error.offset..<error.offset + 1))
+        }
+        if let feature = arguments.string("feature") {
+            let json = feature.hasPrefix("@") ? try SmallFile.read(String(feature.dropFirst())) : feature
+            params["feature"] = try invocation.json(json, of: "feature")
+        }
+        if let zoom = arguments.number("zoom") { params["zoom"] = .number(zoom) }
+        if let value = arguments.string("accumulated") {
+            params["accumulated"] = try invocation.json(value, of: "accumulated")
+        }
+        if let type = arguments.string("type") { params["type"] = .string(type) }
+        do {
+            let answer = try await invocation.call("SourceService/EvaluateExpression", params)
+            try invocation.show(answer) { Terminal.write((($0["value"] ?? .null).text) + "\n") }
+        } catch let error as RPCError where error.details?["errors"]?.asArray?.isEmpty == false {
+            explain(error.details?["errors"]?.asArray ?? [], in: text)
+            throw Failure(message: "")
+        }
+    }
+
+    /// Each error under the part of the expression that it is about.
+    private static func explain(_ errors: [JSONValue], in text: String) {
+        for error in errors {
+            let message = error["message"]?.asString ?? error.text
+            let place = JSONPlace.range(of: error["key"]?.asString ?? "", in: text)
+            Terminal.writeError(Underline.message(message, in: text, at: place) + "\n")
+        }
+    }
+}

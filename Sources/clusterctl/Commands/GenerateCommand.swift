@@ -1,0 +1,68 @@
+import ClusterClient
+// SPDX-License-Identifier: MIT
+import CommandLineOptions
+import Glibc
+import JSON
+
+/// `clusterctl generate`: synthetic points for trying things at scale.
+enum GenerateCommand: Subcommand {
+    static let table = Command(
+        "generate", summary: "Write synthetic points as GeoJSON",
+        details: [
+            "KIND is uniform (evenly over the map), gathered (round towns of very unequal size, as people live) or "
+                + "duplicates (places that trip implementations). The same kind, count and seed give the same "
+                + "points; each has a name, a category, a value and a score."
+        ],
+        operands: [
+            Operand(
+                "KIND", kind: .oneOf(SyntheticPoints.Kind.allCases.map(\.rawValue)), help: "how they lie"),
+            Operand("COUNT", kind: .integer(0...1_000_000_000), help: "how many"),
+        ],
+        options: [
+            Option(
+                "seed", value: "N", kind: .integer(0...Int64.max),
+                help: "another number, other points; default 1"),
+            Option(
+                "output", short: "o", value: "FILE", kind: .file, help: "the file; default: standard output"),
+            .flag("lines", short: "l", help: "a feature a line instead of a FeatureCollection"),
+        ],
+        examples: [
+            Example("clusterctl generate gathered 1000000 -o million.geojson", "writes 171 MiB"),
+            Example("clusterctl generate uniform 100000 | clusterctl import random", "imports at once"),
+        ])
+
+    private static let pieceSize = 1 << 20
+
+    static func run(_ invocation: Invocation) async throws {
+        let arguments = invocation.arguments
+        guard let kind = SyntheticPoints.Kind(rawValue: try invocation.operand(0)),
+            let count = Int(try invocation.operand(1))
+        else { throw arguments.usageError("invalid operands") }
+        let seed = UInt64(arguments.integer("seed") ?? 1)
+        let descriptor = try open(arguments.string("output"))
+        defer { if descriptor != STDOUT_FILENO { close(descriptor) } }
+        write(SyntheticPoints(kind: kind, seed: seed), count, asLines: arguments.has("lines"), to: descriptor)
+    }
+
+    private static func open(_ path: String?) throws -> Int32 {
+        guard let path, path != "-" else { return STDOUT_FILENO }
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw FeatureInputError(name: path, number: errno) }
+        return descriptor
+    }
+
+    private static func write(_ points: SyntheticPoints, _ count: Int, asLines: Bool, to descriptor: Int32) {
+        var points = points
+        var writer = ByteWriter(capacity: pieceSize + 4096)
+        if !asLines { writer.append("{\"type\":\"FeatureCollection\",\"features\":[\n") }
+        for index in 0..<count {
+            points.write(index, into: &writer)
+            if asLines || index == count - 1 { writer.append("\n") } else { writer.append(",\n") }
+            guard writer.count >= pieceSize else { continue }
+            writer.withUnsafeBytes { Terminal.writeAll($0, to: descriptor) }
+            writer.truncate(to: 0)
+        }
+        if !asLines { writer.append("]}\n") }
+        writer.withUnsafeBytes { Terminal.writeAll($0, to: descriptor) }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+import Glibc
+import JSON
+
+/// `clusterctl load`: has the daemon read a file itself.
+enum LoadCommand: Subcommand {
+    static let table = Command(
+        "load", summary: "Have the daemon read a file that lies on its side into a source",
+        details: [
+            "The file must lie below one of the directories that the daemon was started with (--import-dir); "
+                + "'import' has no such limit. A source that does not exist is made."
+        ],
+        operands: [
+            CommandTable.source, Operand("PATH", kind: .file, help: "the file, as the daemon sees it"),
+        ],
+        options: [
+            .flag("append", short: "a", help: "add to the source's points instead of replacing them"),
+            .flag(
+                "skip-invalid", short: "k", help: "leave bad features out and count them, instead of failing"),
+        ] + SourceOptionFlags.options,
+        examples: [Example("clusterctl load places /srv/geo/places.geojson.gz", "reads a gzipped file")])
+
+    static func run(_ invocation: Invocation) async throws {
+        let source = try invocation.operand(0)
+        let path = try invocation.operand(1)
+        let client = try await invocation.connect()
+        let options = try SourceOptionFlags.read(invocation)
+        let prepared = try await SourcePreparation.prepare(source, options: options, client)
+        do {
+            let answer = try await client.call(
+                "SourceService/LoadFile",
+                [
+                    "source": .string(source), "path": .string(absolute(path)),
+                    "mode": .string(invocation.arguments.has("append") ? "append" : "replace"),
+                    "onInvalid": .string(invocation.arguments.has("skip-invalid") ? "skip" : "reject"),
+                ], options: invocation.callOptions)
+            try ImportReport.show(answer, invocation)
+        } catch {
+            if prepared == .created { try? await client.deleteSource(source) }
+            throw error
+        }
+    }
+
+    /// The daemon has a working directory of its own.
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+        defer { free(directory) }
+        return String(cString: directory) + "/" + path
+    }
+}

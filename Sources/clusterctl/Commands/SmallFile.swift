@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import Glibc
+
+/// Files that fit in memory many times over: options, expressions, single features.
+enum SmallFile {
+    private static let limit = 15 << 20
+
+    /// The file's text, or standard input's where the path is `-`.
+    static func read(_ path: String) throws -> String {
+        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FeatureInputError(name: path, number: errno) }
+        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+        var text: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = Glibc.read(descriptor, &piece, piece.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw FeatureInputError(name: path, number: errno) }
+            guard count > 0 else { return String(decoding: text, as: UTF8.self) }
+            text += piece[..<count]
+            guard text.count <= limit else { throw Failure(message: "\(path) is larger than 15 MiB") }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import ClusterProtocol
+import JSON
+
+/// Makes sure that a source is there, with the options that were asked for, before features go into it.
+enum SourcePreparation {
+    /// What was done, so that a failed import can take it back.
+    enum Outcome { case existed, created }
+
+    static func prepare(_ source: String, options: JSONObject, _ client: Client) async throws -> Outcome {
+        do {
+            try await client.createSource(source, options: options)
+            return .created
+        } catch let error as RPCError where error.code == .alreadyExists {
+            if !options.isEmpty { try await change(source, options, client) }
+            return .existed
+        }
+    }
+
+    /// Sets the options that were given and leaves the others; does nothing where all are so already.
+    private static func change(_ source: String, _ options: JSONObject, _ client: Client) async throws {
+        let present = try await client.source(source).options
+        let wanted = present.with(options)
+        guard wanted != present else { return }
+        _ = try await client.call(
+            "SourceService/UpdateOptions", ["source": .string(source), "options": .object(wanted)])
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+import Glibc
+import JSON
+
+/// `clusterctl tile`: the features of a map tile.
+enum TileCommand: Subcommand {
+    static let table = Command(
+        "tile", summary: "Show the features of a map tile",
+        operands: [
+            CommandTable.source, Operand("Z", kind: .integer(0...30), help: "the tile's zoom"),
+            Operand("X", kind: .integer(Int64.min...Int64.max), help: "its column"),
+            Operand("Y", kind: .integer(Int64.min...Int64.max), help: "its row"),
+        ],
+        options: [
+            Option(
+                "mvt", value: "FILE", kind: .file,
+                help: "write a Mapbox Vector Tile to a file; - for standard output"),
+            CommandTable.filter, CommandTable.revision,
+        ],
+        examples: [
+            Example("clusterctl tile cities 2 1 1", "shows what is in the tile 2/1/1"),
+            Example("clusterctl tile cities 2 1 1 --mvt tile.mvt", "writes it as a vector tile"),
+        ])
+
+    static func run(_ invocation: Invocation) async throws {
+        var members: JSONObject = [:]
+        for (place, name) in ["z", "x", "y"].enumerated() {
+            members[name] = .number(Double(try invocation.operand(place + 1)) ?? 0)
+        }
+        if invocation.arguments.has("mvt") { members["encoding"] = .string("mvt") }
+        let answer = try await invocation.call("ClusterService/GetTile", try invocation.queryParams(members))
+        if let path = invocation.arguments.string("mvt"), !invocation.wantsJSON {
+            return try write(try answer.value()["tile"]?.asString ?? "", to: path)
+        }
+        try invocation.show(answer) { value in
+            var table = Table([.text("ID"), .number("X"), .number("Y"), .flexible("TAGS")])
+            for feature in value["features"]?.asArray ?? [] {
+                let place = feature["geometry"]?.asArray?.first?.asArray ?? []
+                table.add(
+                    [feature["id"].map { $0.asString ?? $0.text } ?? ""]
+                        + (0..<2).map { place.count > $0 ? place[$0].text : "" }
+                        + [FeatureTable.properties(feature["tags"]?.asObject?.members ?? [])])
+            }
+            invocation.print(table)
+        }
+    }
+
+    private static func write(_ base64: String, to path: String) throws {
+        guard let bytes = Base64.decode(base64) else {
+            throw Failure(message: "the daemon's tile is not base64")
+        }
+        if path == "-" { return Terminal.write(bytes) }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw FeatureInputError(name: path, number: errno) }
+        defer { close(descriptor) }
+        bytes.withUnsafeBytes { Terminal.writeAll($0, to: descriptor) }
+    }
+}
+
+/// Base64 (RFC 4648, section 4).
+enum Base64 {
+    /// nil where the text is not base64.
+    static func decode(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var (bits, count, padding) = (UInt32(0), 0, 0)
+        for character in text.utf8 {
+            if character == UInt8(ascii: "=") {
+                padding += 1
+                continue
+            }
+            guard padding == 0, let digit = digit(character) else { return nil }
+            bits = bits << 6 | digit
+            count += 1
+            if count % 4 == 0 {
+                bytes += [UInt8(truncatingIfNeeded: bits >> 16), UInt8(truncatingIfNeeded: bits >> 8)]
+                bytes.append(UInt8(truncatingIfNeeded: bits))
+                bits = 0
+            }
+        }
+        guard (count + padding) % 4 == 0, padding <= 2, count % 4 != 1 else { return nil }
+        if count % 4 == 2 { bytes.append(UInt8(truncatingIfNeeded: bits >> 4)) }
+        if count % 4 == 3 {
+            bytes += [UInt8(truncatingIfNeeded: bits >> 10), UInt8(truncatingIfNeeded: bits >> 2)]
+        }
+        return bytes
+    }
+
+    private static func digit(_ character: UInt8) -> UInt32? {
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+}

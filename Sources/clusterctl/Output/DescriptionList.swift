@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import JSON
+
+/// Names on the left, values on the right.
+enum DescriptionList {
+    static func text(_ entries: [(name: String, value: String)], style: Style) -> String {
+        let width = entries.map { DisplayWidth.of($0.name) }.max() ?? 0
+        return entries.map { entry in
+            let padding = String(repeating: " ", count: width - DisplayWidth.of(entry.name) + 2)
+            return style.bold(entry.name) + padding + Table.printable(entry.value) + "\n"
+        }.joined()
+    }
+
+    /// A source's description, as people want to read it.
+    static func entries(of source: SourceDescription) -> [(name: String, value: String)] {
+        var entries = [
+            ("source", source.name), ("state", source.state), ("points", Quantity.grouped(source.points)),
+            ("revision", String(source.revision)), ("memory", Quantity.bytes(Double(source.memoryBytes))),
+            ("built in", Quantity.duration(milliseconds: source.buildMilliseconds)),
+        ]
+        if let box = source.json["bbox"]?.asArray {
+            let bounds = box.map { $0.asNumber.map { Quantity.fixed($0, decimals: 4) } ?? $0.text }
+            entries.append(("bounds", bounds.joined(separator: ", ")))
+        }
+        for (label, key) in [("created", "createdAt"), ("updated", "updatedAt")] {
+            if let value = source.json[key] { entries.append((label, value.asString ?? value.text)) }
+        }
+        entries.append(("options", FeatureTable.properties(source.options.members)))
+        return entries
+    }
+}

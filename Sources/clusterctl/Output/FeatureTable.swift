@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import JSON
+
+/// Clusters and points as a table: largest clusters first, then points as they came.
+enum FeatureTable {
+    static func table(_ features: [Feature]) -> Table {
+        var table = Table([
+            .text("ID"), .number("POINTS"), .number("LONGITUDE"), .number("LATITUDE"),
+            .flexible("PROPERTIES"),
+        ])
+        let clusters = features.filter { $0.cluster != nil }
+            .sorted { ($0.cluster?.pointCount ?? 0) > ($1.cluster?.pointCount ?? 0) }
+        for feature in clusters + features.filter({ $0.cluster == nil }) { table.add(row(feature)) }
+        return table
+    }
+
+    private static func row(_ feature: Feature) -> [String] {
+        let place = [feature.longitude, feature.latitude].map { Quantity.fixed($0, decimals: 4) }
+        if let cluster = feature.cluster {
+            let own = ["cluster", "cluster_id", "point_count", "point_count_abbreviated"]
+            let more = feature.properties.members.filter { !own.contains($0.key) }
+            return [String(cluster.id), Quantity.grouped(cluster.pointCount)] + place + [properties(more)]
+        }
+        let id = feature.id.map { $0.asString ?? $0.text } ?? ""
+        return [id, "·"] + place + [properties(feature.properties.members)]
+    }
+
+    /// `name=Tokyo population=37274000`.
+    static func properties(_ members: [(key: String, value: JSONValue)]) -> String {
+        members.map { "\($0.key)=\($0.value.asString ?? $0.value.text)" }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+/// A line on standard error that shows how far a long transfer is; nothing where nobody looks.
+struct ProgressBar {
+    private let label: String
+    /// Bytes in all, nil where nobody knows (a pipe).
+    private let total: Int?
+    private let isShown: Bool
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private var lastDrawn: ContinuousClock.Instant
+    private var hasDrawn = false
+
+    init(_ label: String, total: Int?, isShown: Bool = Terminal.errorIsTerminal) {
+        self.label = label
+        self.total = total
+        self.isShown = isShown
+        start = clock.now
+        lastDrawn = start
+    }
+
+    /// Redraws at most ten times a second.
+    mutating func update(bytes: Int, features: Int) {
+        guard isShown, clock.now - lastDrawn >= .milliseconds(100) else { return }
+        lastDrawn = clock.now
+        let elapsed = clock.now - start
+        draw(
+            ProgressBar.line(label, bytes, of: total, features, elapsed: elapsed, width: Terminal.errorWidth))
+    }
+
+    /// Shows a text in the bar's place, such as what is waited for.
+    mutating func show(_ text: String) {
+        if isShown { draw("\(label)  \(text)") }
+    }
+
+    /// Takes the line away.
+    mutating func clear() {
+        if hasDrawn { Terminal.writeError("\r\u{1B}[K") }
+        hasDrawn = false
+    }
+
+    private mutating func draw(_ line: String) {
+        hasDrawn = true
+        Terminal.writeError("\r\(line)\u{1B}[K")
+    }
+
+    static func line(
+        _ label: String, _ bytes: Int, of total: Int?, _ features: Int, elapsed: Duration, width: Int
+    ) -> String {
+        let seconds = max(elapsed / .seconds(1), 1e-3)
+        let rate = Quantity.bytes(Double(bytes) / seconds) + "/s"
+        var tail = "\(Quantity.bytes(Double(bytes)))  \(Quantity.grouped(features)) features  \(rate)"
+        guard let total, total > 0 else { return DisplayWidth.truncate("\(label)  \(tail)", to: width - 1) }
+        let share = min(1, Double(bytes) / Double(total))
+        tail = "\(Quantity.fixed(share * 100, decimals: 0))%  " + tail
+        let room = min(30, width - 1 - DisplayWidth.of(label) - DisplayWidth.of(tail) - 4)
+        guard room >= 5 else { return DisplayWidth.truncate("\(label)  \(tail)", to: width - 1) }
+        let filled = Int((share * Double(room)).rounded(.down))
+        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: room - filled)
+        return "\(label)  \(bar)  \(tail)"
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+
+/// Bold and colour where the output takes them, plain text elsewhere.
+struct Style: Sendable {
+    let isEnabled: Bool
+
+    static let plain = Style(isEnabled: false)
+
+    func bold(_ text: String) -> String { wrap(text, "1") }
+    func dim(_ text: String) -> String { wrap(text, "2") }
+    func red(_ text: String) -> String { wrap(text, "31") }
+    func green(_ text: String) -> String { wrap(text, "32") }
+    func yellow(_ text: String) -> String { wrap(text, "33") }
+
+    private func wrap(_ text: String, _ code: String) -> String {
+        isEnabled && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+/// A table for people: aligned columns, a heading, nothing else.
+struct Table {
+    enum Alignment { case left, right }
+
+    struct Column {
+        let title: String
+        let alignment: Alignment
+        /// Whether it gives way where the table is wider than the terminal.
+        let isFlexible: Bool
+
+        static func text(_ title: String) -> Column {
+            Column(title: title, alignment: .left, isFlexible: false)
+        }
+        static func number(_ title: String) -> Column {
+            Column(title: title, alignment: .right, isFlexible: false)
+        }
+        static func flexible(_ title: String) -> Column {
+            Column(title: title, alignment: .left, isFlexible: true)
+        }
+    }
+
+    let columns: [Column]
+    private(set) var rows: [[String]] = []
+
+    init(_ columns: [Column]) { self.columns = columns }
+
+    /// Adds a row; control characters in it are shown as spaces, so that data cannot steer the terminal.
+    mutating func add(_ row: [String]) {
+        rows.append(row.map(Table.printable))
+    }
+
+    /// - Parameters:
+    ///   - width: the terminal's columns, nil where nothing needs to be cut.
+    ///   - style: how the heading is shown.
+    func text(width: Int?, style: Style) -> String {
+        let widths = columnWidths(width)
+        var lines = [style.bold(line(columns.map(\.title), widths))]
+        lines += rows.map { line($0, widths) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static let gap = 2
+
+    private func columnWidths(_ available: Int?) -> [Int] {
+        var widths = columns.indices.map { index in
+            rows.reduce(DisplayWidth.of(columns[index].title)) { widest, row in
+                max(widest, index < row.count ? DisplayWidth.of(row[index]) : 0)
+            }
+        }
+        guard let available else { return widths }
+        let total = widths.reduce(0, +) + Table.gap * (columns.count - 1)
+        var excess = total - available
+        for index in columns.indices.reversed() where excess > 0 && columns[index].isFlexible {
+            let least = max(12, DisplayWidth.of(columns[index].title))
+            let cut = min(excess, max(0, widths[index] - least))
+            widths[index] -= cut
+            excess -= cut
+        }
+        return widths
+    }
+
+    private func line(_ cells: [String], _ widths: [Int]) -> String {
+        var text = ""
+        for (index, column) in columns.enumerated() {
+            let cell = DisplayWidth.truncate(index < cells.count ? cells[index] : "", to: widths[index])
+            let padding = String(repeating: " ", count: widths[index] - DisplayWidth.of(cell))
+            if index > 0 { text += String(repeating: " ", count: Table.gap) }
+            text += column.alignment == .right ? padding + cell : cell + padding
+        }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    /// The text without what a terminal would obey.
+    static func printable(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
+    }
+}

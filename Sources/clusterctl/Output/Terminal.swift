@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// Standard output and standard error: whether people look at them, how wide they are, and writing to them.
+enum Terminal {
+    static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
+    static let errorIsTerminal = isatty(STDERR_FILENO) == 1
+
+    /// Colour on a terminal, unless NO_COLOR or a dumb terminal says otherwise.
+    static let outputStyle = Style(isEnabled: outputIsTerminal && takesColour)
+    static let errorStyle = Style(isEnabled: errorIsTerminal && takesColour)
+
+    private static var takesColour: Bool {
+        (environment("NO_COLOR") ?? "").isEmpty && environment("TERM") != "dumb"
+    }
+
+    static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    /// The columns of standard output's terminal, nil where it is none.
+    static var outputWidth: Int? { outputIsTerminal ? width(of: STDOUT_FILENO) : nil }
+    static var errorWidth: Int { width(of: STDERR_FILENO) ?? 80 }
+
+    private static func width(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Writes to standard output. A reader that has gone (`| head`) ends the program quietly.
+    static func write(_ text: String) {
+        var text = text
+        text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+    }
+
+    static func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
+
+    static func write(_ bytes: UnsafeRawBufferPointer) { writeAll(bytes, to: STDOUT_FILENO) }
+
+    static func writeError(_ text: String) {
+        var text = text
+        text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+    }
+
+    /// Writes everything, in as many calls as it takes; ends the program where that is impossible.
+    static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
+        var rest = bytes
+        while let base = rest.baseAddress, !rest.isEmpty {
+            let written = Glibc.write(descriptor, base, rest.count)
+            if written > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+            } else if written < 0 && errno == EINTR {
+                continue
+            } else {
+                exit(errno == EPIPE ? 0 : 1)
+            }
+        }
+    }
+}
