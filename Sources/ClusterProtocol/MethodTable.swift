@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// A method of the contract.
 public struct MethodDescription: Sendable, Equatable {
@@ -46,6 +47,11 @@ public enum MethodTable {
         server("GetServerInfo", "Name, version, limits and methods."),
         server("GetStats", "Counters, latencies, memory and sources."),
     ]
+
+    /// Whether a method keeps parts of its params as they were sent.
+    static func keepsTexts(_ fullName: String) -> Bool {
+        fullName.hasSameBytes(as: "\(package).SourceService/UpdateFeatures")
+    }
 
     private static func cluster(
         _ name: String, _ summary: String, _ kind: MethodDescription.Kind = .unary

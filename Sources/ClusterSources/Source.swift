@@ -79,15 +79,20 @@ public final class Source: Sendable {
     private func publish(_ revision: Revision) throws(SourceError) {
         let isRetired = state.withLock { state in
             guard !state.isRetired else { return true }
+            shared.filteredViews.forget(revision: state.revision.number)
             state.revision = revision
             state.updatedAt = .now
             return false
         }
         guard !isRetired else { throw .sourceNotFound(name) }
+        MemoryTrim.run()
     }
 
     /// After this no change succeeds.
     func retire() {
-        state.withLock { $0.isRetired = true }
+        state.withLock { state in
+            state.isRetired = true
+            shared.filteredViews.forget(revision: state.revision.number)
+        }
     }
 }

@@ -31,11 +31,15 @@ public final class SourceRegistry: Sendable {
     }
 
     /// Takes a source out. Queries under way answer from the data they began with; changes under way fail.
+    ///
+    /// Freeing a large source takes some milliseconds.
     public func delete(_ name: SourceName) throws(SourceError) {
         guard let source = sources.withLock({ $0.removeValue(forKey: name) }) else {
             throw .sourceNotFound(name)
         }
         source.retire()
+        _ = consume source
+        MemoryTrim.run()
     }
 
     /// All sources, by name.

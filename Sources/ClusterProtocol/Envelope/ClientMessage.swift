@@ -24,6 +24,8 @@ public struct CallRequest: Sendable, Equatable {
     /// With its service and version, such as `clusterd.v1.ClusterService/GetClusters`.
     public var method: String
     public var params: JSONObject
+    /// The params as they were sent, of methods that keep features' texts; else empty.
+    public var paramsText: [UInt8] = []
     /// How long the client waits, in milliseconds; nil: for ever.
     public var timeoutMilliseconds: Int64?
     public var acceptsDeflate: Bool
@@ -137,6 +139,7 @@ extension ClientMessage {
         if let params = members.params {
             guard case .object(let object) = params.value else { throw refuse("params must be an object.") }
             request.params = object
+            if MethodTable.keepsTexts(method) { request.paramsText = Array(params.rawText) }
         }
         if let timeout = members.timeout {
             guard let milliseconds = timeout.integer, milliseconds >= 0 else {

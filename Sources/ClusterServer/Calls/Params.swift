@@ -8,10 +8,29 @@ public struct Params: Sendable {
     public let object: JSONObject
     /// Such as `params` or `params.options`.
     public let path: String
+    /// The whole as it was sent, where the method keeps texts.
+    private let text: [UInt8]
 
-    public init(_ object: JSONObject, path: String = "params") {
+    public init(_ object: JSONObject, path: String = "params", text: [UInt8] = []) {
         self.object = object
         self.path = path
+        self.text = text
+    }
+
+    /// The text of a param as it was sent, for methods that keep texts; else as it would be written.
+    public func text(of name: String) -> [UInt8]? {
+        guard let value = object[name] else { return nil }
+        var found: [UInt8]?
+        text.withUnsafeBytes { text in
+            for (key, value) in JSONMembers(ofValidated: text)
+            where JSONText.string(inside: key).hasSameBytes(as: name) {
+                found = Array(value)
+            }
+        }
+        if let found { return found }
+        var writer = ByteWriter()
+        writer.append(value)
+        return writer.bytes
     }
 
     public func path(of name: String) -> String { "\(path).\(name)" }

@@ -8,7 +8,7 @@ extension ServerConnection {
     func open(_ request: CallRequest) {
         let started = MonotonicClock.now()
         let context = CallContext(peer: peer, deadline: server.deadline(of: request, from: started))
-        let params = Params(request.params)
+        let params = Params(request.params, text: request.paramsText)
         var failure: RPCError?
         do throws(RPCError) {
             switch server.handlers[request.method] {

@@ -3,11 +3,19 @@ import ClusterProtocol
 import ClusterSources
 import JSON
 
-/// Calls that cluster anew.
+/// Calls that cluster anew or free much memory.
 extension SourceService {
     var changeHandlers: [(String, SimpleHandler)] {
         let catalog = catalog
         return [
+            (
+                "DeleteSource",
+                onPool(["source"]) { (params, _, bytes) throws(RPCError) in
+                    let name = try catalog.name(params)
+                    try answering { () throws(SourceError) in try catalog.registry.delete(name) }
+                    bytes.append("{}")
+                }
+            ),
             (
                 "LoadFile",
                 onPool(["source", "path", "mode", "onInvalid"]) { (params, call, bytes) throws(RPCError) in
@@ -70,7 +78,7 @@ extension SourceCatalog {
         _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
     ) throws(RPCError) {
         let source = try source(params)
-        let upserts = try params.optionalArray("upsert")
+        _ = try params.optionalArray("upsert")
         var removals: [FeatureIdentifier] = []
         for (place, value) in (try params.optionalArray("remove") ?? []).enumerated() {
             guard let identifier = FeatureIdentifier(value) else {
@@ -78,9 +86,8 @@ extension SourceCatalog {
             }
             removals.append(identifier)
         }
-        var text = ByteWriter()
-        text.append(.array(upserts ?? []))
-        let features = text.bytes
+        // Features are kept as they were sent, so it is their text that is passed on.
+        let features = params.text(of: "upsert") ?? Array("[]".utf8)
         try answering(call) { () throws(SourceError) in
             let outcome = try features.withUnsafeBufferPointer { (features) throws(SourceError) in
                 try source.update(

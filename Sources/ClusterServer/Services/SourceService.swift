@@ -38,14 +38,6 @@ struct SourceService: Sendable {
                 }
             ),
             (
-                "DeleteSource",
-                onLoop(["source"]) { (params, bytes) throws(RPCError) in
-                    let name = try catalog.name(params)
-                    try answering { () throws(SourceError) in try catalog.registry.delete(name) }
-                    bytes.append("{}")
-                }
-            ),
-            (
                 "ListSources",
                 onLoop([]) { (_, bytes) throws(RPCError) in
                     bytes.append("{\"sources\":[")

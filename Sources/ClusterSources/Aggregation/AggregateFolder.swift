@@ -37,7 +37,7 @@ struct AggregateFolder {
         _ simple: ClusterProperty.Operator, _ initial: JSONValue?, _ values: RowValues,
         _ errors: inout [String: Int]
     ) -> [Double] {
-        let points = zip(values.numbers, values.isNumber).map { $1 ? $0 : Double.nan }
+        let points = zip(values.numbers, values.kinds).map { $1 == .number ? $0 : Double.nan }
         // Not a number stands for null, which makes the whole null.
         var folded = foldUp(points) { a, b in a.isNaN || b.isNaN ? .nan : simple.fold(a, b) }
         let nulls = folded.lazy.filter(\.isNaN).count
@@ -54,9 +54,9 @@ struct AggregateFolder {
         isAll: Bool, _ initial: JSONValue?, _ values: RowValues, _ errors: inout [String: Int]
     ) -> [UInt8] {
         let decisive: UInt8 = isAll ? 0 : 1
-        let points = values.numbers.indices.map { place -> UInt8 in
-            guard case .bool(let flag)? = values.others[place] else { return 2 }
-            return flag ? 1 : 0
+        let others = values.others.map { $0 == .bool(true) ? 1 : $0 == .bool(false) ? 0 : UInt8(2) }
+        let points = values.kinds.indices.map { place in
+            values.kinds[place] == .other ? others[Int(values.numbers[place])] : 2
         }
         var folded = foldUp(points) { a, b in a == decisive || a == 2 ? a : b }
         let nulls = folded.lazy.filter { $0 == 2 }.count
@@ -70,15 +70,12 @@ struct AggregateFolder {
     }
 
     private func means(_ values: RowValues) -> AggregateColumn {
-        let sums = foldUp(zip(values.numbers, values.isNumber).map { $1 ? $0 : 0 }) { $0 + $1 }
-        return .means(sums: sums, counts: foldUp(values.isNumber.map { $0 ? 1 : 0 }) { $0 &+ $1 })
+        let sums = foldUp(zip(values.numbers, values.kinds).map { $1 == .number ? $0 : 0 }) { $0 + $1 }
+        return .means(sums: sums, counts: foldUp(values.kinds.map { $0 == .number ? 1 : 0 }) { $0 &+ $1 })
     }
 
     private func counts(_ values: RowValues) -> [UInt32] {
-        let points = values.isNumber.indices.map { place -> UInt32 in
-            values.isNumber[place] || values.others[place] != nil ? 1 : 0
-        }
-        return foldUp(points) { $0 &+ $1 }
+        foldUp(values.kinds.map { $0 == .null ? 0 : 1 }) { $0 &+ $1 }
     }
 
     /// Folds values of points up; clusters' come out by ordinal.

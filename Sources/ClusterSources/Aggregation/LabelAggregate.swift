@@ -25,29 +25,13 @@ final class LabelAggregate: Sendable {
 
     init(_ values: RowValues, isHistogram: Bool) {
         self.isHistogram = isHistogram
-        var places: [JSONValue: UInt32] = [:]
-        var found: [JSONValue] = []
-        var codes: [UInt32] = []
-        codes.reserveCapacity(values.numbers.count)
-        for place in values.numbers.indices {
-            let value = values.value(place)
-            guard value != .null else {
-                codes.append(0)
-                continue
-            }
-            if let code = places[value] {
-                codes.append(code)
-            } else {
-                found.append(value)
-                places[value] = UInt32(truncatingIfNeeded: found.count)
-                codes.append(UInt32(truncatingIfNeeded: found.count))
-            }
-        }
-        let order = found.indices.sorted { Self.precedes(found[$0], found[$1]) }
-        var ranks = [UInt32](repeating: 0, count: found.count + 1)
-        for (rank, place) in order.enumerated() { ranks[place + 1] = UInt32(truncatingIfNeeded: rank + 1) }
-        labels = order.map { found[$0] }
-        self.codes = codes.map { ranks[Int($0)] }
+        let found = ValueCodes(values)
+        let order = found.values.indices.filter { found.values[$0] != .null }
+            .sorted { Self.precedes(found.values[$0], found.values[$1]) }
+        var ranks = [UInt32](repeating: 0, count: found.values.count)
+        for (rank, place) in order.enumerated() { ranks[place] = UInt32(truncatingIfNeeded: rank + 1) }
+        labels = order.map { found.values[$0] }
+        codes = found.codes.map { ranks[Int($0)] }
     }
 
     var memoryBytes: Int {

@@ -23,7 +23,7 @@ extension SourceColumns {
     /// A weight for each row; not a number where the expression gives none.
     static func weights(_ expression: Expression, _ rows: RowSource) throws(SourceError) -> [Double] {
         guard let values = expression.values(rows) else { throw .cancelled }
-        return zip(values.numbers, values.isNumber).map { $1 ? $0 : .nan }
+        return zip(values.numbers, values.kinds).map { $1 == .number ? $0 : .nan }
     }
 
     /// Numbers for the parts, by row, and what the expression gave for each. What is neither string nor
@@ -32,22 +32,8 @@ extension SourceColumns {
         _ expression: Expression, _ rows: RowSource
     ) throws(SourceError) -> (codes: [UInt32], values: [JSONValue]) {
         guard let values = expression.values(rows) else { throw .cancelled }
-        var codes: [UInt32] = []
-        var parts: [JSONValue] = []
-        var known: [JSONValue: UInt32] = [:]
-        codes.reserveCapacity(values.numbers.count)
-        for place in values.numbers.indices {
-            let part = part(values.value(place))
-            if let code = known[part] {
-                codes.append(code)
-            } else {
-                let code = UInt32(truncatingIfNeeded: parts.count)
-                known[part] = code
-                parts.append(part)
-                codes.append(code)
-            }
-        }
-        return (codes, parts)
+        let labels = ValueCodes(values) { part($0) }
+        return (labels.codes, labels.values)
     }
 
     private static func part(_ value: JSONValue) -> JSONValue {

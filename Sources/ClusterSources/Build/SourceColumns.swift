@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+import Dispatch
 import Expressions
 import GeoJSON
 import JSON
+import Synchronization
 
 /// The properties that a source's expressions read, decoded once.
 struct SourceColumns: Sendable {
@@ -31,12 +33,41 @@ struct SourceColumns: Sendable {
     ) throws(SourceError) {
         let missing = names.filter { columns.column($0) == nil }.sorted()
         guard !missing.isEmpty else { return }
-        let readers = missing.map { ColumnReader($0, capacity: store.count) }
-        for row in 0..<store.count {
-            if row & 0x3fff == 0 { try cancellation.stopIfCancelled() }
-            store.withProperties(row) { Self.read($0, readers) }
+        let parts = Self.parts(of: store.count)
+        let read = Mutex<[Int: [PropertyColumn]]>([:])
+        DispatchQueue.concurrentPerform(iterations: parts.count) { part in
+            let columns = Self.read(missing, parts[part], of: store, cancellation)
+            read.withLock { $0[part] = columns }
         }
-        for (name, reader) in zip(missing, readers) { columns.add(name, reader.builder.finish()) }
+        try cancellation.stopIfCancelled()
+        let pieces = read.withLock { read in parts.indices.map { read[$0] ?? [] } }
+        for (place, name) in missing.enumerated() { columns.add(name, Self.joined(pieces.map { $0[place] })) }
+    }
+
+    /// Rows for each thread: small stores are read by one.
+    private static func parts(of count: Int) -> [Range<Int>] {
+        let threads = count < 20_000 ? 1 : 2
+        let size = (count + threads - 1) / threads
+        return (0..<threads).map { min(count, $0 * size)..<min(count, ($0 + 1) * size) }
+    }
+
+    private static func joined(_ columns: [PropertyColumn]) -> PropertyColumn {
+        guard columns.count != 1 else { return columns[0] }
+        let builder = PropertyColumnBuilder(capacity: columns.reduce(0) { $0 + $1.count })
+        for column in columns { builder.append(column) }
+        return builder.finish()
+    }
+
+    /// The columns of some rows; where that was cancelled they are too short.
+    private static func read(
+        _ names: [String], _ rows: Range<Int>, of store: FeatureStore, _ cancellation: Cancellation
+    ) -> [PropertyColumn] {
+        let readers = names.map { ColumnReader($0, capacity: rows.count) }
+        for row in rows {
+            if row & 0x3fff == 0, cancellation.isCancelled { break }
+            store.withProperties(row) { read($0, readers) }
+        }
+        return readers.map { $0.builder.finish() }
     }
 
     private static func read(_ properties: UnsafeRawBufferPointer, _ readers: [ColumnReader]) {

@@ -29,16 +29,57 @@ public struct RowSource {
 
 /// An expression's values for rows.
 public struct RowValues: Sendable {
-    /// By row: a number where `isNumber`, else not to be used.
+    /// What a row has.
+    public enum Kind: UInt8, Sendable {
+        case null, number
+        /// A value in `others`, at the place that `numbers` tells.
+        case other
+    }
+
+    public fileprivate(set) var kinds: [Kind] = []
     public fileprivate(set) var numbers: [Double] = []
-    public fileprivate(set) var isNumber: [Bool] = []
-    /// What is neither number nor null, by place among the rows.
-    public fileprivate(set) var others: [Int: JSONValue] = [:]
+    /// Values that are neither numbers nor null, most of them once.
+    public fileprivate(set) var others: [JSONValue] = []
     /// Messages of evaluation errors, with how many rows had them; such rows have null.
     public fileprivate(set) var errors: [String: Int] = [:]
 
+    public var count: Int { kinds.count }
+
     public func value(_ place: Int) -> JSONValue {
-        isNumber[place] ? .number(numbers[place]) : others[place] ?? .null
+        switch kinds[place] {
+        case .null: .null
+        case .number: .number(numbers[place])
+        case .other: others[Int(numbers[place])]
+        }
+    }
+
+    fileprivate init(capacity: Int) {
+        kinds.reserveCapacity(capacity)
+        numbers.reserveCapacity(capacity)
+    }
+
+    fileprivate mutating func append(_ kind: Kind, _ number: Double = 0) {
+        kinds.append(kind)
+        numbers.append(number)
+    }
+
+    /// Takes over what a column has for rows.
+    fileprivate init(_ column: PropertyColumn, _ rows: [UInt32]) {
+        self.init(capacity: rows.count)
+        let strings = column.strings.count
+        others =
+            (0..<strings).map { .string(column.strings[$0]) } + [.bool(false), .bool(true)] + column.others
+        for row in rows {
+            let number = column.numbers[Int(row)]
+            switch PropertyColumn.Kind(rawValue: column.kinds[Int(row)]) {
+            case .number where !number.isNaN: append(.number, number)
+            case .string: append(.other, number)
+            case .no: append(.other, Double(strings))
+            case .yes: append(.other, Double(strings + 1))
+            case .other: append(.other, number + Double(strings + 2))
+            default: append(.null)
+            }
+        }
     }
 }
 
@@ -60,20 +101,29 @@ extension Expression {
 
     /// The value for each row; not a number counts as null. Nil where that was cancelled.
     public func values(_ source: RowSource) -> RowValues? {
+        if let name = root.propertyName, let column = source.columns.column(name) {
+            return RowValues(column, source.rows)
+        }
         let program = program(source)
-        var result = RowValues()
-        result.numbers.reserveCapacity(source.rows.count)
-        result.isNumber.reserveCapacity(source.rows.count)
+        var result = RowValues(capacity: source.rows.count)
+        var places: [JSONValue: Int] = [:]
         for chunk in source.chunks {
             if source.isCancelled() { return nil }
             let vector = program.values(root, chunk)
             for place in vector.kinds.indices {
-                if vector.kinds[place] == ValueVector.Kind.other {
-                    result.others[result.numbers.count] = vector.value(place)
+                switch vector.kinds[place] {
+                case ValueVector.Kind.number where !vector.numbers[place].isNaN:
+                    result.append(.number, vector.numbers[place])
+                case ValueVector.Kind.other:
+                    let value = vector.value(place)
+                    let known = places[value] ?? result.others.count
+                    if known == result.others.count {
+                        places[value] = known
+                        result.others.append(value)
+                    }
+                    result.append(.other, Double(known))
+                default: result.append(.null)
                 }
-                result.isNumber.append(
-                    vector.kinds[place] == ValueVector.Kind.number && !vector.numbers[place].isNaN)
-                result.numbers.append(vector.numbers[place])
             }
         }
         result.errors = program.errors

@@ -60,19 +60,19 @@ public final class PropertyColumnBuilder {
     /// How many rows there are.
     public var count: Int { kinds.count }
 
-    private func append(_ kind: PropertyColumn.Kind, _ number: Double = 0) {
+    private func add(_ kind: PropertyColumn.Kind, _ number: Double = 0) {
         kinds.append(kind.rawValue)
         numbers.append(number)
     }
 
-    public func appendMissing() { append(.missing) }
-    public func appendNull() { append(.null) }
-    public func append(_ flag: Bool) { append(flag ? .yes : .no) }
-    public func append(_ number: Double) { append(.number, number) }
+    public func appendMissing() { add(.missing) }
+    public func appendNull() { add(.null) }
+    public func append(_ flag: Bool) { add(flag ? .yes : .no) }
+    public func append(_ number: Double) { add(.number, number) }
 
     /// Appends a string by its UTF-8.
     public func append(utf8: UnsafeRawBufferPointer) {
-        append(.string, Double(strings.code(adding: utf8)))
+        add(.string, Double(strings.code(adding: utf8)))
     }
 
     public func append(_ value: JSONValue) {
@@ -82,8 +82,27 @@ public final class PropertyColumnBuilder {
         case .number(let number): append(number)
         case .string(var text): text.withUTF8 { append(utf8: UnsafeRawBufferPointer($0)) }
         case .array, .object:
-            append(.other, Double(others.count))
+            add(.other, Double(others.count))
             others.append(value)
+        }
+    }
+
+    /// Appends the rows of a column that was filled elsewhere.
+    public func append(_ column: PropertyColumn) {
+        let codes = (0..<column.strings.count).map { code -> Double in
+            var text = column.strings[code]
+            return text.withUTF8 { Double(strings.code(adding: UnsafeRawBufferPointer($0))) }
+        }
+        let base = Double(others.count)
+        kinds.append(contentsOf: column.kinds)
+        others.append(contentsOf: column.others)
+        numbers.reserveCapacity(numbers.count + column.count)
+        for (kind, number) in zip(column.kinds, column.numbers) {
+            switch PropertyColumn.Kind(rawValue: kind) {
+            case .string: numbers.append(codes[Int(number)])
+            case .other: numbers.append(number + base)
+            default: numbers.append(number)
+            }
         }
     }
 

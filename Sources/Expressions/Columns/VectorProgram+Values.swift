@@ -61,6 +61,11 @@ extension VectorProgram {
         }
         if case .caseWhen = node.operation, node.arguments.count == 3 { return chosen(node.arguments, rows) }
         if case .coalesce = node.operation { return coalesced(node.arguments, rows) }
+        if case .compound(let name, _) = node.operation, let fold = Self.arithmetic[name],
+            node.arguments.count >= 2
+        {
+            return folded(node.arguments, fold, rows)
+        }
         return general(node, rows)
     }
 
@@ -112,6 +117,32 @@ extension VectorProgram {
             open = open.filter { vector.kinds[$0] == ValueVector.Kind.null }
         }
         return vector
+    }
+
+    /// Operators of two numbers; those that take more fold them from the left.
+    private static let arithmetic: [String: @Sendable (Double, Double) -> Double] = [
+        "+": { $0 + $1 }, "-": { $0 - $1 }, "*": { $0 * $1 }, "/": { $0 / $1 }, "min": MathOperators.least,
+        "max": MathOperators.greatest,
+    ]
+
+    private func folded(
+        _ arguments: [Node], _ fold: (Double, Double) -> Double, _ rows: ArraySlice<UInt32>
+    ) -> ValueVector {
+        var result = values(arguments[0], rows)
+        for node in arguments.dropFirst() {
+            // A row that has failed is not evaluated further: one error a row is noted.
+            let open = result.kinds.indices.filter { result.kinds[$0] == ValueVector.Kind.number }
+            let some = values(
+                node, open.count == rows.count ? rows : open.map { rows[rows.startIndex + $0] }[...])
+            for (place, target) in open.enumerated() {
+                if some.kinds[place] == ValueVector.Kind.number {
+                    result.numbers[target] = fold(result.numbers[target], some.numbers[place])
+                } else {
+                    result.kinds[target] = ValueVector.Kind.error
+                }
+            }
+        }
+        return result
     }
 
     /// Row by row.
