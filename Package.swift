@@ -58,7 +58,11 @@ let package = Package(
         .testTarget(
             name: "ClusterServerTests",
             dependencies: ["ClusterServer", "ClusterSources", "ClusterProtocol", "EventLoop", "JSON", "TestSupport"]),
-        .testTarget(name: "ClusterClientTests", dependencies: ["ClusterClient", "ClusterProtocol", "JSON", "TestSupport"]),
+        .testTarget(
+            name: "ClusterClientTests",
+            dependencies: ["ClusterClient", "ClusterProtocol", "EventLoop", "JSON", "TestSupport"]),
+        .testTarget(
+            name: "clusterctlTests", dependencies: ["clusterctl", "ClusterClient", "JSON", "TestSupport"]),
         .testTarget(name: "CommandLineOptionsTests", dependencies: ["CommandLineOptions", "TestSupport"]),
         .testTarget(
             name: "IntegrationTests",

@@ -24,6 +24,7 @@ enum ClusterControl {
         } catch let error as UsageError {
             Launch.exitWithUsageError(error)
         } catch let failure as Failure {
+            if let picture = failure.picture { Terminal.writeError(picture + "\n") }
             if !failure.message.isEmpty { complain(failure.message) }
             exit(1)
         } catch {
@@ -48,4 +49,6 @@ enum ClusterControl {
 /// A command that has failed; an empty message where everything is said already.
 struct Failure: Error {
     let message: String
+    /// Lines shown before the message as they are, such as an expression with a part underlined.
+    var picture: String?
 }

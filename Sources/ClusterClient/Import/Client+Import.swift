@@ -29,8 +29,9 @@ public struct ImportProgress: Sendable, Equatable {
 extension Client {
     /// Streams a file's features into a source that exists: all or nothing.
     ///
-    /// The file is read in pieces, whatever its size, and its features are not looked into here. Reading blocks the
-    /// task's thread where the input is a pipe.
+    /// The file is read in pieces, whatever its size. Its features are not looked into here, unless bad ones are to
+    /// be left out: those that are no JSON are then left out on this side. Reading blocks the task's thread where
+    /// the input is a pipe.
     ///
     /// - Parameter progress: called after each message, on the calling task.
     /// - Returns: the source's description with `accepted`, `skipped` and `skippedReasons`.
@@ -45,7 +46,8 @@ extension Client {
         ]
         let call = try openClientStream("SourceService/ImportFeatures", params, options: callOptions)
         do {
-            var batches = FeatureBatches(batchSize: options.batchSize)
+            var batches = FeatureBatches(
+                batchSize: options.batchSize, dropsUnreadable: options.skipsInvalid)
             var isAtEnd = false
             while !isAtEnd {
                 isAtEnd = try !input.read { batches.push($0) }
@@ -63,10 +65,23 @@ extension Client {
             }
             progress(
                 ImportProgress(bytesRead: input.bytesRead, features: batches.featureCount, isSent: true))
-            return try await call.finish()
+            return try await call.finish().addingSkipped(batches.unreadableCount)
         } catch {
             call.cancel()
             throw error
         }
+    }
+}
+
+extension Answer {
+    /// The answer of an import with what was left out on this side added to its counts.
+    func addingSkipped(_ count: Int) throws -> Answer {
+        guard count > 0, var object = try value().asObject else { return self }
+        let reason = "badJSON"
+        var reasons = object["skippedReasons"]?.asObject ?? [:]
+        reasons[reason] = .number((reasons[reason]?.asNumber ?? 0) + Double(count))
+        object["skippedReasons"] = .object(reasons)
+        object["skipped"] = .number((object["skipped"]?.asNumber ?? 0) + Double(count))
+        return Answer(bytes: Array(JSONValue.object(object).text.utf8))
     }
 }

@@ -34,9 +34,16 @@ struct FeatureBatches {
     /// How many features the batches handed out so far have, as far as brackets tell.
     private(set) var featureCount = 0
 
-    /// - Parameter batchSize: how large a batch is, in bytes; passed by one feature at most.
-    init(batchSize: Int) {
+    /// Features left out because they are no JSON.
+    private(set) var unreadableCount = 0
+    private let parser: JSONParser?
+
+    /// - Parameters:
+    ///   - batchSize: how large a batch is, in bytes; passed by one feature at most.
+    ///   - dropsUnreadable: whether each feature is parsed, and left out and counted where it is no JSON.
+    init(batchSize: Int, dropsUnreadable: Bool = false) {
         self.batchSize = batchSize
+        parser = dropsUnreadable ? JSONParser() : nil
         batch.reserveCapacity(batchSize + 4096)
     }
 
@@ -57,7 +64,8 @@ struct FeatureBatches {
     mutating func next() throws(FeatureTextError) -> [UInt8]? {
         if case .start = state { try begin() }
         while batch.count < batchSize, scanned < held.count {
-            guard hasFeatures else {
+            if case .start = state { break }
+            if case .trailer = state {
                 try skipTrailer()
                 break
             }
@@ -84,12 +92,6 @@ struct FeatureBatches {
 
     private func error(_ message: String, at place: Int? = nil) -> FeatureTextError {
         FeatureTextError(message: message, offset: released + (place ?? start))
-    }
-
-    private var hasFeatures: Bool {
-        if case .trailer = state { return false }
-        if case .start = state { return false }
-        return true
     }
 
     // MARK: The beginning
@@ -137,16 +139,29 @@ struct FeatureBatches {
     private mutating func take(upTo end: Int) throws(FeatureTextError) {
         var place = start
         while place < end, !Self.isContent(held[place]) { place += 1 }
-        if case .collection = state, featureCount > 0 {
+        if case .collection = state, featureCount + unreadableCount > 0 {
             guard place < end, held[place] == UInt8(ascii: ",") else {
                 throw error("a comma between features was expected", at: place)
             }
             place += 1
+            while place < end, !Self.isContent(held[place]) { place += 1 }
+        }
+        start = end
+        guard isReadable(place..<end) else {
+            unreadableCount += 1
+            return
         }
         if !batch.isEmpty { batch.append(UInt8(ascii: ",")) }
         batch.append(contentsOf: held[place..<end])
         featureCount += 1
-        start = end
+    }
+
+    private func isReadable(_ range: Range<Int>) -> Bool {
+        guard let parser else { return true }
+        return held.withUnsafeBytes { bytes in
+            let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+            return (try? parser.withTape(of: text) { _ in true }) ?? false
+        }
     }
 
     private mutating func endFeatures() throws(FeatureTextError) {

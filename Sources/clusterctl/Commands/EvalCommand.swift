@@ -29,7 +29,8 @@ enum EvalCommand: Subcommand {
         var params: JSONObject = [:]
         do throws(JSONError) { params["expression"] = try JSONReader.parse(text) } catch {
             throw Failure(
-                message: Underline.message(error.message, in: text, at: error.offset..<error.offset + 1))
+                message: "",
+                picture: Underline.message(error.message, in: text, at: error.offset..<error.offset + 1))
         }
         if let feature = arguments.string("feature") {
             let json = feature.hasPrefix("@") ? try SmallFile.read(String(feature.dropFirst())) : feature
@@ -44,17 +45,16 @@ enum EvalCommand: Subcommand {
             let answer = try await invocation.call("SourceService/EvaluateExpression", params)
             try invocation.show(answer) { Terminal.write((($0["value"] ?? .null).text) + "\n") }
         } catch let error as RPCError where error.details?["errors"]?.asArray?.isEmpty == false {
-            explain(error.details?["errors"]?.asArray ?? [], in: text)
-            throw Failure(message: "")
+            throw Failure(message: "", picture: explain(error.details?["errors"]?.asArray ?? [], in: text))
         }
     }
 
     /// Each error under the part of the expression that it is about.
-    private static func explain(_ errors: [JSONValue], in text: String) {
-        for error in errors {
+    private static func explain(_ errors: [JSONValue], in text: String) -> String {
+        errors.map { error in
             let message = error["message"]?.asString ?? error.text
             let place = JSONPlace.range(of: error["key"]?.asString ?? "", in: text)
-            Terminal.writeError(Underline.message(message, in: text, at: place) + "\n")
-        }
+            return Underline.message(message, in: text, at: place)
+        }.joined(separator: "\n")
     }
 }

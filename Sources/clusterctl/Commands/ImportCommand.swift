@@ -54,7 +54,7 @@ enum ImportCommand: Subcommand {
         } catch {
             // A source made for this import only would be left behind empty.
             if prepared == .created { try? await client.deleteSource(source) }
-            throw explained(error, file: name, source: source)
+            throw explained(error, file: name)
         }
     }
 
@@ -77,14 +77,16 @@ enum ImportCommand: Subcommand {
         }
     }
 
-    private static func explained(_ error: any Error, file: String, source: String) -> any Error {
+    private static func explained(_ error: any Error, file: String) -> any Error {
         switch error {
         case let error as FeatureTextError: return Failure(message: "\(file): \(error)")
         case let error as RPCError where error.code == .invalidArgument:
+            // Text that is no JSON makes the whole message unreadable to the daemon; the file tells where.
+            let unreadable = (try? FeatureDiagnosis.firstUnreadable(in: file)) ?? nil
+            let message = unreadable.map { "\($0)" } ?? error.message
+            let reason = message.hasSuffix(".") ? String(message.dropLast()) : message
             return Failure(
-                message:
-                    "\(file): \(error.message); nothing was imported (--skip-invalid leaves bad features out)"
-            )
+                message: "\(file): \(reason); nothing was imported (--skip-invalid leaves bad features out)")
         default: return error
         }
     }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Synchronization
+import Testing
+
+@testable import ClusterClient
+
+@Suite struct CallInboxTests {
+    @Test func aFullInboxStopsReadingUntilAQuarterIsLeft() async throws {
+        let announcements = Mutex(0)
+        let gauge = InboxGauge { announcements.withLock { $0 += 1 } }
+        let inbox = CallInbox(gauge: gauge)
+        for number in 1...CallInbox.capacity {
+            #expect(!gauge.anyIsFull)
+            inbox.deliver(Answer(bytes: Array("\(number)".utf8)))
+        }
+        #expect(gauge.anyIsFull)
+        for taken in 1...CallInbox.capacity * 3 / 4 {
+            #expect(gauge.anyIsFull)
+            #expect(try await inbox.next() == .item(Answer(bytes: Array("\(taken)".utf8))))
+        }
+        #expect(!gauge.anyIsFull)
+        #expect(announcements.withLock { $0 } == 1)
+    }
+
+    @Test func discardingGivesTheRoomBack() {
+        let gauge = InboxGauge {}
+        let inbox = CallInbox(gauge: gauge)
+        for _ in 0..<CallInbox.capacity { inbox.deliver(Answer(bytes: [])) }
+        inbox.discard()
+        #expect(!gauge.anyIsFull)
+    }
+
+    @Test func onlyTheFirstOutcomeCounts() async throws {
+        let inbox = CallInbox(gauge: InboxGauge {})
+        inbox.finish(.success(Answer(bytes: [49])))
+        inbox.finish(.failure(RPCError(.unavailable, "late")))
+        inbox.deliver(Answer(bytes: [50]))
+        #expect(try await inbox.next() == .last(Answer(bytes: [49])))
+        #expect(inbox.failure == nil)
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import Synchronization
+import Testing
+
+@testable import ClusterClient
+
+@Suite struct ClientTests {
+    private func failure(_ body: () async throws -> some Any) async -> RPCError? {
+        do {
+            _ = try await body()
+            return nil
+        } catch {
+            return error as? RPCError
+        }
+    }
+
+    @Test func manyCallsShareAConnectionAndTheirAnswersComeInAnyOrder() async throws {
+        // Answers come when 200 calls are there, the last one first.
+        let server = try FakeServer { message, peer in
+            guard case .open(let request) = message else { return }
+            peer.memory.append(request.id)
+            guard peer.memory.count == 200 else { return }
+            for id in peer.memory.reversed() { peer.result(id, "{\"id\":\(id)}") }
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        let answers = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<200 { group.addTask { try await client.call("T/M").text } }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(answers == Set((1...200).map { "{\"id\":\($0)}" }))
+    }
+
+    @Test func aCallCarriesMethodParamsAndDeadline() async throws {
+        let server = try FakeServer { message, peer in
+            guard case .open(let request) = message else { return }
+            let seen: JSONObject = [
+                "method": .string(request.method), "params": .object(request.params),
+                "timeout": request.timeoutMilliseconds.map { .number(Double($0)) } ?? .null,
+                "deflate": .bool(request.acceptsDeflate),
+            ]
+            peer.result(request.id, JSONValue.object(seen).text)
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        let answer = try await client.call(
+            "ClusterService/GetTile", ["z": .number(1)],
+            options: CallOptions(timeout: .milliseconds(1500), acceptsCompression: true))
+        #expect(
+            answer.text
+                == #"{"method":"clusterd.v1.ClusterService/GetTile","params":{"z":1},"timeout":1500,"deflate":true}"#
+        )
+    }
+
+    @Test func anErrorCarriesItsCodeAndDetails() async throws {
+        let server = try FakeServer { message, peer in
+            peer.send(
+                #"{"id":\#(message.id),"error":{"code":5,"status":"NOT_FOUND","message":"no","details":{"a":[1]}}}"#
+            )
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        let error = await failure { try await client.call("T/M") }
+        #expect(error == RPCError(.notFound, "no", details: ["a": .array([.number(1)])]))
+        #expect(await failure { try await client.call("T/M") }?.code == .notFound)
+    }
+
+    @Test func aLostConnectionFailsAllCallsWithUnavailable() async throws {
+        let server = try FakeServer { message, peer in
+            if message.id == 3 { peer.close() }
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        let codes = await withTaskGroup(of: StatusCode?.self) { group in
+            for _ in 0..<3 { group.addTask { await failure { try await client.call("T/M") }?.code } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes == [.unavailable, .unavailable, .unavailable])
+        #expect(await failure { try await client.call("T/M") }?.code == .unavailable)
+    }
+
+    @Test func nobodyListeningIsUnavailableAndSaysWhatToDo() async {
+        let error = await failure { try await Client.connect(socketPath: "/nonexistent/clusterd.sock") }
+        #expect(error?.code == .unavailable)
+        #expect(error?.message.contains("/nonexistent/clusterd.sock") == true)
+        #expect(error?.message.contains("start the daemon") == true)
+        let long = String(repeating: "x", count: 200)
+        #expect(await failure { try await Client.connect(socketPath: "/\(long)") }?.code == .invalidArgument)
+    }
+
+    @Test func cancellingTheTaskCancelsTheCallAtTheServer() async throws {
+        let (opened, openedNow) = AsyncStream.makeStream(of: Int64.self)
+        let (cancelled, cancelledNow) = AsyncStream.makeStream(of: Int64.self)
+        let server = try FakeServer { message, peer in
+            switch message {
+            case .open(let request) where request.method.hasSuffix("Slow"): openedNow.yield(request.id)
+            case .cancel(let id):
+                cancelledNow.yield(id)
+                peer.send(#"{"id":\#(id),"error":{"code":1,"status":"CANCELLED","message":"cancelled"}}"#)
+            default: peer.result(message.id, "{}")
+            }
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        let task = Task { try await client.call("T/Slow") }
+        var openings = opened.makeAsyncIterator()
+        let id = await openings.next()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        var cancellations = cancelled.makeAsyncIterator()
+        #expect(await cancellations.next() == id)
+        #expect(try await client.call("T/M").text == "{}")
+    }
+
+    @Test func aStreamHandsOutItsItemsInOrderAndEnds() async throws {
+        let server = try FakeServer { message, peer in
+            for number in 0..<1000 { peer.item(message.id, "{\"n\":\(number)}") }
+            peer.send(#"{"id":\#(message.id),"end":{}}"#)
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        var numbers: [Int] = []
+        for try await item in try client.openServerStream("T/S") {
+            numbers.append(try item.value()["n"]?.asInteger ?? -1)
+        }
+        #expect(numbers == Array(0..<1000))
+    }
+
+    @Test func itemsBeforeAnErrorAreHandedOutFirst() async throws {
+        let server = try FakeServer { message, peer in
+            peer.item(message.id, "{}")
+            peer.send(#"{"id":\#(message.id),"error":{"code":10,"status":"ABORTED","message":"moved on"}}"#)
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        var items = try client.openServerStream("T/S").makeAsyncIterator()
+        #expect(try await items.next()?.text == "{}")
+        let error = await failure { try await items.next() as Any }
+        #expect(error?.code == .aborted)
+    }
+
+    @Test func anImportStreamsItsItemsAndGetsOneAnswer() async throws {
+        let server = try FakeServer { message, peer in
+            switch message {
+            case .open: break
+            case .item(_, let bytes): peer.memory.append(Int64(bytes.count))
+            case .end(let id):
+                peer.result(id, "{\"items\":\(peer.memory.count),\"bytes\":\(peer.memory.reduce(0, +))}")
+            case .cancel: break
+            }
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        let call = try client.openClientStream("T/I")
+        let item = Array("{\"features\":[\"\(String(repeating: "x", count: 1 << 20))\"]}".utf8)
+        for _ in 0..<20 { try await call.send(item) }
+        #expect(try await call.finish().text == "{\"items\":20,\"bytes\":\(20 * item.count)}")
+    }
+
+    @Test func anImportThatIsRefusedStopsSending() async throws {
+        let server = try FakeServer { message, peer in
+            guard case .item(let id, _) = message else { return }
+            peer.memory.append(id)
+            guard peer.memory.count == 1 else { return }
+            peer.send(#"{"id":\#(id),"error":{"code":3,"status":"INVALID_ARGUMENT","message":"bad"}}"#)
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        let call = try client.openClientStream("T/I")
+        let error = await failure {
+            while true { try await call.send([UInt8]("{\"features\":[]}".utf8)) }
+        }
+        #expect(error?.code == .invalidArgument)
+    }
+
+    @Test func anErrorOfNoCallEndsTheConnection() async throws {
+        let server = try FakeServer { _, peer in
+            peer.send(#"{"id":null,"error":{"code":3,"status":"INVALID_ARGUMENT","message":"not JSON"}}"#)
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        #expect(await failure { try await client.call("T/M") } == RPCError(.invalidArgument, "not JSON"))
+        #expect(await failure { try await client.call("T/M") } == RPCError(.invalidArgument, "not JSON"))
+    }
+
+    @Test(
+        arguments: [[2, 0, 0, 0, 2, 123, 125], [0, 255, 255, 255, 255], [0, 0, 0, 0, 1, 91]] as [[UInt8]])
+    func aServerThatBreaksTheProtocolIsLeft(bytes: [UInt8]) async throws {
+        let server = try FakeServer { _, peer in peer.sendRaw(bytes) }
+        let client = try await Client.connect(socketPath: server.path)
+        #expect(await failure { try await client.call("T/M") }?.code == .internal)
+    }
+
+    @Test func closingEndsCallsUnderWay() async throws {
+        let (opened, openedNow) = AsyncStream.makeStream(of: Void.self)
+        let server = try FakeServer { _, _ in openedNow.yield() }
+        let client = try await Client.connect(socketPath: server.path)
+        let call = Task { await failure { try await client.call("T/M") } }
+        for await _ in opened { break }
+        client.close()
+        #expect(await call.value?.code == .cancelled)
+    }
+
+    @Test func queriesHaveTypes() async throws {
+        let server = try FakeServer { message, peer in
+            peer.result(
+                message.id,
+                """
+                {"type":"FeatureCollection","features":[
+                {"type":"Feature","id":164,"properties":{"cluster":true,"cluster_id":164,"point_count":1200,"point_count_abbreviated":"1.2k","sum":5},"geometry":{"type":"Point","coordinates":[1.5,2]}},
+                {"type":"Feature","id":7,"properties":{"cluster":true,"name":"liar"},"geometry":{"type":"Point","coordinates":[3,4,5]}}],
+                "truncated":true,"revision":12}
+                """)
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        let found = try await client.clusters(of: "s", in: .world, zoom: 3, limit: 2)
+        #expect(found.revision == 12 && found.isTruncated == true)
+        #expect(
+            found.features[0].cluster == Feature.Cluster(id: 164, pointCount: 1200, abbreviatedCount: "1.2k"))
+        #expect(found.features[1].cluster == nil)
+        #expect(found.features[1].longitude == 3)
+    }
+}

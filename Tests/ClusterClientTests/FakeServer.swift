@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import EventLoop
+import Foundation
+import JSON
+import Synchronization
+
+/// A server on a socket of its own that answers as a test says.
+final class FakeServer: Sendable {
+    /// What a test's handler may do with a message: runs on the server's loop.
+    final class Peer {
+        private let connection: Connection
+        /// For the handler's own bookkeeping.
+        var memory: [Int64] = []
+
+        init(_ connection: Connection) { self.connection = connection }
+
+        func send(_ json: String) {
+            var bytes = ByteWriter()
+            let frame = FrameEncoder(beginningIn: &bytes)
+            bytes.append(raw: json)
+            frame.end(in: &bytes)
+            sendRaw(bytes.bytes)
+        }
+
+        func sendRaw(_ bytes: [UInt8]) {
+            let copy = NSData(bytes: bytes, length: bytes.count)
+            connection.write(UnsafeRawBufferPointer(start: copy.bytes, count: copy.length), keeping: copy)
+        }
+
+        func result(_ id: Int64, _ json: String) { send(#"{"id":\#(id),"result":\#(json)}"#) }
+        func item(_ id: Int64, _ json: String) { send(#"{"id":\#(id),"item":\#(json)}"#) }
+        func close() { connection.close() }
+        func pauseReading() { connection.pauseReading() }
+        func resumeReading() { connection.resumeReading() }
+    }
+
+    let path: String
+    private let remote = Mutex<(EventLoop.Remote, LoopBound<EventLoop>)?>(nil)
+
+    init(_ handler: @escaping @Sendable (ClientMessage, Peer) -> Void) throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "f\(UUID().uuidString.prefix(8)).sock"
+        ).path
+        self.path = path
+        let ready = DispatchSemaphore(value: 0)
+        let failure = Mutex<EventLoopError?>(nil)
+        Thread.detachNewThread { [self] in
+            do throws(EventLoopError) {
+                let loop = try EventLoop()
+                var kept: [(Connection, Peer)] = []
+                let listener = try Listener(on: loop, path: path) { connection in
+                    let peer = Peer(connection)
+                    kept.append((connection, peer))
+                    Self.serve(connection, peer, handler)
+                }
+                remote.withLock { $0 = (loop.remote, LoopBound(loop)) }
+                ready.signal()
+                loop.run()
+                listener.close()
+                kept.forEach { $0.0.close() }
+            } catch {
+                failure.withLock { $0 = error }
+                ready.signal()
+            }
+        }
+        ready.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    private static func serve(
+        _ connection: Connection, _ peer: Peer, _ handler: @escaping @Sendable (ClientMessage, Peer) -> Void
+    ) {
+        var frames = FrameDecoder()
+        let parser = JSONParser()
+        connection.start(
+            onRead: { bytes in
+                frames.append(bytes)
+                do {
+                    while let message = try frames.next({ try? ClientMessage.read($0, parser: parser) }) {
+                        if let message { handler(message, peer) }
+                    }
+                } catch { connection.close() }
+            }, onWritten: {}, onEnd: { _ in connection.close() })
+    }
+
+    /// Runs something on the server's loop.
+    func post(_ body: @escaping @Sendable () -> Void) { remote.withLock { $0?.0.post(body) } }
+
+    deinit {
+        remote.withLock { remote in
+            guard let (remote, loop) = remote else { return }
+            remote.post { loop.value.stop() }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import JSON
+import Testing
+
+@testable import clusterctl
+
+@Suite struct FormattingTests {
+    @Test(arguments: [
+        (0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567"),
+        (Int.min, "-9,223,372,036,854,775,808"),
+    ])
+    func wholeNumbersAreGrouped(number: Int, text: String) { #expect(Quantity.grouped(number) == text) }
+
+    @Test(arguments: [
+        (0.0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (180_887_197, "173 MiB"), (1_048_575, "1.0 MiB"),
+    ])
+    func bytesAreShort(count: Double, text: String) { #expect(Quantity.bytes(count) == text) }
+
+    @Test(arguments: [
+        (0.034, "0.03 ms"), (15.2, "15 ms"), (1500, "1.50 s"), (65_000, "1 min 5 s"),
+        (7_260_000, "2 h 1 min"),
+        (183_600_000, "2 d 3 h"),
+    ])
+    func durationsAreInTheirUnit(milliseconds: Double, text: String) {
+        #expect(Quantity.duration(milliseconds: milliseconds) == text)
+    }
+
+    @Test(arguments: [
+        (1.005, 2, "1.00"), (-0.5, 0, "-1"), (2.5, 1, "2.5"), (1e300, 2, "1e+300"), (0.07, 1, "0.1"),
+    ])
+    func decimalsAreFixed(value: Double, decimals: Int, text: String) {
+        #expect(Quantity.fixed(value, decimals: decimals) == text)
+    }
+
+    @Test func tablesAlignByDisplayedWidth() {
+        var table = Table([.text("NAME"), .number("N"), .flexible("MORE")])
+        table.add(["Zürich", "7", "a"])
+        table.add(["東京", "1,234", "b\u{1B}[31m\n"])
+        #expect(
+            table.text(width: nil, style: .plain) == """
+                NAME        N  MORE
+                Zürich      7  a
+                東京    1,234  b [31m
+
+                """)
+    }
+
+    @Test func flexibleColumnsGiveWay() {
+        var table = Table([.text("A"), .flexible("B")])
+        table.add(["x", String(repeating: "long ", count: 10)])
+        let lines = table.text(width: 20, style: .plain).split(separator: "\n")
+        #expect(lines[1] == "x  long long long l…")
+    }
+
+    @Test func widthsOfScriptsDiffer() {
+        #expect(DisplayWidth.of("e\u{301}") == 1)
+        #expect(DisplayWidth.of("東") == 2)
+        #expect(DisplayWidth.truncate("東京都", to: 4) == "東…")
+    }
+
+    @Test func theProgressBarFitsTheTerminal() {
+        for width in [10, 40, 80, 200] {
+            let line = ProgressBar.line(
+                "cities", 50 << 20, of: 100 << 20, 12_345, elapsed: .seconds(2), width: width)
+            #expect(DisplayWidth.of(line) < width)
+        }
+        let line = ProgressBar.line("c", 50 << 20, of: 100 << 20, 12_345, elapsed: .seconds(2), width: 90)
+        #expect(line.contains("50%") && line.contains("12,345 features") && line.contains("25.0 MiB/s"))
+    }
+
+    @Test func theWrongPartIsUnderlined() {
+        let text = #"["+", 1, ["get", 7]]"#
+        #expect(JSONPlace.range(of: "[2][1]", in: text) == 17..<18)
+        #expect(JSONPlace.range(of: "[2]", in: text) == 9..<19)
+        #expect(JSONPlace.range(of: "", in: text) == 0..<20)
+        #expect(JSONPlace.range(of: #"[1]["b"]"#, in: #"[0,{"b":"é"}]"#) == 8..<12)
+        #expect(JSONPlace.range(of: "[0]", in: "no json") == nil)
+        #expect(
+            Underline.message("Expected.", in: "[\n \"東\", 7]", at: 10..<11)
+                == " \"東\", 7]\n       ^\nExpected.")
+        #expect(Underline.message("Past.", in: "[1", at: 9..<10) == "[1\n  ^\nPast.")
+    }
+
+    @Test(
+        arguments: [
+            ("-10,35, 30 ,60", BoundingBox(west: -10, south: 35, east: 30, north: 60)), ("1,2,3", nil),
+            ("1,2,3,x", nil),
+            ("1,2,3,nan", nil), ("1,2,3,4,", nil),
+        ] as [(String, BoundingBox?)])
+    func boxesAreFourNumbers(text: String, box: BoundingBox?) { #expect(BoundingBox(text: text) == box) }
+
+    @Test(arguments: [
+        ("", [] as [UInt8]?), ("AQ==", [1]), ("AQI=", [1, 2]), ("AQID", [1, 2, 3]), ("A", nil), ("A?==", nil),
+    ])
+    func base64IsDecoded(text: String, bytes: [UInt8]?) { #expect(Base64.decode(text) == bytes) }
+
+    @Test(arguments: [
+        ("17", JSONValue.number(17)), ("\"17\"", .string("17")), ("abc", .string("abc")),
+        ("true", .string("true")),
+    ])
+    func idsAreNumbersWhereTheyLookLikeIt(text: String, id: JSONValue) {
+        #expect(UpdateCommand.identifier(text) == id)
+    }
+
+    @Test func countersOfStatisticsGetRates() throws {
+        let before = try JSONReader.parse(#"{"bytes":{"sent":1024},"calls":{"total":10},"uptimeSeconds":1}"#)
+        let now = try JSONReader.parse(
+            #"{"bytes":{"sent":5120},"calls":{"total":30},"uptimeSeconds":3,"methods":{"A/B":{"calls":2,"latencyMs":{"p50":0.5}}}}"#
+        )
+        let text = StatsReport(now, before: before, seconds: 2).text(width: nil, style: .plain)
+        #expect(text.contains("bytes.sent     5.0 KiB  (+2.0k/s)"))
+        #expect(text.contains("calls.total    30  (+10/s)"))
+        #expect(text.contains("uptimeSeconds  3.00 s\n"))
+        #expect(text.contains("A/B       2  0.50 ms"))
+    }
+}
+
+@Suite struct SyntheticPointsTests {
+    private func text(_ kind: SyntheticPoints.Kind, seed: UInt64, count: Int = 500) -> String {
+        var points = SyntheticPoints(kind: kind, seed: seed)
+        var writer = ByteWriter()
+        writer.append("[")
+        for index in 0..<count {
+            if index > 0 { writer.append(",") }
+            points.write(index, into: &writer)
+        }
+        writer.append("]")
+        return writer.string
+    }
+
+    @Test(arguments: SyntheticPoints.Kind.allCases)
+    func pointsAreGoodFeaturesAndTheSameForTheSameSeed(kind: SyntheticPoints.Kind) throws {
+        let text = text(kind, seed: 7)
+        #expect(text == self.text(kind, seed: 7))
+        #expect(text != self.text(kind, seed: 8))
+        let features = try #require(try JSONReader.parse(text).asArray).compactMap(Feature.init)
+        #expect(features.count == 500)
+        #expect(features.allSatisfy { abs($0.longitude) <= 180 && abs($0.latitude) <= 90 })
+        #expect(features.allSatisfy { $0.properties["name"] != nil && $0.properties["score"] != nil })
+    }
+
+    @Test(arguments: [
+        (0.0, "0"), (-0.5, "-0.5"), (12.3456789, "12.3456789"), (-179.999999, "-179.999999"),
+        (1.0000001, "1.0000001"),
+    ])
+    func decimalsAreWrittenWithoutNeedlessZeros(value: Double, text: String) {
+        var writer = ByteWriter()
+        writer.append(decimal: value, places: 7)
+        #expect(writer.string == text)
+    }
+}
