@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+import EventLoop
+import Glibc
+import Synchronization
+import Testing
+
+import class Foundation.FileManager
+import class Foundation.NSData
+import struct Foundation.UUID
+
+@Suite struct EventLoopTests {
+    private let path = FileManager.default.temporaryDirectory
+        .appendingPathComponent("e\(UUID().uuidString.prefix(8)).sock").path
+
+    @Test func postsRunInOrderOnTheLoop() throws {
+        let loop = try EventLoop()
+        let keep = Timer(on: loop, delay: 60_000) {}
+        let seen = Mutex<[Int]>([])
+        let bound = LoopBound(loop)
+        for number in 0..<100 { loop.remote.post { seen.withLock { $0.append(number) } } }
+        loop.remote.post { bound.value.stop() }
+        withExtendedLifetime(keep) { loop.run() }
+        #expect(seen.withLock { $0 } == Array(0..<100))
+    }
+
+    @Test func bytesGoThereAndBackWhateverTheirNumber() throws {
+        let loop = try EventLoop()
+        let sent = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let memory = NSData(bytes: sent, length: sent.count)
+        var received: [UInt8] = []
+        var accepted: Connection?
+        let listener = try Listener(on: loop, path: path) { connection in
+            accepted = connection
+            connection.start(
+                onRead: { bytes in
+                    let copy = NSData(bytes: bytes.baseAddress, length: bytes.count)
+                    connection.write(
+                        UnsafeRawBufferPointer(start: copy.bytes, count: copy.length), keeping: copy)
+                }, onWritten: {}, onEnd: { _ in connection.close() })
+        }
+        var client: Connection?
+        Connection.connect(on: loop, path: path) { result in
+            guard let connection = try? result.get() else { return loop.stop() }
+            client = connection
+            connection.start(
+                onRead: { bytes in
+                    received += bytes
+                    if received.count == sent.count { loop.stop() }
+                }, onWritten: {}, onEnd: { _ in loop.stop() })
+            connection.write(
+                UnsafeRawBufferPointer(start: memory.bytes, count: memory.length), keeping: memory)
+        }
+        loop.run()
+        #expect(received == sent)
+        client?.close()
+        accepted?.close()
+        listener.close()
+        loop.run()
+    }
+
+    @Test func connectingToNobodySaysWhy() throws {
+        let loop = try EventLoop()
+        var failure: EventLoopError?
+        Connection.connect(on: loop, path: path) { result in
+            if case .failure(let error) = result { failure = error }
+        }
+        loop.run()
+        #expect(failure?.number == ENOENT)
+    }
+
+    @Test func aTimerFiresAgainUntilItIsLetGoOf() throws {
+        let loop = try EventLoop()
+        var count = 0
+        var timer: Timer?
+        timer = Timer(on: loop, delay: 1, every: 1) {
+            count += 1
+            if count == 3 { timer = nil }
+        }
+        #expect(timer != nil)
+        loop.run()
+        #expect(count == 3)
+    }
+
+    @Test func workRunsElsewhereAndCompletesOnTheLoop() throws {
+        let loop = try EventLoop()
+        let worker = Mutex<UInt>(0)
+        var completedOn: UInt = 0
+        loop.work(
+            { worker.withLock { $0 = UInt(pthread_self()) } },
+            completion: { completedOn = UInt(pthread_self()) })
+        loop.run()
+        #expect(completedOn == UInt(pthread_self()))
+        #expect(worker.withLock { $0 } != completedOn)
+    }
+}
