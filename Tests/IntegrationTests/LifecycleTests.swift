@@ -20,9 +20,8 @@ struct LifecycleTests {
         _ = daemon.end(with: SIGKILL)
         #expect(FileManager.default.fileExists(atPath: daemon.socketPath))
         let ready = try NotifySocket(path: daemon.folder + "/again")
-        let errors = Pipe()
-        let second = DaemonProcess.make(
-            ["--socket", daemon.socketPath], ["NOTIFY_SOCKET": ready.path], errors)
+        let second = try DaemonProcess.make(
+            ["--socket", daemon.socketPath], ["NOTIFY_SOCKET": ready.path], errors: daemon.folder + "/second")
         try second.run()
         #expect(ready.wait(for: "READY=1"))
         #expect(try daemon.client().call("ServerService/Check") == ["status": "SERVING"])

@@ -6,7 +6,7 @@ public final class DaemonProcess {
     public let folder: String
     public let socketPath: String
     public private(set) var process: Process
-    public let errorOutput = Pipe()
+    private let errorPath: String
 
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
@@ -28,9 +28,10 @@ public final class DaemonProcess {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         socketPath = folder + "/clusterd.sock"
         let ready = try NotifySocket(path: folder + "/notify")
-        process = Self.make(
+        errorPath = folder + "/errors"
+        process = try Self.make(
             ["--socket", socketPath] + arguments,
-            environment.merging(["NOTIFY_SOCKET": ready.path]) { $1 }, errorOutput)
+            environment.merging(["NOTIFY_SOCKET": ready.path]) { $1 }, errors: errorPath)
         try process.run()
         guard ready.wait(for: "READY=1") else {
             process.terminate()
@@ -39,14 +40,17 @@ public final class DaemonProcess {
     }
 
     /// A daemon that is not started yet.
+    ///
+    /// - Parameter errors: the file that takes what it says. Files, not pipes: children that are started at
+    ///   the same time inherit each other's pipes, which then never end.
     public static func make(
-        _ arguments: [String], _ environment: [String: String] = [:], _ errorOutput: Pipe
-    ) -> Process {
+        _ arguments: [String], _ environment: [String: String] = [:], errors: String
+    ) throws -> Process {
         let process = Process()
         process.executableURL = products.appendingPathComponent("clusterd")
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardError = errorOutput
+        process.standardError = try output(to: errors)
         process.standardOutput = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
         return process
@@ -56,25 +60,33 @@ public final class DaemonProcess {
     public static func run(
         _ program: String, _ arguments: [String], environment: [String: String] = [:], input: Data? = nil
     ) throws -> (status: Int32, output: String, errors: String) {
+        let folder = NSTemporaryDirectory() + "clusterd-run-" + UUID().uuidString.prefix(12)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
         let process = Process()
-        let (output, errors, inputPipe) = (Pipe(), Pipe(), Pipe())
         process.executableURL =
             program.hasPrefix("/") ? URL(fileURLWithPath: program) : products.appendingPathComponent(program)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardOutput = output
-        process.standardError = errors
-        process.standardInput = inputPipe
+        process.standardOutput = try output(to: folder + "/output")
+        process.standardError = try output(to: folder + "/errors")
+        try (input ?? Data()).write(to: URL(fileURLWithPath: folder + "/input"))
+        process.standardInput = FileHandle(forReadingAtPath: folder + "/input")
         try process.run()
-        if let input { try inputPipe.fileHandleForWriting.write(contentsOf: input) }
-        try inputPipe.fileHandleForWriting.close()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        let errorText = errors.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        return (
-            process.terminationStatus, String(decoding: text, as: UTF8.self),
-            String(decoding: errorText, as: UTF8.self)
-        )
+        return (process.terminationStatus, text(of: folder + "/output"), text(of: folder + "/errors"))
+    }
+
+    private static func output(to path: String) throws -> FileHandle {
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        guard let handle = FileHandle(forWritingAtPath: path) else {
+            throw Failure(description: "cannot write \(path)")
+        }
+        return handle
+    }
+
+    private static func text(of path: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
     }
 
     public func client() throws -> RawClient { try RawClient(path: socketPath) }
@@ -92,10 +104,8 @@ public final class DaemonProcess {
         return process.terminationStatus
     }
 
-    /// What the daemon said, after its end.
-    public func errorText() -> String {
-        String(decoding: errorOutput.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    }
+    /// What the daemon has said.
+    public func errorText() -> String { Self.text(of: errorPath) }
 
     deinit {
         if process.isRunning { _ = end(with: SIGKILL) }

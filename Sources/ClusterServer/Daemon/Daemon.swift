@@ -45,6 +45,7 @@ public final class Daemon {
     /// Serves until a signal ends it.
     public func run() throws(Problem) {
         signal(SIGPIPE, SIG_IGN)
+        Self.unblockSignals()
         Self.raiseDescriptorLimit()
         try listen()
         do throws(EventLoopError) {
@@ -98,6 +99,13 @@ public final class Daemon {
 
     private func reload() {
         log.write(.info, "SIGHUP: nothing of this configuration can change while serving")
+    }
+
+    /// A parent may have blocked signals, and a child inherits that; then nothing could end it.
+    private static func unblockSignals() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
     }
 
     /// Lets as many connections be open as the system allows this process.
