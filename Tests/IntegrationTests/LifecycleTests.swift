@@ -99,7 +99,8 @@ struct LifecycleTests {
         let script = """
             import os, socket, sys
             s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(16)
-            os.dup2(s.fileno(), 3, inheritable=True)
+            s.set_inheritable(True)
+            if s.fileno() != 3: os.dup2(s.fileno(), 3, inheritable=True)
             os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
             os.execv(sys.argv[2], [sys.argv[2], "--log-level", "error"])
             """

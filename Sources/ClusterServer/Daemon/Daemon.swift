@@ -11,6 +11,8 @@ public final class Daemon {
     private let loop: EventLoop
     private let server: Server
     private let serving: Serving
+    /// Sockets that the service manager handed over.
+    private let handedOver: [Int32]
     private var signals: [SignalWatcher] = []
     private var watchdog: Timer?
     private var socketPath: String?
@@ -29,6 +31,7 @@ public final class Daemon {
 
     public init(_ configuration: Configuration) throws(Problem) {
         self.configuration = configuration
+        handedOver = Systemd.listenDescriptors()
         log = Log(level: configuration.logLevel)
         let serving = Serving()
         self.serving = serving
@@ -64,7 +67,6 @@ public final class Daemon {
     }
 
     private func listen() throws(Problem) {
-        let handedOver = Systemd.listenDescriptors()
         guard handedOver.isEmpty else {
             for descriptor in handedOver {
                 try system { () throws(EventLoopError) in try server.listen(descriptor: descriptor) }

@@ -3,7 +3,8 @@ import Glibc
 
 /// What systemd and a service tell each other (sd_notify(3), sd_listen_fds(3)), without its library.
 public enum Systemd {
-    /// The listening sockets handed over to this process, in their order; none where none were.
+    /// The listening sockets handed over to this process, in their order; none where none were. To be asked
+    /// before anything else opens a descriptor. What is no listening socket is left out.
     public static func listenDescriptors() -> [Int32] {
         guard let pid = variable("LISTEN_PID"), pid == String(getpid()),
             let text = variable("LISTEN_FDS"), let count = Int32(text), count > 0, count < 1024
@@ -13,7 +14,13 @@ public enum Systemd {
         unsetenv("LISTEN_FDNAMES")
         let descriptors = Array(3..<3 + count)
         for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        return descriptors
+        return descriptors.filter(isListening)
+    }
+
+    private static func isListening(_ descriptor: Int32) -> Bool {
+        var flag: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &flag, &length) == 0 && flag != 0
     }
 
     /// Sends a state such as `READY=1` to the service manager; does nothing where there is none.
