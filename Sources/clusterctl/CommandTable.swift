@@ -15,7 +15,7 @@ enum CommandTable {
         ClustersCommand.self, TileCommand.self, ChildrenCommand.self, LeavesCommand.self, ZoomCommand.self,
         HullCommand.self, LocateCommand.self,
         InfoCommand.self, StatsCommand.self, HealthCommand.self,
-        EvalCommand.self, GenerateCommand.self,
+        EvalCommand.self, GenerateCommand.self, BenchCommand.self,
     ]
 
     static let root = Command(

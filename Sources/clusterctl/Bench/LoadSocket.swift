@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import Glibc
+
+/// The system calls of the load generator: Unix sockets that never block, and waiting for many of them.
+enum LoadSocket {
+    /// Connects; the socket does not block afterwards.
+    static func connect(to path: String) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw FeatureInputError(name: path, number: errno) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let fits = withUnsafeMutableBytes(of: &address.sun_path) { target in
+            guard bytes.count < target.count else { return false }
+            target.copyBytes(from: bytes)
+            return true
+        }
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard fits, status == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
+            let number = fits ? errno : ENAMETOOLONG
+            close(descriptor)
+            throw FeatureInputError(name: path, number: number)
+        }
+        return descriptor
+    }
+
+    enum Transfer: Equatable { case bytes(Int), wouldBlock, closed }
+
+    static func send(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Transfer {
+        result(
+            bytes.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            })
+    }
+
+    static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+        result(recv(descriptor, buffer.baseAddress, buffer.count, 0))
+    }
+
+    private static func result(_ count: Int) -> Transfer {
+        if count > 0 { return .bytes(count) }
+        return count < 0 && (errno == EAGAIN || errno == EINTR) ? .wouldBlock : .closed
+    }
+
+    /// Waits at most so long until one of the sockets is ready, and marks those that are.
+    static func wait(_ polled: inout [pollfd], milliseconds: Int32) {
+        let count = nfds_t(polled.count)
+        if poll(&polled, count, milliseconds) < 0 {
+            for index in polled.indices { polled[index].revents = 0 }
+        }
+    }
+
+    /// Nanoseconds of a clock that is never set.
+    static func now() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import ClusterProtocol
+import CommandLineOptions
+import JSON
+
+/// `clusterctl bench`: puts load on the daemon, or on Redis for comparison, and measures.
+enum BenchCommand: Subcommand {
+    static let table = Command(
+        "bench", summary: "Put load on the daemon and measure rate and latency",
+        details: [
+            "The requests are viewports, tiles and clusters of what the source holds, the same in each run. With "
+                + "--redis the same load generator asks a Redis server for one stored value instead."
+        ],
+        operands: [
+            Operand("SOURCE", kind: .dynamic("sources"), count: .optional, help: "the source to ask for")
+        ],
+        options: [
+            Option(
+                "connections", short: "c", value: "N", kind: .integer(1...10000),
+                help: "connections; default 16"),
+            Option(
+                "depth", short: "d", value: "N", kind: .integer(1...1000),
+                help: "requests in flight on each; default 1"),
+            Option(
+                "duration", short: "t", value: "SECONDS", kind: .number(0.1...86400),
+                help: "how long; default 5"),
+            Option(
+                "mix", short: "m", value: "KIND=N,...",
+                help:
+                    "what to ask for, in which proportions: clusters, tile, children, leaves, zoom, hull; default clusters"
+            ),
+            Option(
+                "zooms", short: "z", value: "LOW-HIGH", help: "zooms of viewports and tiles; default 3-12"),
+            Option(
+                "limit", short: "n", value: "N", kind: .integer(1...1_000_000),
+                help: "the most features of a viewport; default 60"),
+            Option("redis", value: "PATH", kind: .file, help: "ask the Redis server at this Unix socket"),
+            Option(
+                "key", short: "k", value: "KEY", help: "the key to get from Redis; default clusterctl-bench"),
+            Option(
+                "value-size", value: "BYTES", kind: .integer(1...(64 << 20)),
+                help: "store a value of this size under the key first"),
+        ],
+        examples: [
+            Example("clusterctl bench cities -c 16 -t 10", "asks for viewports over 16 connections"),
+            Example(
+                "clusterctl bench cities -m clusters=8,tile=1,leaves=1 -d 8",
+                "a mix, 8 requests in flight on each"),
+            Example(
+                "clusterctl bench --redis /run/redis/redis.sock --value-size 12000", "the same load on Redis"),
+        ])
+
+    private static let warmUp = 0.5
+    private static let requestCount = 4096
+
+    static func run(_ invocation: Invocation) async throws {
+        let arguments = invocation.arguments
+        let report: BenchReport
+        if let path = arguments.string("redis") {
+            report = try redis(path, invocation)
+        } else {
+            guard let source = arguments.operand(0) else {
+                throw arguments.usageError("missing operand SOURCE")
+            }
+            report = try await clusterd(source, invocation)
+        }
+        if invocation.wantsJSON {
+            invocation.print(JSONValue.object(report.json).text)
+        } else {
+            Terminal.write(report.text(style: Terminal.outputStyle))
+        }
+        if report.result.answers == 0 || report.result.lostConnections > 0 {
+            throw Failure(message: "the server has closed \(report.result.lostConnections) connections")
+        }
+    }
+
+    private static func clusterd(_ source: String, _ invocation: Invocation) async throws -> BenchReport {
+        let arguments = invocation.arguments
+        let text = arguments.string("mix") ?? "clusters"
+        guard let mix = RequestMix(text: text) else {
+            throw arguments.usageError("invalid argument '\(text)' for '--mix': KIND=N,... is expected")
+        }
+        var viewport = RequestMix.Viewport()
+        if let limit = arguments.integer("limit") { viewport.limit = Int(limit) }
+        if let zooms = arguments.string("zooms") { viewport.zooms = try range(zooms, invocation) }
+        let client = try await invocation.connect()
+        let requests = try await mix.requests(for: source, viewport: viewport, count: requestCount, client)
+        client.close()
+        let path = SocketPath.resolve(option: arguments.string("socket"))
+        let result = try measure(path, invocation) { index in
+            ClusterdLoad(requests: requests, first: index &* 257)
+        }
+        return BenchReport(title: "clusterd at \(path), \(source), \(text)", result: result)
+    }
+
+    private static func redis(_ path: String, _ invocation: Invocation) throws -> BenchReport {
+        let key = invocation.arguments.string("key") ?? "clusterctl-bench"
+        if let size = invocation.arguments.integer("value-size") {
+            try RedisStore.set(key, bytes: Int(size), path: path)
+        }
+        let result = try measure(path, invocation) { _ in RedisLoad(key: key) }
+        return BenchReport(title: "redis at \(path), GET \(key)", result: result)
+    }
+
+    private static func measure<Wire: LoadProtocol>(
+        _ path: String, _ invocation: Invocation, _ wire: (Int) -> Wire
+    ) throws -> LoadResult {
+        let arguments = invocation.arguments
+        return try LoadGenerator.run(
+            path: path, connections: Int(arguments.integer("connections") ?? 16),
+            depth: Int(arguments.integer("depth") ?? 1), warmUp: warmUp,
+            seconds: arguments.number("duration") ?? 5, wire: wire)
+    }
+
+    private static func range(_ text: String, _ invocation: Invocation) throws -> ClosedRange<Int> {
+        let ends = text.split(separator: "-").map { Int($0) }
+        if let low = ends.first ?? nil, let high = ends.last ?? nil, ends.count <= 2, low >= 0, high <= 24,
+            low <= high
+        {
+            return low...high
+        }
+        throw invocation.arguments.usageError(
+            "invalid argument '\(text)' for '--zooms': two zooms from 0 to 24 are expected, such as 3-12")
+    }
+}
