@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+
+/// A growing run of bytes that is filled, read back and used again: what a tile's parts are made in.
+///
+/// Invariant: `base` points at `capacity` bytes of this value's own, of which the first `count` are written.
+/// All of this module's writes through pointers are here.
+struct ByteArena: ~Copyable {
+    private var base: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    private(set) var count = 0
+
+    init(capacity: Int) {
+        self.capacity = max(capacity, 64)
+        base = UnsafeMutablePointer<UInt8>.allocate(capacity: self.capacity)
+    }
+
+    deinit { base.deallocate() }
+
+    @inline(__always) mutating func reserve(_ more: Int) {
+        if capacity - count < more { grow(more) }
+    }
+
+    @inline(never) private mutating func grow(_ more: Int) {
+        let wanted = max(count + more, capacity * 2)
+        let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: wanted)
+        grown.update(from: base, count: count)
+        base.deallocate()
+        base = grown
+        capacity = wanted
+    }
+
+    @inline(__always) mutating func append(_ byte: UInt8) {
+        reserve(1)
+        base[count] = byte
+        count &+= 1
+    }
+
+    /// Appends a protobuf varint: seven bits a byte, the lowest first.
+    @inline(__always) mutating func append(varint value: UInt64) {
+        reserve(10)
+        var rest = value
+        while rest >= 0x80 {
+            base[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+            count &+= 1
+            rest >>= 7
+        }
+        base[count] = UInt8(truncatingIfNeeded: rest)
+        count &+= 1
+    }
+
+    /// Appends a number's eight bytes, the lowest first.
+    mutating func append(littleEndian value: UInt64) {
+        reserve(8)
+        UnsafeMutableRawPointer(base + count).storeBytes(of: value.littleEndian, as: UInt64.self)
+        count &+= 8
+    }
+
+    @inline(__always) mutating func append(contentsOf bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        reserve(bytes.count)
+        UnsafeMutableRawPointer(base + count).copyMemory(from: start, byteCount: bytes.count)
+        count &+= bytes.count
+    }
+
+    /// Forgets what was written from `length` on. `length` is at most `count`.
+    @inline(__always) mutating func truncate(to length: Int) { count = min(count, max(length, 0)) }
+
+    /// Whether the bytes in the range from `start` to the end are the same as those of as many from `other`.
+    @inline(__always) func tail(from start: Int, equalsAt other: Int) -> Bool {
+        var place = start
+        var compared = other
+        while place &+ 8 <= count {
+            if word(at: place) != word(at: compared) { return false }
+            place &+= 8
+            compared &+= 8
+        }
+        while place < count {
+            if base[place] != base[compared] { return false }
+            place &+= 1
+            compared &+= 1
+        }
+        return true
+    }
+
+    /// A hash of the bytes from `start` to the end.
+    @inline(__always) func hashOfTail(from start: Int, seed: UInt64) -> UInt64 {
+        var hash = seed ^ UInt64(truncatingIfNeeded: count &- start)
+        var place = start
+        while place &+ 8 <= count {
+            hash = Self.mix(hash ^ word(at: place))
+            place &+= 8
+        }
+        var rest: UInt64 = 0
+        while place < count {
+            rest = rest << 8 | UInt64(base[place])
+            place &+= 1
+        }
+        return Self.mix(hash ^ rest)
+    }
+
+    @inline(__always) private func word(at place: Int) -> UInt64 {
+        UnsafeRawPointer(base + place).loadUnaligned(as: UInt64.self)
+    }
+
+    @inline(__always) private static func mix(_ value: UInt64) -> UInt64 {
+        // An odd constant with bits all over; the product's halves are folded into one.
+        let product = value.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return product.high ^ product.low
+    }
+
+    func withBytes<Result: ~Copyable>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        body(UnsafeRawBufferPointer(start: base, count: count))
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+
+/// A layer's keys or values: each different one once, numbered in the order of appearance, lying in the form
+/// in which the tile carries them.
+///
+/// A candidate is written behind the others, then `intern` either keeps it or drops it for its equal. So nothing
+/// is copied, and no object is made for a key or value. The hash is seeded anew in every process: a
+/// sender cannot prepare collisions.
+struct FieldDictionary: ~Copyable {
+    /// The fields, one after the other.
+    var fields: ByteArena
+    private(set) var count = 0
+    /// Where each field begins; the last entry is the end of all.
+    private var starts: [Int] = [0]
+    private var hashes: [UInt64] = []
+    /// Open addressing: 0 is free, else the number plus one. At most half full.
+    private var slots: [UInt32]
+
+    private static let seed = UInt64.random(in: .min ... .max)
+    private static let smallest = 256
+
+    init() {
+        fields = ByteArena(capacity: 2048)
+        slots = Array(repeating: 0, count: Self.smallest)
+        starts.reserveCapacity(Self.smallest)
+        hashes.reserveCapacity(Self.smallest)
+    }
+
+    /// Forgets everything, and keeps the memory.
+    mutating func removeAll() {
+        fields.truncate(to: 0)
+        count = 0
+        starts.removeAll(keepingCapacity: true)
+        starts.append(0)
+        hashes.removeAll(keepingCapacity: true)
+        for slot in slots.indices { slots[slot] = 0 }
+    }
+
+    /// The number of the field that was written behind the others, `fields` from its former end on.
+    @inline(__always) mutating func intern() -> UInt32 {
+        let start = starts[count]
+        let length = fields.count &- start
+        let hash = fields.hashOfTail(from: start, seed: Self.seed)
+        let mask = slots.count &- 1
+        var slot = Int(truncatingIfNeeded: hash) & mask
+        while slots[slot] != 0 {
+            let number = Int(slots[slot]) &- 1
+            if hashes[number] == hash, starts[number &+ 1] &- starts[number] == length,
+                fields.tail(from: start, equalsAt: starts[number])
+            {
+                fields.truncate(to: start)
+                return UInt32(truncatingIfNeeded: number)
+            }
+            slot = (slot &+ 1) & mask
+        }
+        return add(hash, slot)
+    }
+
+    private mutating func add(_ hash: UInt64, _ slot: Int) -> UInt32 {
+        let number = UInt32(truncatingIfNeeded: count)
+        count += 1
+        starts.append(fields.count)
+        hashes.append(hash)
+        slots[slot] = number + 1
+        if count * 2 > slots.count { widen() }
+        return number
+    }
+
+    private mutating func widen() {
+        slots = Array(repeating: 0, count: slots.count * 2)
+        let mask = slots.count - 1
+        for (number, hash) in hashes.enumerated() {
+            var slot = Int(truncatingIfNeeded: hash) & mask
+            while slots[slot] != 0 { slot = (slot + 1) & mask }
+            slots[slot] = UInt32(truncatingIfNeeded: number) + 1
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+/// Numbers out of JSON text.
+enum NumberText {
+    enum Number: Equatable {
+        case whole(Int64)
+        case double(Double)
+    }
+
+    /// The nearest double that a number's text stands for, `whole` where it has neither fraction nor exponent
+    /// and is exact; nil where the text is no finite number.
+    static func parse(_ text: UnsafeRawBufferPointer) -> Number? {
+        var place = 0
+        let isNegative = text.first == UInt8(ascii: "-")
+        if isNegative { place = 1 }
+        var digits: UInt64 = 0
+        var digitCount = 0
+        var decimals = 0
+        var isFraction = false
+        while place < text.count {
+            let byte = text[place]
+            if byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
+                digits = digits &* 10 &+ UInt64(byte &- UInt8(ascii: "0"))
+                digitCount &+= 1
+                if isFraction { decimals &+= 1 }
+            } else if byte == UInt8(ascii: "."), !isFraction {
+                isFraction = true
+            } else {
+                return slow(text)
+            }
+            place &+= 1
+        }
+        // Fifteen digits and powers of ten up to 22 are exact as doubles; the quotient is then rounded once.
+        guard digitCount > 0, digitCount <= 15 else { return slow(text) }
+        if !isFraction { return .whole(isNegative ? -Int64(digits) : Int64(digits)) }
+        let number = Double(digits) / powers[decimals]
+        return .double(isNegative ? -number : number)
+    }
+
+    private static func slow(_ text: UnsafeRawBufferPointer) -> Number? {
+        guard let number = Double(String(decoding: text, as: UTF8.self)), number.isFinite else { return nil }
+        return .double(number)
+    }
+
+    private static let powers: [Double] = [
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ]
+}
+
+/// A feature's id as a tile can carry it.
+public enum TileIdentifier {
+    /// A feature's id out of its JSON text; nil where a tile has no room for it: strings, negative numbers
+    /// and fractions have none, as is custom.
+    public static func parse(_ json: UnsafeRawBufferPointer) -> UInt64? {
+        if json.count <= 20, json.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
+            var id: UInt64 = 0
+            for byte in json {
+                let (tens, isTooLarge) = id.multipliedReportingOverflow(by: 10)
+                let (sum, isOver) = tens.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
+                if isTooLarge || isOver { return nil }
+                id = sum
+            }
+            return json.isEmpty ? nil : id
+        }
+        switch NumberText.parse(json) {
+        case .whole(let id): return UInt64(exactly: id)
+        case .double(let id): return UInt64(exactly: id)
+        case nil: return nil
+        }
+    }
+}

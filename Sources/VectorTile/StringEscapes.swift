@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+/// JSON's escapes in strings.
+enum StringEscapes {
+    /// The text that a string's inside stands for. Rare, so plainness goes before speed.
+    static func decode(_ inside: UnsafeRawBufferPointer) -> String {
+        var units: [UInt8] = []
+        var place = 0
+        while place < inside.count {
+            let byte = inside[place]
+            place += 1
+            guard byte == UInt8(ascii: "\\"), place < inside.count else {
+                units.append(byte)
+                continue
+            }
+            let escape = inside[place]
+            place += 1
+            switch escape {
+            case UInt8(ascii: "b"): units.append(0x08)
+            case UInt8(ascii: "f"): units.append(0x0C)
+            case UInt8(ascii: "n"): units.append(0x0A)
+            case UInt8(ascii: "r"): units.append(0x0D)
+            case UInt8(ascii: "t"): units.append(0x09)
+            case UInt8(ascii: "u"): units.append(contentsOf: Character(scalar(inside, &place)).utf8)
+            default: units.append(escape)
+            }
+        }
+        return String(decoding: units, as: UTF8.self)
+    }
+
+    /// The character behind `\u`: four digits, or two times four for a surrogate pair.
+    private static func scalar(_ inside: UnsafeRawBufferPointer, _ place: inout Int) -> Unicode.Scalar {
+        let first = unit(inside, &place)
+        if UTF16.isLeadSurrogate(first), place + 1 < inside.count, inside[place] == UInt8(ascii: "\\"),
+            inside[place + 1] == UInt8(ascii: "u")
+        {
+            place += 2
+            let second = unit(inside, &place)
+            if UTF16.isTrailSurrogate(second) {
+                return UTF16.decode(UTF16.EncodedScalar([first, second]))
+            }
+        }
+        return Unicode.Scalar(first) ?? "\u{FFFD}"
+    }
+
+    private static func unit(_ inside: UnsafeRawBufferPointer, _ place: inout Int) -> UInt16 {
+        var value: UInt16 = 0
+        for _ in 0..<4 where place < inside.count {
+            value = value << 4 | UInt16(Character(Unicode.Scalar(inside[place])).hexDigitValue ?? 0)
+            place += 1
+        }
+        return value
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+/// A tag's value, in the types that a tile has.
+public enum TagValue: Sendable, Equatable {
+    case string(String)
+    /// Written as uint or sint where it is a whole number of up to 2^53, so that equal numbers are one value.
+    case number(Double)
+    case bool(Bool)
+}
+
+extension VectorTileEncoder {
+    mutating func valueNumber(_ value: TagValue) -> UInt32 {
+        switch value {
+        case .string(var text): text.withUTF8 { valueNumber(string: UnsafeRawBufferPointer($0)) }
+        case .number(let number): valueNumber(number)
+        case .bool(let flag): valueNumber(flag)
+        }
+    }
+
+    @inline(__always) mutating func valueNumber(string: UnsafeRawBufferPointer) -> UInt32 {
+        let length = UInt64(string.count)
+        values.fields.append(TileField.Layer.value)
+        values.fields.append(varint: 1 + UInt64(Protobuf.length(varint: length)) + length)
+        values.fields.append(TileField.Value.string)
+        values.fields.append(varint: length)
+        values.fields.append(contentsOf: string)
+        return values.intern()
+    }
+
+    mutating func valueNumber(_ flag: Bool) -> UInt32 {
+        values.fields.append(TileField.Layer.value)
+        values.fields.append(2)
+        values.fields.append(TileField.Value.bool)
+        values.fields.append(flag ? 1 : 0)
+        return values.intern()
+    }
+
+    mutating func valueNumber(_ number: Double) -> UInt32 {
+        if number.magnitude <= 0x1p53, let whole = Int64(exactly: number) { return valueNumber(whole) }
+        values.fields.append(TileField.Layer.value)
+        values.fields.append(9)
+        values.fields.append(TileField.Value.double)
+        values.fields.append(littleEndian: number.bitPattern)
+        return values.intern()
+    }
+
+    @inline(__always) mutating func valueNumber(_ whole: Int64) -> UInt32 {
+        let bits = whole < 0 ? Protobuf.zigZag(whole) : UInt64(whole)
+        values.fields.append(TileField.Layer.value)
+        values.fields.append(UInt8(truncatingIfNeeded: 1 + Protobuf.length(varint: bits)))
+        values.fields.append(whole < 0 ? TileField.Value.signed : TileField.Value.unsigned)
+        values.fields.append(varint: bits)
+        return values.intern()
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+extension VectorTileEncoder {
+    /// Gives the current feature the members of a JSON object as tags.
+    ///
+    /// - Parameter json: an object's text, found valid before; `null` and an empty text have no tags. Of text
+    ///   that is not JSON, what can't be made sense of is left out.
+    /// - Complexity: O(length).
+    public mutating func tags(json: UnsafeRawBufferPointer) {
+        var scanner = PropertiesScanner(json)
+        guard scanner.take(UInt8(ascii: "{")) else { return }
+        repeat {
+            guard let name = scanner.string(), scanner.take(UInt8(ascii: ":")) else { return }
+            let key = name.hasEscapes ? decodedKey(scanner.bytes(name.inside)) : keyNumber(scanner.bytes(name.inside))
+            scanner.skipSpaces()
+            setTag(key, valueNumber(&scanner))
+        } while scanner.take(UInt8(ascii: ","))
+    }
+
+    /// The value that begins here, nil for null.
+    @inline(__always) private mutating func valueNumber(_ scanner: inout PropertiesScanner) -> UInt32? {
+        switch scanner.byte {
+        case UInt8(ascii: "\""):
+            guard let text = scanner.string() else { return nil }
+            let inside = scanner.bytes(text.inside)
+            return text.hasEscapes ? decodedValue(inside) : valueNumber(string: inside)
+        case UInt8(ascii: "t"):
+            _ = scanner.word()
+            return valueNumber(true)
+        case UInt8(ascii: "f"):
+            _ = scanner.word()
+            return valueNumber(false)
+        case UInt8(ascii: "n"):
+            _ = scanner.word()
+            return nil
+        case UInt8(ascii: "["), UInt8(ascii: "{"): return compactValue(scanner.bytes(scanner.nested()))
+        default:
+            switch NumberText.parse(scanner.bytes(scanner.word())) {
+            case .whole(let number): return valueNumber(number)
+            case .double(let number): return valueNumber(number)
+            case nil: return nil
+            }
+        }
+    }
+
+    private mutating func decodedKey(_ inside: UnsafeRawBufferPointer) -> UInt32 {
+        var text = StringEscapes.decode(inside)
+        return text.withUTF8 { keyNumber(UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func decodedValue(_ inside: UnsafeRawBufferPointer) -> UInt32 {
+        var text = StringEscapes.decode(inside)
+        return text.withUTF8 { valueNumber(string: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// An array's or object's text without the spaces between its parts.
+    private mutating func compactValue(_ json: UnsafeRawBufferPointer) -> UInt32 {
+        var compact: [UInt8] = []
+        compact.reserveCapacity(json.count)
+        var scanner = PropertiesScanner(json)
+        while let byte = scanner.byte {
+            let start = scanner.place
+            if byte == UInt8(ascii: "\"") {
+                guard scanner.string() != nil else { break }
+                compact.append(contentsOf: json[start..<scanner.place])
+            } else {
+                if byte > UInt8(ascii: " ") { compact.append(byte) }
+                scanner.place += 1
+            }
+        }
+        return compact.withUnsafeBytes { valueNumber(string: $0) }
+    }
+}

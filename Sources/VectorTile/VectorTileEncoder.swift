@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Writes Mapbox Vector Tiles, version 2.1, of one layer of points.
+///
+/// It is driven feature by feature and keeps its memory, so one encoder may write any number of tiles:
+///
+///     encoder.begin(layer: "cities", extent: 512)
+///     encoder.feature(x: 10, y: 20, id: 7)
+///     encoder.tags(json: properties)
+///     encoder.finish(into: &bytes)
+///
+/// Of JSON's types a tile has strings, numbers and booleans. Whole numbers of up to 2^53 are written as uint or,
+/// below 0, as sint, other numbers as double. A null has no tag. Arrays and objects are written as their JSON
+/// text without spaces, as map renderers expect them. Of equal keys in a feature the last counts. Keys and values
+/// are in the layer once each.
+/// Source: https://github.com/mapbox/vector-tile-spec/tree/master/2.1
+public struct VectorTileEncoder: ~Copyable {
+    /// The fields before the features: name, version, extent.
+    private var head = ByteArena(capacity: 128)
+    private var features = ByteArena(capacity: 4096)
+    var keys = FieldDictionary()
+    var values = FieldDictionary()
+
+    private var current: (x: Int32, y: Int32, id: UInt64?)?
+    /// The tags of the current feature: a key's number, and its value's or `dropped`.
+    private var tags: [(key: UInt32, value: UInt32)] = []
+    /// For each key the place in `tags` plus one, and the feature for which that holds.
+    private var places: [(feature: UInt32, place: UInt32)] = []
+    private var featureNumber: UInt32 = 0
+    private var packedTags = ByteArena(capacity: 256)
+    /// For texts that must be decoded or compacted first.
+    var scratch = ByteArena(capacity: 256)
+
+    private static let dropped = UInt32.max
+
+    public init() {
+        tags.reserveCapacity(32)
+        places.reserveCapacity(64)
+    }
+
+    /// Begins a tile, and forgets one that was not finished.
+    ///
+    /// - Parameters:
+    ///   - layer: the layer's name, not empty.
+    ///   - extent: the tile's side in the unit of the features' x and y.
+    public mutating func begin(layer: String, extent: UInt32) {
+        head.truncate(to: 0)
+        features.truncate(to: 0)
+        keys.removeAll()
+        values.removeAll()
+        places.removeAll(keepingCapacity: true)
+        tags.removeAll(keepingCapacity: true)
+        current = nil
+        featureNumber = 0
+        head.append(TileField.Layer.version)
+        head.append(varint: 2)
+        head.append(TileField.Layer.name)
+        var layer = layer
+        layer.withUTF8 { name in
+            head.append(varint: UInt64(name.count))
+            head.append(contentsOf: UnsafeRawBufferPointer(name))
+        }
+        head.append(TileField.Layer.extent)
+        head.append(varint: UInt64(extent))
+    }
+
+    /// Begins a point; the tags that follow are its.
+    ///
+    /// - Parameters:
+    ///   - x: from the tile's left edge to the right; points beside the tile are allowed.
+    ///   - y: from its upper edge down.
+    ///   - id: nil where the feature has none that a tile can carry.
+    public mutating func feature(x: Int64, y: Int64, id: UInt64?) {
+        endFeature()
+        current = (Int32(clamping: x), Int32(clamping: y), id)
+        featureNumber &+= 1
+    }
+
+    /// Gives the current feature a tag, in place of one of the same key.
+    ///
+    /// - Parameter key: UTF-8.
+    public mutating func tag(_ key: UnsafeRawBufferPointer, _ value: TagValue) {
+        setTag(keyNumber(key), valueNumber(value))
+    }
+
+    /// Ends the tile and appends it; nothing where it has no features, which is an empty tile.
+    ///
+    /// - Complexity: O(size of the tile).
+    public mutating func finish(into bytes: inout ByteWriter) {
+        endFeature()
+        guard features.count > 0 else { return }
+        let size = head.count + features.count + keys.fields.count + values.fields.count
+        bytes.reserve(size + 11)
+        head.withBytes { name in
+            bytes.append(TileField.layer)
+            var rest = UInt64(size)
+            while rest >= 0x80 {
+                bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+                rest >>= 7
+            }
+            bytes.append(UInt8(truncatingIfNeeded: rest))
+            bytes.append(contentsOf: name)
+        }
+        features.withBytes { bytes.append(contentsOf: $0) }
+        keys.fields.withBytes { bytes.append(contentsOf: $0) }
+        values.fields.withBytes { bytes.append(contentsOf: $0) }
+        features.truncate(to: 0)
+    }
+
+    // MARK: Tags
+
+    @inline(__always) mutating func keyNumber(_ key: UnsafeRawBufferPointer) -> UInt32 {
+        keys.fields.append(TileField.Layer.key)
+        keys.fields.append(varint: UInt64(key.count))
+        keys.fields.append(contentsOf: key)
+        return keys.intern()
+    }
+
+    /// - Parameter value: nil takes the key's tag away.
+    @inline(__always) mutating func setTag(_ key: UInt32, _ value: UInt32?) {
+        while places.count <= Int(key) { places.append((0, 0)) }
+        let known = places[Int(key)]
+        if known.feature == featureNumber {
+            tags[Int(known.place)].value = value ?? Self.dropped
+        } else if let value {
+            places[Int(key)] = (featureNumber, UInt32(truncatingIfNeeded: tags.count))
+            tags.append((key, value))
+        }
+    }
+
+    // MARK: Features
+
+    /// Writes the current feature, now that all its tags are known.
+    private mutating func endFeature() {
+        guard let point = current else { return }
+        current = nil
+        packTags()
+        let x = Protobuf.zigZag(Int64(point.x))
+        let y = Protobuf.zigZag(Int64(point.y))
+        let geometrySize = 1 + Protobuf.length(varint: x) + Protobuf.length(varint: y)
+        var size = 2 + 2 + geometrySize
+        if let id = point.id { size += 1 + Protobuf.length(varint: id) }
+        let tagsSize = packedTags.count
+        if tagsSize > 0 { size += 1 + Protobuf.length(varint: UInt64(tagsSize)) + tagsSize }
+
+        features.append(TileField.Layer.feature)
+        features.append(varint: UInt64(size))
+        if let id = point.id {
+            features.append(TileField.Feature.id)
+            features.append(varint: id)
+        }
+        if tagsSize > 0 {
+            features.append(TileField.Feature.tags)
+            features.append(varint: UInt64(tagsSize))
+            packedTags.withBytes { features.append(contentsOf: $0) }
+        }
+        features.append(TileField.Feature.type)
+        features.append(Self.pointType)
+        features.append(TileField.Feature.geometry)
+        features.append(UInt8(truncatingIfNeeded: geometrySize))
+        features.append(Self.moveToOnce)
+        features.append(varint: x)
+        features.append(varint: y)
+    }
+
+    private mutating func packTags() {
+        packedTags.truncate(to: 0)
+        for tag in tags where tag.value != Self.dropped {
+            packedTags.append(varint: UInt64(tag.key))
+            packedTags.append(varint: UInt64(tag.value))
+        }
+        tags.removeAll(keepingCapacity: true)
+    }
+
+    /// GeomType POINT.
+    private static let pointType: UInt8 = 1
+    /// The command MoveTo, id 1, with a count of 1.
+    private static let moveToOnce: UInt8 = 1 | 1 << 3
+}
