@@ -50,6 +50,7 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
         .testTarget(name: "ClusteringTests", dependencies: ["Clustering", "JSON", "Compression", "TestSupport"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "JSON", "TestSupport"]),
+        .testTarget(name: "VectorTileTests", dependencies: ["VectorTile", "JSON", "TestSupport"]),
         .testTarget(name: "GeoJSONTests", dependencies: ["GeoJSON", "JSON", "Compression", "TestSupport"]),
         .testTarget(name: "ClusterProtocolTests", dependencies: ["ClusterProtocol", "JSON", "Compression", "TestSupport"]),
         .testTarget(

@@ -20,7 +20,9 @@ public enum Base64 {
                     units &+= 2
                     place &+= 3
                 }
-                writer.append(contentsOf: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(block)[..<(units * 2)]))
+                writer.append(
+                    contentsOf: UnsafeRawBufferPointer(
+                        rebasing: UnsafeRawBufferPointer(block)[..<(units * 2)]))
             }
         }
         appendRest(UnsafeRawBufferPointer(rebasing: bytes[place...]), to: &writer)

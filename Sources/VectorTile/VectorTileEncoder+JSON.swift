@@ -12,7 +12,9 @@ extension VectorTileEncoder {
         guard scanner.take(UInt8(ascii: "{")) else { return }
         repeat {
             guard let name = scanner.string(), scanner.take(UInt8(ascii: ":")) else { return }
-            let key = name.hasEscapes ? decodedKey(scanner.bytes(name.inside)) : keyNumber(scanner.bytes(name.inside))
+            let key =
+                name.hasEscapes
+                ? decodedKey(scanner.bytes(name.inside)) : keyNumber(scanner.bytes(name.inside))
             scanner.skipSpaces()
             setTag(key, valueNumber(&scanner))
         } while scanner.take(UInt8(ascii: ","))

@@ -78,15 +78,19 @@ extension SourceCatalog {
         guard let tile = TilePlace(z: z, x: x, y: y) else {
             throw .invalidParam(params.path(of: "z"), "names no tile.")
         }
-        switch try params.optionalString("encoding") ?? "json" {
-        case "json": return tile
-        case "mvt": throw RPCError(.unimplemented, "The encoding mvt is not there yet; ask for json.")
-        default: throw .invalidParam(params.path(of: "encoding"), "must be \"json\" or \"mvt\".")
+        return tile
+    }
+
+    private func tileEncoding(_ params: Params) throws(RPCError) -> TileEncoding {
+        guard let encoding = TileEncoding(rawValue: try params.optionalString("encoding") ?? "json") else {
+            throw .invalidParam(params.path(of: "encoding"), "must be \"json\" or \"mvt\".")
         }
+        return encoding
     }
 
     fileprivate func placeTile(_ params: Params) throws(RPCError) -> Placement {
         let tile = try tilePlace(params)
+        _ = try tileEncoding(params)
         let revision = try revision(params)
         guard let view = revision.readyView(filter(params), zoom: Double(tile.z)) else { return .pool }
         return view.expectedNodes(inTileOf: tile.z) > ClusterService.shortListing ? .pool : .loop
@@ -94,11 +98,18 @@ extension SourceCatalog {
 
     fileprivate func tile(_ params: Params, _ call: CallContext, _ bytes: inout ByteWriter) throws(RPCError) {
         let tile = try tilePlace(params)
+        let encoding = try tileEncoding(params)
+        let source = try params.string("source")
         let revision = try revision(params)
         let filter = filter(params)
         try answering(call) { () throws(SourceError) in
             let view = try revision.view(filter, zoom: Double(tile.z), call.cancellation)
-            try revision.writeTile(tile, of: view, into: &bytes, call.cancellation)
+            switch encoding {
+            case .json: try revision.writeTile(tile, of: view, into: &bytes, call.cancellation)
+            case .mvt:
+                try revision.writeVectorTile(
+                    tile, of: view, layer: source, into: &bytes, call.cancellation)
+            }
         }
     }
 

@@ -77,18 +77,23 @@ extension Revision {
             bytes.append(integer: writer.view.index.id(of: cluster))
         case .point(let point):
             store.writeProperties(writer.view.feature(of: point), into: &bytes)
-            writeIdentifier(of: point, in: writer.view, into: &bytes)
+            if hasTileIdentifier(point, in: writer.view) {
+                bytes.append(",\"id\":")
+                writeIdentifier(of: point, in: writer.view, into: &bytes)
+            }
         }
         bytes.append("}")
     }
 
+    private func hasTileIdentifier(_ point: PointIndex, in view: View) -> Bool {
+        options.generateId || store.hasIdentifier(view.feature(of: point))
+    }
+
     /// The point's place in the input where the options ask for that, else its own id where it has one.
-    private func writeIdentifier(of point: PointIndex, in view: View, into bytes: inout ByteWriter) {
+    func writeIdentifier(of point: PointIndex, in view: View, into bytes: inout ByteWriter) {
         if options.generateId {
-            bytes.append(",\"id\":")
             bytes.append(integer: Int64(point.rawValue))
-        } else if store.hasIdentifier(view.feature(of: point)) {
-            bytes.append(",\"id\":")
+        } else {
             store.writeIdentifier(view.feature(of: point), into: &bytes)
         }
     }

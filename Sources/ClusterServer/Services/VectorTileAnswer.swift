@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+import ClusterSources
+import JSON
+import VectorTile
+
+/// What `GetTile` answers in.
+enum TileEncoding: String {
+    case json
+    case mvt
+}
+
+extension Revision {
+    /// Writes a tile as a Mapbox Vector Tile in base64: one layer, and no bytes where no features are there.
+    ///
+    /// Features, places, tags and ids are those of `writeTile`; ids that are no whole numbers from 0 up are
+    /// left out, for a vector tile has no others.
+    func writeVectorTile(
+        _ tile: TilePlace, of view: View, layer: String, into bytes: inout ByteWriter,
+        _ cancellation: Cancellation
+    ) throws(SourceError) {
+        var encoder = VectorTileEncoder()
+        encoder.begin(layer: layer, extent: UInt32(clamping: options.extent))
+        try eachTileFeature(tile, of: view, cancellation) { feature in
+            encoder.feature(x: feature.x, y: feature.y, id: feature.id.flatMap(TileIdentifier.parse))
+            encoder.tags(json: feature.tags)
+        }
+        var encoded = ByteWriter(capacity: 8192)
+        encoder.finish(into: &encoded)
+        bytes.append("{\"tile\":\"")
+        encoded.withUnsafeBytes { Base64.append($0, to: &bytes) }
+        bytes.append("\",\"revision\":")
+        bytes.append(integer: Int64(clamping: number))
+        bytes.append("}")
+    }
+}

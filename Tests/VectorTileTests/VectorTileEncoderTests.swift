@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import Testing
+
+@testable import VectorTile
+
+/// A feature as the encoder is fed with it.
+struct PointInput {
+    var x: Int64 = 0
+    var y: Int64 = 0
+    var id: UInt64?
+    var json = "{}"
+}
+
+func encode(_ points: [PointInput], layer: String = "l", extent: UInt32 = 512) -> [UInt8] {
+    var encoder = VectorTileEncoder()
+    var bytes = ByteWriter()
+    encode(points, layer: layer, extent: extent, with: &encoder, into: &bytes)
+    return bytes.bytes
+}
+
+func encode(
+    _ points: [PointInput], layer: String, extent: UInt32, with encoder: inout VectorTileEncoder,
+    into bytes: inout ByteWriter
+) {
+    encoder.begin(layer: layer, extent: extent)
+    for point in points {
+        encoder.feature(x: point.x, y: point.y, id: point.id)
+        Array(point.json.utf8).withUnsafeBytes { encoder.tags(json: $0) }
+    }
+    encoder.finish(into: &bytes)
+}
+
+@Suite("Vector tiles") struct VectorTileEncoderTests {
+    private func tags(_ json: String) throws -> [String: DecodedTile.Value] {
+        try #require(try DecodedTile(encode([PointInput(json: json)])).layers.first?.features.first).tags
+    }
+
+    @Test("a tile of one point has exactly the bytes that the specification says")
+    func exactBytes() {
+        let bytes = encode([PointInput(x: 25, y: -1, id: 7, json: #"{"a":1}"#)])
+        #expect(
+            bytes
+                == [
+                    0x1A, 33, 0x78, 2, 0x0A, 1, 0x6C, 0x28, 0x80, 0x04,
+                    0x12, 13, 0x08, 7, 0x12, 2, 0, 0, 0x18, 1, 0x22, 3, 9, 50, 1,
+                    0x1A, 1, 0x61, 0x22, 2, 0x28, 1,
+                ].withLength())
+    }
+
+    @Test("a tile without features is empty")
+    func empty() { #expect(encode([]).isEmpty) }
+
+    @Test("name, extent and version are told")
+    func layer() throws {
+        let layer = try #require(
+            try DecodedTile(encode([PointInput()], layer: "Städte", extent: 4096)).layers.first)
+        #expect(layer.name == "Städte")
+        #expect(layer.extent == 4096)
+        #expect(layer.version == 2)
+    }
+
+    @Test(
+        "coordinates beside the tile, and as far as 32 bits go, come back",
+        arguments: [-64, 0, 1, 511, 576, Int64(Int32.max), Int64(Int32.min)])
+    func coordinates(_ value: Int64) throws {
+        let feature = try #require(
+            try DecodedTile(encode([PointInput(x: value, y: -1 - value)])).layers.first?.features.first)
+        #expect(feature.x == value)
+        #expect(feature.y == -1 - value)
+    }
+
+    @Test("coordinates past 32 bits stop at their end")
+    func clampedCoordinates() throws {
+        let feature = try #require(
+            try DecodedTile(encode([PointInput(x: .max, y: .min)])).layers.first?.features.first)
+        #expect(feature.x == Int64(Int32.max))
+        #expect(feature.y == Int64(Int32.min))
+    }
+
+    @Test(
+        "every JSON type has its place",
+        arguments: [
+            ("\"text\"", DecodedTile.Value.string("text")), ("\"\"", .string("")), ("true", .bool(true)),
+            ("false", .bool(false)), ("0", .unsigned(0)), ("-0", .unsigned(0)), ("1.0", .unsigned(1)),
+            ("1e3", .unsigned(1000)), ("9007199254740991", .unsigned(9_007_199_254_740_991)),
+            ("-5", .signed(-5)), ("-123456789012", .signed(-123_456_789_012)), ("1.5", .double(1.5)),
+            ("-0.1", .double(-0.1)), ("1e300", .double(1e300)), ("5e-324", .double(.leastNonzeroMagnitude)),
+            ("12345678901234567890123", .double(0x1.4ea15b273b38ap73)),
+            ("123456789.123456789", .double(123456789.123456789)),
+            ("[1, \"a b\", {\"c\" : null}]", .string("[1,\"a b\",{\"c\":null}]")),
+            ("{}", .string("{}")), ("\"\\u00e9\\ud83d\\ude00\\n\\\"\\/\"", .string("é😀\n\"/")),
+        ])
+    func types(_ json: String, _ value: DecodedTile.Value) throws {
+        #expect(try tags("{\"k\":\(json)}") == ["k": value])
+        #expect(try tags(" { \"k\" : \(json) , \"z\" : true } ") == ["k": value, "z": .bool(true)])
+    }
+
+    @Test("null has no tag, and neither has a feature without properties")
+    func nulls() throws {
+        #expect(try tags(#"{"a":null,"b":1}"#) == ["b": .unsigned(1)])
+        #expect(try tags("null").isEmpty)
+        #expect(try tags("{}").isEmpty)
+    }
+
+    @Test("of equal keys the last counts, written alike or not")
+    func equalKeys() throws {
+        #expect(try tags(#"{"a":1,"b":2,"a":3}"#) == ["a": .unsigned(3), "b": .unsigned(2)])
+        #expect(try tags(#"{"a":1,"\u0061":null}"#).isEmpty)
+        #expect(try tags(#"{"a":null,"a":4}"#) == ["a": .unsigned(4)])
+    }
+
+    @Test("keys and values are in the layer once")
+    func dictionaries() throws {
+        let points = (0..<1000).map {
+            PointInput(json: #"{"name":"n\#($0 % 300)","one":1,"uno":1.0,"e":"1"}"#)
+        }
+        let layer = try #require(try DecodedTile(encode(points)).layers.first)
+        #expect(layer.keys == ["name", "one", "uno", "e"])
+        #expect(layer.values.count == 302)
+        #expect(Set(layer.values).count == 302)
+        #expect(layer.features[999].tags["name"] == .string("n99"))
+    }
+
+    @Test("an encoder used again keeps nothing of the last tile")
+    func reuse() throws {
+        var encoder = VectorTileEncoder()
+        var first = ByteWriter()
+        let points = [PointInput(x: 3, json: #"{"x":"y"}"#)]
+        encode(
+            [PointInput(json: #"{"a":[1],"b":"c"}"#)], layer: "other", extent: 1, with: &encoder, into: &first
+        )
+        var second = ByteWriter()
+        encode(points, layer: "l", extent: 512, with: &encoder, into: &second)
+        #expect(second.bytes == encode(points))
+    }
+
+    @Test("a tag can be given without JSON")
+    func directTags() throws {
+        var encoder = VectorTileEncoder()
+        var bytes = ByteWriter()
+        encoder.begin(layer: "l", extent: 1)
+        encoder.feature(x: 0, y: 0, id: nil)
+        for (key, value) in [("s", TagValue.string("t")), ("n", .number(-2)), ("b", .bool(true))] {
+            Array(key.utf8).withUnsafeBytes { encoder.tag($0, value) }
+        }
+        encoder.finish(into: &bytes)
+        let feature = try #require(try DecodedTile(bytes.bytes).layers.first?.features.first)
+        #expect(feature.tags == ["s": .string("t"), "n": .signed(-2), "b": .bool(true)])
+        #expect(feature.id == nil)
+    }
+
+    @Test("text that is no JSON never leads past its end, and the tile stays one")
+    func brokenText() throws {
+        let whole = #"{"a":"b\"c","d":[1,{"e":"f"}],"g":-1.5e3,"h":true,"i":null}"#
+        for length in 0...whole.utf8.count {
+            let part = String(decoding: whole.utf8.prefix(length), as: UTF8.self)
+            #expect(try DecodedTile(encode([PointInput(json: part)])).layers.first?.features.count == 1)
+        }
+        for text in ["{\"a\":}", "{\"a\":tru", "{\"a\"", "[1]", "{\"a\":\"\\", "{\"\\u12", "{\"a\":--1}"] {
+            #expect(try DecodedTile(encode([PointInput(json: text)])).layers.first?.features.count == 1)
+        }
+    }
+
+    @Test(
+        "ids are whole numbers from 0 up, others are left out",
+        arguments: [
+            ("0", UInt64(0)), ("42", 42), ("18446744073709551615", .max), ("1.0", 1), ("1e3", 1000),
+            ("18446744073709551616", nil), ("-1", nil), ("1.5", nil), ("\"7\"", nil), ("", nil),
+            ("1e30", nil),
+        ] as [(String, UInt64?)])
+    func identifiers(_ json: String, _ id: UInt64?) {
+        #expect(Array(json.utf8).withUnsafeBytes { TileIdentifier.parse($0) } == id)
+    }
+}
+
+extension [UInt8] {
+    /// A tile's bytes with the layer's length set right.
+    fileprivate func withLength() -> [UInt8] {
+        var bytes = self
+        bytes[1] = UInt8(count - 2)
+        return bytes
+    }
+}
