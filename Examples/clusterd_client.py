@@ -50,6 +50,8 @@ class Client:
 
 
 def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
     client = Client()
     with open(sys.argv[1], encoding="utf-8") as file:
         features = json.load(file)["features"]

@@ -10,7 +10,9 @@ enum EvalCommand: Subcommand {
         "eval", summary: "Evaluate an expression, and show where it is wrong",
         operands: [Operand("EXPRESSION", help: "the expression as JSON; - to read it from standard input")],
         options: [
-            Option("feature", short: "f", value: "JSON", help: "the feature to evaluate it on, or @FILE"),
+            Option(
+                "feature", short: "f", value: "FILE", kind: .file,
+                help: "the feature to evaluate it on: a file, - for standard input, or the JSON itself"),
             Option("zoom", short: "z", value: "ZOOM", kind: .number(-100...100), help: "the map's zoom"),
             Option("accumulated", value: "JSON", help: "the value of [\"accumulated\"]"),
             Option("type", value: "TYPE", help: "the type expected of the whole, such as number or string"),
@@ -33,8 +35,10 @@ enum EvalCommand: Subcommand {
                 picture: Underline.message(error.message, in: text, at: error.offset..<error.offset + 1))
         }
         if let feature = arguments.string("feature") {
-            let json = feature.hasPrefix("@") ? try SmallFile.read(String(feature.dropFirst())) : feature
-            params["feature"] = try invocation.json(json, of: "feature")
+            guard operand != "-" || feature != "-" else {
+                throw arguments.usageError("the expression and the feature cannot both be standard input")
+            }
+            params["feature"] = try readFeature(feature, invocation)
         }
         if let zoom = arguments.number("zoom") { params["zoom"] = .number(zoom) }
         if let value = arguments.string("accumulated") {
@@ -46,6 +50,17 @@ enum EvalCommand: Subcommand {
             try invocation.show(answer) { Terminal.write((($0["value"] ?? .null).text) + "\n") }
         } catch let error as RPCError where error.details?["errors"]?.asArray?.isEmpty == false {
             throw Failure(message: "", picture: explain(error.details?["errors"]?.asArray ?? [], in: text))
+        }
+    }
+
+    /// A path never begins as an object does, so both can stand in one place.
+    private static func readFeature(_ text: String, _ invocation: Invocation) throws -> JSONValue {
+        let trimmed = text.drop(while: \.isWhitespace)
+        if trimmed.hasPrefix("{") { return try invocation.json(text, of: "feature") }
+        let path = text.hasPrefix("@") ? String(text.dropFirst()) : text
+        let json = try SmallFile.read(path)
+        do throws(JSONError) { return try JSONReader.parse(json) } catch {
+            throw Failure(message: "\(path): \(error.message)")
         }
     }
 

@@ -1,5 +1,5 @@
-import ClusterClient
 // SPDX-License-Identifier: MIT
+import ClusterClient
 import CommandLineOptions
 import Glibc
 import JSON
@@ -14,11 +14,12 @@ enum GenerateCommand: Subcommand {
                 + "points; each has a name, a category, a value and a score."
         ],
         operands: [
-            Operand(
-                "KIND", kind: .oneOf(SyntheticPoints.Kind.allCases.map(\.rawValue)), help: "how they lie"),
-            Operand("COUNT", kind: .integer(0...1_000_000_000), help: "how many"),
+            Operand("KIND", kind: kinds, count: .optional, help: "how they lie; default gathered"),
+            Operand("COUNT", kind: counts, count: .optional, help: "how many; default 1000"),
         ],
         options: [
+            Option("kind", short: "k", value: "KIND", kind: kinds, help: "the same as the operand"),
+            Option("count", short: "n", value: "COUNT", kind: counts, help: "the same as the operand"),
             Option(
                 "seed", value: "N", kind: .integer(0...Int64.max),
                 help: "another number, other points; default 1"),
@@ -31,17 +32,32 @@ enum GenerateCommand: Subcommand {
             Example("clusterctl generate uniform 100000 | clusterctl import random", "imports at once"),
         ])
 
+    private static let kinds = ValueKind.oneOf(SyntheticPoints.Kind.allCases.map(\.rawValue))
+    private static let counts = ValueKind.integer(0...1_000_000_000)
     private static let pieceSize = 1 << 20
 
     static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
-        guard let kind = SyntheticPoints.Kind(rawValue: try invocation.operand(0)),
-            let count = Int(try invocation.operand(1))
-        else { throw arguments.usageError("invalid operands") }
+        let kindName = try choose("kind", or: 0, arguments) ?? SyntheticPoints.Kind.gathered.rawValue
+        let countText = try choose("count", or: 1, arguments) ?? "1000"
+        guard let kind = SyntheticPoints.Kind(rawValue: kindName), let count = Int(countText) else {
+            throw arguments.usageError("invalid operands")
+        }
         let seed = UInt64(arguments.integer("seed") ?? 1)
         let descriptor = try open(arguments.string("output"))
         defer { if descriptor != STDOUT_FILENO { close(descriptor) } }
         write(SyntheticPoints(kind: kind, seed: seed), count, asLines: arguments.has("lines"), to: descriptor)
+    }
+
+    /// The option's value or the operand's; an error where both are there and differ.
+    private static func choose(
+        _ option: String, or place: Int, _ arguments: ParsedArguments
+    ) throws -> String? {
+        guard let given = arguments.string(option) else { return arguments.operand(place) }
+        if let operand = arguments.operand(place), operand != given {
+            throw arguments.usageError("operand '\(operand)' contradicts '--\(option)=\(given)'")
+        }
+        return given
     }
 
     private static func open(_ path: String?) throws -> Int32 {

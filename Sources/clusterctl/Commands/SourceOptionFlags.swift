@@ -20,7 +20,7 @@ enum SourceOptionFlags {
         Option(
             "cluster-property", short: "p", value: "NAME=JSON", isRepeatable: true,
             help: "a property that clusters gather, such as 'people=[\"+\",[\"get\",\"population\"]]'"),
-        Option("source-filter", value: "EXPRESSION", help: "load only the features that pass, given as JSON"),
+        Option("filter", value: "EXPRESSION", help: "load only the features that pass, given as JSON"),
         Option("promote-id", value: "NAME", help: "a property to use as the feature's id"),
         .flag("generate-id", help: "number the features"),
         Option(
@@ -39,7 +39,7 @@ enum SourceOptionFlags {
         ("min-points", "minPoints"), ("ttl", "ttlSeconds"),
     ]
     private static let expressions = [
-        ("source-filter", "filter"), ("weight", "weight"), ("partition-by", "partitionBy"),
+        ("filter", "filter"), ("weight", "weight"), ("partition-by", "partitionBy"),
     ]
 
     /// What the flags say, as the daemon takes it; empty where none was given.

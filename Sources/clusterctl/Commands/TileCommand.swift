@@ -9,9 +9,10 @@ enum TileCommand: Subcommand {
     static let table = Command(
         "tile", summary: "Show the features of a map tile",
         operands: [
-            CommandTable.source, Operand("Z", kind: .integer(0...30), help: "the tile's zoom"),
-            Operand("X", kind: .integer(Int64.min...Int64.max), help: "its column"),
-            Operand("Y", kind: .integer(Int64.min...Int64.max), help: "its row"),
+            CommandTable.source,
+            Operand("Z/X/Y", help: "the tile's zoom, column and row; or as three operands"),
+            Operand("X", count: .optional, help: "its column"),
+            Operand("Y", count: .optional, help: "its row"),
         ],
         options: [
             Option(
@@ -20,15 +21,20 @@ enum TileCommand: Subcommand {
             CommandTable.filter, CommandTable.revision,
         ],
         examples: [
-            Example("clusterctl tile cities 2 1 1", "shows what is in the tile 2/1/1"),
-            Example("clusterctl tile cities 2 1 1 --mvt tile.mvt", "writes it as a vector tile"),
+            Example("clusterctl tile cities 2/1/1", "shows what is in the tile 2/1/1"),
+            Example("clusterctl tile cities 2/1/1 --mvt tile.mvt", "writes it as a vector tile"),
         ])
 
     static func run(_ invocation: Invocation) async throws {
         var members: JSONObject = [:]
-        for (place, name) in ["z", "x", "y"].enumerated() {
-            members[name] = .number(Double(try invocation.operand(place + 1)) ?? 0)
+        let operands = invocation.arguments.operands.dropFirst()
+        guard let tile = TileAddress(operands.joined(separator: "/")) else {
+            throw invocation.arguments.usageError(
+                "invalid tile '\(operands.joined(separator: " "))': Z/X/Y is expected, Z from 0 to 30")
         }
+        members["z"] = .number(Double(tile.z))
+        members["x"] = .number(Double(tile.x))
+        members["y"] = .number(Double(tile.y))
         if invocation.arguments.has("mvt") { members["encoding"] = .string("mvt") }
         let answer = try await invocation.call("ClusterService/GetTile", try invocation.queryParams(members))
         if let path = invocation.arguments.string("mvt"), !invocation.wantsJSON {
@@ -56,6 +62,23 @@ enum TileCommand: Subcommand {
         guard descriptor >= 0 else { throw FeatureInputError(name: path, number: errno) }
         defer { close(descriptor) }
         bytes.withUnsafeBytes { Terminal.writeAll($0, to: descriptor) }
+    }
+}
+
+/// A tile's zoom, column and row, written as in a tile server's addresses.
+struct TileAddress: Equatable {
+    let z: Int64
+    let x: Int64
+    let y: Int64
+
+    /// nil where the text is not `Z/X/Y`; columns and rows may lie beyond the world, and wrap.
+    init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int64($0) }
+        guard parts.count == 3, let z = parts[0], let x = parts[1], let y = parts[2], (0...30).contains(z)
+        else { return nil }
+        self.z = z
+        self.x = x
+        self.y = y
     }
 }
 
