@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// The examples of proto-docs, sent to the real daemon in the order in which they stand.
+@Suite struct ProtoDocsTests {
+    /// A request of one or more messages, and the answer that the page shows.
+    private struct Example {
+        let messages: [JSONValue]
+        let answer: JSONValue
+    }
+
+    /// Pages that build on each other share a daemon.
+    @Test(
+        arguments: [
+            ["source-service.md", "cluster-service.md", "server-service.md"], ["errors.md"], ["expressions.md"],
+        ])
+    func examplesAreAnsweredAsShown(_ pages: [String]) throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.client()
+        for page in pages {
+            let examples = try Self.examples(page)
+            #expect(!examples.isEmpty, "\(page) has examples")
+            for example in examples {
+                for message in example.messages { try client.send(message.text) }
+                let answer = JSONValue.object(try client.receive())
+                #expect(
+                    Self.agrees(answer, example.answer),
+                    "\(page): \(example.messages[0].text)\nwas answered \(answer.text)\nnot \(example.answer.text)")
+            }
+        }
+    }
+
+    /// The pages name every method, and nothing that looks like a method but is none.
+    @Test func everyMethodHasItsPlace() throws {
+        let daemon = try DaemonProcess()
+        guard case .object(let info) = try daemon.client().call("ServerService/GetServerInfo"),
+            case .array(let methods)? = info["methods"]
+        else {
+            Issue.record("GetServerInfo lists methods")
+            return
+        }
+        let proto = try Self.text("clusterd.proto")
+        let pages = try ["source-service.md", "cluster-service.md", "server-service.md"].map(Self.text).joined()
+        for case .object(let method) in methods {
+            guard case .string(let name)? = method["name"], let short = name.split(separator: "/").last else { continue }
+            #expect(proto.contains("rpc \(short)("))
+            #expect(pages.contains("\(short)"))
+        }
+    }
+
+    private static func text(_ page: String) throws -> String {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("proto-docs")
+        return try String(contentsOf: folder.appendingPathComponent(page), encoding: .utf8)
+    }
+
+    /// A page's examples: a block of requests followed by one with the answer.
+    private static func examples(_ page: String) throws -> [Example] {
+        var examples: [Example] = []
+        let parts = try text(page).components(separatedBy: "```json request\n").dropFirst()
+        for part in parts {
+            let blocks = part.components(separatedBy: "\n```\n```json answer\n")
+            let answer = try #require(blocks.count == 2 ? blocks[1].components(separatedBy: "\n```").first : nil)
+            examples.append(Example(messages: try values(blocks[0]), answer: try JSONReader.parse(answer)))
+        }
+        return examples
+    }
+
+    /// JSON texts that begin on lines of their own: one that does not end on its line ends with a closing
+    /// brace that stands first on a line.
+    private static func values(_ text: String) throws -> [JSONValue] {
+        var values: [JSONValue] = []
+        var held = ""
+        for line in text.split(separator: "\n") {
+            held += line + "\n"
+            let isWhole = held == line + "\n" ? line.hasSuffix("}") && line.hasPrefix("{") : line == "}"
+            guard isWhole else { continue }
+            values.append(try JSONReader.parse(held))
+            held = ""
+        }
+        #expect(held.isEmpty)
+        return values
+    }
+
+    /// Whether an answer is as shown; "…" stands for anything, numbers agree to the last digits but one.
+    private static func agrees(_ answer: JSONValue, _ shown: JSONValue) -> Bool {
+        switch (answer, shown) {
+        case (_, .string("…")): true
+        case (.object(let answer), .object(let shown)):
+            answer.count == shown.count
+                && shown.members.allSatisfy { member in answer[member.key].map { agrees($0, member.value) } ?? false }
+        case (.array(let answer), .array(let shown)):
+            answer.count == shown.count && zip(answer, shown).allSatisfy { agrees($0, $1) }
+        case (.number(let answer), .number(let shown)):
+            abs(answer - shown) <= 1e-12 * max(abs(answer), abs(shown))
+        default: answer == shown
+        }
+    }
+}
