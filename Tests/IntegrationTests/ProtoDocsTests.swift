@@ -15,7 +15,8 @@ import Testing
     /// Pages that build on each other share a daemon.
     @Test(
         arguments: [
-            ["source-service.md", "cluster-service.md", "server-service.md"], ["errors.md"], ["expressions.md"],
+            ["source-service.md", "cluster-service.md", "server-service.md"], ["errors.md"],
+            ["expressions.md"],
         ])
     func examplesAreAnsweredAsShown(_ pages: [String]) throws {
         let daemon = try DaemonProcess()
@@ -28,7 +29,8 @@ import Testing
                 let answer = JSONValue.object(try client.receive())
                 #expect(
                     Self.agrees(answer, example.answer),
-                    "\(page): \(example.messages[0].text)\nwas answered \(answer.text)\nnot \(example.answer.text)")
+                    "\(page): \(example.messages[0].text)\nwas answered \(answer.text)\nnot \(example.answer.text)"
+                )
             }
         }
     }
@@ -43,9 +45,12 @@ import Testing
             return
         }
         let proto = try Self.text("clusterd.proto")
-        let pages = try ["source-service.md", "cluster-service.md", "server-service.md"].map(Self.text).joined()
+        let pages = try ["source-service.md", "cluster-service.md", "server-service.md"].map(Self.text)
+            .joined()
         for case .object(let method) in methods {
-            guard case .string(let name)? = method["name"], let short = name.split(separator: "/").last else { continue }
+            guard case .string(let name)? = method["name"], let short = name.split(separator: "/").last else {
+                continue
+            }
             #expect(proto.contains("rpc \(short)("))
             #expect(pages.contains("\(short)"))
         }
@@ -63,7 +68,8 @@ import Testing
         let parts = try text(page).components(separatedBy: "```json request\n").dropFirst()
         for part in parts {
             let blocks = part.components(separatedBy: "\n```\n```json answer\n")
-            let answer = try #require(blocks.count == 2 ? blocks[1].components(separatedBy: "\n```").first : nil)
+            let answer = try #require(
+                blocks.count == 2 ? blocks[1].components(separatedBy: "\n```").first : nil)
             examples.append(Example(messages: try values(blocks[0]), answer: try JSONReader.parse(answer)))
         }
         return examples
@@ -91,7 +97,9 @@ import Testing
         case (_, .string("…")): true
         case (.object(let answer), .object(let shown)):
             answer.count == shown.count
-                && shown.members.allSatisfy { member in answer[member.key].map { agrees($0, member.value) } ?? false }
+                && shown.members.allSatisfy { member in
+                    answer[member.key].map { agrees($0, member.value) } ?? false
+                }
         case (.array(let answer), .array(let shown)):
             answer.count == shown.count && zip(answer, shown).allSatisfy { agrees($0, $1) }
         case (.number(let answer), .number(let shown)):
