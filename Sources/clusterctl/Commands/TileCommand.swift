@@ -28,7 +28,7 @@ enum TileCommand: Subcommand {
     static func run(_ invocation: Invocation) async throws {
         var members: JSONObject = [:]
         let operands = invocation.arguments.operands.dropFirst()
-        guard let tile = TileAddress(operands.joined(separator: "/")) else {
+        guard let tile = TileOperand(operands.joined(separator: "/")) else {
             throw invocation.arguments.usageError(
                 "invalid tile '\(operands.joined(separator: " "))': Z/X/Y is expected, Z from 0 to 30")
         }
@@ -66,7 +66,7 @@ enum TileCommand: Subcommand {
 }
 
 /// A tile's zoom, column and row, written as in a tile server's addresses.
-struct TileAddress: Equatable {
+struct TileOperand: Equatable {
     let z: Int64
     let x: Int64
     let y: Int64

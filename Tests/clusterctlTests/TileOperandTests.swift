@@ -3,9 +3,9 @@ import Testing
 
 @testable import clusterctl
 
-@Suite struct TileAddressTests {
+@Suite struct TileOperandTests {
     @Test func readsZoomColumnAndRow() throws {
-        let tile = try #require(TileAddress("3/-1/12"))
+        let tile = try #require(TileOperand("3/-1/12"))
         #expect(tile.z == 3)
         #expect(tile.x == -1)
         #expect(tile.y == 12)
@@ -14,5 +14,5 @@ import Testing
     @Test(arguments: [
         "", "3", "3/1", "3/1/", "/1/1", "3/1/1/1", "31/0/0", "-1/0/0", "a/0/0", "3/1.5/0", "3 1 0",
     ])
-    func refusesWhatIsNoTile(text: String) { #expect(TileAddress(text) == nil) }
+    func refusesWhatIsNoTile(text: String) { #expect(TileOperand(text) == nil) }
 }
