@@ -30,7 +30,8 @@ let package = Package(
         .target(
             name: "ClusterSources",
             dependencies: ["Clustering", "Expressions", "GeoJSON", "Compression", "JSON"]),
-        .target(name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "Compression", "JSON"]),
+        .target(
+            name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "Compression", "JSON"]),
         .target(
             name: "ClusterServer",
             dependencies: [
@@ -39,7 +40,8 @@ let package = Package(
             ]),
         .target(name: "CommandLineOptions"),
         .executableTarget(
-            name: "clusterd", dependencies: ["ClusterServer", "ClusterProtocol", "EventLoop", "CommandLineOptions"]),
+            name: "clusterd",
+            dependencies: ["ClusterServer", "ClusterProtocol", "EventLoop", "CommandLineOptions"]),
         .executableTarget(
             name: "clusterctl",
             dependencies: ["ClusterClient", "ClusterProtocol", "JSON", "CommandLineOptions"]),
@@ -48,17 +50,25 @@ let package = Package(
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
         .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport"]),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
-        .testTarget(name: "ClusteringTests", dependencies: ["Clustering", "JSON", "Compression", "TestSupport"]),
+        .testTarget(
+            name: "ClusteringTests", dependencies: ["Clustering", "JSON", "Compression", "TestSupport"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "JSON", "TestSupport"]),
         .testTarget(name: "VectorTileTests", dependencies: ["VectorTile", "JSON", "TestSupport"]),
         .testTarget(name: "GeoJSONTests", dependencies: ["GeoJSON", "JSON", "Compression", "TestSupport"]),
-        .testTarget(name: "ClusterProtocolTests", dependencies: ["ClusterProtocol", "JSON", "Compression", "TestSupport"]),
+        .testTarget(
+            name: "ClusterProtocolTests",
+            dependencies: ["ClusterProtocol", "JSON", "Compression", "TestSupport"]),
         .testTarget(
             name: "ClusterSourcesTests",
-            dependencies: ["ClusterSources", "Clustering", "Expressions", "GeoJSON", "JSON", "Compression", "TestSupport"]),
+            dependencies: [
+                "ClusterSources", "Clustering", "Expressions", "GeoJSON", "JSON", "Compression",
+                "TestSupport",
+            ]),
         .testTarget(
             name: "ClusterServerTests",
-            dependencies: ["ClusterServer", "ClusterSources", "ClusterProtocol", "EventLoop", "JSON", "TestSupport"]),
+            dependencies: [
+                "ClusterServer", "ClusterSources", "ClusterProtocol", "EventLoop", "JSON", "TestSupport",
+            ]),
         .testTarget(
             name: "ClusterClientTests",
             dependencies: ["ClusterClient", "ClusterProtocol", "EventLoop", "JSON", "TestSupport"]),
