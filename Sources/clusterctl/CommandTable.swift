@@ -16,6 +16,7 @@ enum CommandTable {
         HullCommand.self, LocateCommand.self,
         InfoCommand.self, StatsCommand.self, HealthCommand.self,
         EvalCommand.self, GenerateCommand.self, BenchCommand.self,
+        CompletionCommand.self, CompleteCommand.self, ManualCommand.self,
     ]
 
     static let root = Command(

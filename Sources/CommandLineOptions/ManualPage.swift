@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+
+/// A man page, made from a command's table.
+public enum ManualPage {
+    /// A section that the table does not have, such as FILES.
+    public struct Section: Sendable {
+        public let title: String
+        /// A term and what it means, or no term and a paragraph.
+        public let entries: [(term: String?, text: String)]
+
+        public init(_ title: String, _ entries: [(term: String?, text: String)]) {
+            self.title = title
+            self.entries = entries
+        }
+    }
+
+    /// The page in man(7)'s language.
+    ///
+    /// - Parameters:
+    ///   - section: 1 for users' commands, 8 for daemons.
+    ///   - more: sections behind those of the table.
+    public static func text(for program: Command, section: Int, version: String, more: [Section] = [])
+        -> String
+    {
+        var page = Troff()
+        page.request("TH \(program.name.uppercased()) \(section) \"\" \"\(program.name) \(version)\"")
+        page.section("NAME")
+        page.text("\(program.name) - \(program.summary.prefix(1).lowercased() + program.summary.dropFirst())")
+        page.section("SYNOPSIS")
+        page.bold(program.usage(path: [program.name]))
+        page.section("DESCRIPTION")
+        for (index, paragraph) in program.details.enumerated() {
+            if index > 0 { page.request("PP") }
+            page.text(paragraph)
+        }
+        page.section("OPTIONS")
+        for option in program.allOptions(isRoot: true) {
+            page.entry(option.plainSynopsis, option.helpWithKind)
+        }
+        if !program.visibleSubcommands.isEmpty { page.section("COMMANDS") }
+        for command in program.visibleSubcommands { page.command(command, of: program.name) }
+        page.examples(program.examples)
+        for section in more {
+            page.section(section.title)
+            for entry in section.entries {
+                if let term = entry.term { page.entry(term, entry.text) } else { page.text(entry.text) }
+            }
+        }
+        return page.lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension Option {
+    /// The synopsis without the space that help leaves where there is no letter.
+    fileprivate var plainSynopsis: String { String(synopsis.drop { $0 == " " }) }
+}
+
+/// Lines of man(7), with what is special in it escaped.
+private struct Troff {
+    private(set) var lines: [String] = []
+
+    mutating func request(_ line: String) { lines.append("." + line) }
+
+    mutating func section(_ title: String) { request("SH \(title)") }
+
+    mutating func text(_ text: String) { lines.append(Troff.escaped(text)) }
+
+    mutating func bold(_ text: String) { lines.append("\\fB" + Troff.escaped(text) + "\\fR") }
+
+    /// A term and its explanation, indented.
+    mutating func entry(_ term: String, _ explanation: String) {
+        request("TP")
+        bold(term)
+        text(explanation)
+    }
+
+    mutating func command(_ command: Command, of program: String) {
+        request("SS \(Troff.escaped(command.usage(path: [program, command.name])))")
+        text(command.summary + ".")
+        for paragraph in command.details {
+            request("PP")
+            text(paragraph)
+        }
+        for operand in command.operands { entry(operand.name, operand.help) }
+        for option in command.options { entry(option.plainSynopsis, option.helpWithKind) }
+        for example in command.examples { self.example(example) }
+    }
+
+    mutating func examples(_ examples: [Example]) {
+        if !examples.isEmpty { section("EXAMPLES") }
+        for example in examples { self.example(example) }
+    }
+
+    private mutating func example(_ example: Example) {
+        request("PP")
+        text(example.explanation.prefix(1).uppercased() + example.explanation.dropFirst() + ":")
+        request("PP")
+        request("RS 4")
+        request("nf")
+        bold(example.commandLine)
+        request("fi")
+        request("RE")
+    }
+
+    /// A backslash and a dash mean themselves, and no line begins with a request.
+    static func escaped(_ text: String) -> String {
+        let safe = text.map { character in
+            switch character {
+            case "\\": "\\e"
+            case "-": "\\-"
+            default: String(character)
+            }
+        }.joined()
+        return safe.hasPrefix(".") || safe.hasPrefix("'") ? "\\&" + safe : safe
+    }
+}
