@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 @testable import ClusterSources
@@ -10,7 +11,7 @@ import Testing
     private static let options = #"{"clusterProperties":{"sum":["+",["get","value"]]},"minPoints":3}"#
 
     @Test func answersAsASourceLoadedWithThatFilter() throws {
-        let points = GoldenPoints.json(kind: "c", count: 1500, seed: 21)
+        let points = list(GoldenDataset.points(kind: "c", count: 1500, seed: 21))
         let test = try TestSource(options: Self.options)
         try test.load(points)
         var loaded = Self.options
@@ -32,7 +33,7 @@ import Testing
 
     @Test func aViewIsBuiltOnce() throws {
         let test = try TestSource()
-        try test.load(GoldenPoints.json(kind: "u", count: 100, seed: 3))
+        try test.load(list(GoldenDataset.points(kind: "u", count: 100, seed: 3)))
         let filter = QueryFilter(try JSONReader.parse(Self.filter))
         let revision = test.source.revision
         #expect(revision.readyView(filter, zoom: 0) == nil)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import GeoJSON
+import TestSupport
 import Testing
 
 @testable import ClusterSources
@@ -34,8 +35,8 @@ import Testing
     }
 
     @Test func appendingIsLoadingAllAnew() throws {
-        let points = GoldenPoints.json(kind: "d", count: 400, seed: 9)
-        let more = GoldenPoints.json(kind: "c", count: 400, seed: 10)
+        let points = list(GoldenDataset.points(kind: "d", count: 400, seed: 9))
+        let more = list(GoldenDataset.points(kind: "c", count: 400, seed: 10))
         let (whole, grown) = (try TestSource(), try TestSource())
         try whole.load(points, more)
         try grown.load(points)

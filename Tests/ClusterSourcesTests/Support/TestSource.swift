@@ -2,6 +2,7 @@
 import Foundation
 import GeoJSON
 import JSON
+import TestSupport
 import Testing
 
 @testable import ClusterSources
@@ -97,3 +98,6 @@ func point(_ id: Int?, _ longitude: Double, _ latitude: Double, _ properties: St
 
 /// The text of a JSON array of features.
 func list(_ features: String...) -> String { "[" + features.joined(separator: ",") + "]" }
+
+/// The text of a JSON array of points made from a seed.
+func list(_ points: [GoldenPoint]) -> String { "[" + points.map(\.feature).joined(separator: ",") + "]" }

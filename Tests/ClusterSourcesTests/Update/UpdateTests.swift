@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 @testable import ClusterSources
@@ -24,16 +25,17 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
     }
 
     @Test func answersAsIfLoadedAnew() throws {
-        var random = MersenneTwister(seed: 11)
+        var random = PythonRandom(seed: 11)
         let (test, fresh) = (try TestSource(options: Self.options), try TestSource(options: Self.options))
         var model: [(id: Int, text: String)] = []
         for _ in 0..<40 {
             var upserts: [String] = []
             var removals: [FeatureIdentifier] = []
-            for number in Set((0..<random.below(6)).map { _ in random.below(60) }) {
+            for number in Set((0..<random.randrange(6)).map { _ in random.randrange(60) }) {
                 let text = point(
-                    number, Double(random.below(40)), Double(random.below(20)), #"{"v":\#(random.below(9))}"#)
-                if let place = model.firstIndex(where: { $0.id == number }), random.below(3) == 0 {
+                    number, Double(random.randrange(40)), Double(random.randrange(20)),
+                    #"{"v":\#(random.randrange(9))}"#)
+                if let place = model.firstIndex(where: { $0.id == number }), random.randrange(3) == 0 {
                     model.remove(at: place)
                     removals.append(try id(number))
                     continue
