@@ -12,6 +12,11 @@ import Testing
     ])
     func wholeNumbersAreGrouped(number: Int, text: String) { #expect(Quantity.grouped(number) == text) }
 
+    @Test(arguments: [(0, "0 points"), (1, "1 point"), (1000, "1,000 points")])
+    func nounsAgreeWithTheirNumber(number: Int, text: String) {
+        #expect(Quantity.count(number, "point") == text)
+    }
+
     @Test(arguments: [
         (0.0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (180_887_197, "173 MiB"), (1_048_575, "1.0 MiB"),
     ])

@@ -57,7 +57,7 @@ enum LeavesCommand: Subcommand {
 
     private static func remark(_ shown: Int, _ collection: FeatureCollection, _ invocation: Invocation) {
         guard let total = collection.total else { return }
-        invocation.remark("\(Quantity.grouped(shown)) of \(Quantity.grouped(total)) points")
+        invocation.remark("\(Quantity.grouped(shown)) of \(Quantity.count(total, "point"))")
     }
 
     /// Pages of one revision: where the data change between two, the daemon says so and nothing is mixed.

@@ -54,8 +54,8 @@ enum ClustersCommand: Subcommand {
         let points = collection.features.count - clusters.count
         let total = clusters.reduce(points) { $0 + ($1.cluster?.pointCount ?? 0) }
         let more = collection.isTruncated == true ? "; there are more" : ""
-        return "\(Quantity.grouped(clusters.count)) clusters and \(Quantity.grouped(points)) points, "
-            + "of \(Quantity.grouped(total)) points; revision \(collection.revision)\(more)"
+        return "\(Quantity.count(clusters.count, "cluster")) and \(Quantity.count(points, "point")), "
+            + "of \(Quantity.count(total, "point")); revision \(collection.revision)\(more)"
     }
 
     private static func words(_ text: String) -> JSONValue {

@@ -27,6 +27,9 @@ enum EvalCommand: Subcommand {
     static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let operand = try invocation.operand(0)
+        guard operand != "-" || arguments.string("feature") != "-" else {
+            throw arguments.usageError("the expression and the feature cannot both be standard input")
+        }
         let text = operand == "-" ? try SmallFile.read("-") : operand
         var params: JSONObject = [:]
         do throws(JSONError) { params["expression"] = try JSONReader.parse(text) } catch {
@@ -35,9 +38,6 @@ enum EvalCommand: Subcommand {
                 picture: Underline.message(error.message, in: text, at: error.offset..<error.offset + 1))
         }
         if let feature = arguments.string("feature") {
-            guard operand != "-" || feature != "-" else {
-                throw arguments.usageError("the expression and the feature cannot both be standard input")
-            }
             params["feature"] = try readFeature(feature, invocation)
         }
         if let zoom = arguments.number("zoom") { params["zoom"] = .number(zoom) }

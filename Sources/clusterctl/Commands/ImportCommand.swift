@@ -98,7 +98,7 @@ enum ImportReport {
         try invocation.show(answer) { value in
             let source = try SourceDescription(value)
             var line =
-                "\(source.name): \(Quantity.grouped(value["accepted"]?.asInteger ?? 0)) features imported"
+                "\(source.name): \(Quantity.count(value["accepted"]?.asInteger ?? 0, "feature")) imported"
             if let skipped = value["skipped"]?.asInteger, skipped > 0 {
                 line += ", \(Quantity.grouped(skipped)) skipped"
                 let reasons = value["skippedReasons"]?.asObject?.members ?? []
@@ -106,7 +106,7 @@ enum ImportReport {
                     line += " (" + reasons.map { "\($0.key): \($0.value.text)" }.joined(separator: ", ") + ")"
                 }
             }
-            line += "; \(Quantity.grouped(source.points)) points, revision \(source.revision)"
+            line += "; \(Quantity.count(source.points, "point")), revision \(source.revision)"
             line += ", index built in \(Quantity.duration(milliseconds: source.buildMilliseconds))"
             line += ", \(Quantity.bytes(Double(source.memoryBytes)))"
             invocation.print(line)

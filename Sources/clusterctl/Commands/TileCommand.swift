@@ -71,7 +71,7 @@ struct TileOperand: Equatable {
     let x: Int64
     let y: Int64
 
-    /// nil where the text is not `Z/X/Y`; columns and rows may lie beyond the world, and wrap.
+    /// nil where the text is not `Z/X/Y`; which columns and rows there are is the daemon's to say.
     init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int64($0) }
         guard parts.count == 3, let z = parts[0], let x = parts[1], let y = parts[2], (0...30).contains(z)

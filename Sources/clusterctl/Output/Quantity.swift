@@ -15,6 +15,11 @@ enum Quantity {
         return (number < 0 ? "-" : "") + groups.joined(separator: ",")
     }
 
+    /// 1 point, 2 points.
+    static func count(_ number: Int, _ noun: String) -> String {
+        "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")"
+    }
+
     /// With commas where it is whole, as JavaScript prints it where not.
     static func plain(_ number: Double) -> String {
         if let whole = Int(exactly: number), abs(number) < 1e15 { return grouped(whole) }
