@@ -19,7 +19,7 @@ import Testing
                 isQuoted.toggle()
                 isWord = true
             case " " where !isQuoted: finish()
-            case "|" where !isQuoted, "&" where !isQuoted:
+            case "|" where !isQuoted, "&" where !isQuoted, "(" where !isQuoted, ")" where !isQuoted:
                 finish()
                 calls.append([])
             default:
