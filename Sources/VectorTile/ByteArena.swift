@@ -82,6 +82,12 @@ struct ByteArena: ~Copyable {
         return true
     }
 
+    /// Whether `bytes` lie at a place from which on at least as many are written.
+    @inline(__always) func equals(_ bytes: UnsafeRawBufferPointer, at start: Int) -> Bool {
+        for index in 0..<bytes.count where bytes[index] != base[start &+ index] { return false }
+        return true
+    }
+
     /// A hash of the bytes from `start` to the end.
     @inline(__always) func hashOfTail(from start: Int, seed: UInt64) -> UInt64 {
         var hash = seed ^ UInt64(truncatingIfNeeded: count &- start)

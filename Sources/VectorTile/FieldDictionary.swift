@@ -37,6 +37,7 @@ struct FieldDictionary: ~Copyable {
     }
 
     /// The number of the field that was written behind the others, `fields` from its former end on.
+    /// - Complexity: O(length of the field).
     @inline(__always) mutating func intern() -> UInt32 {
         let start = starts[count]
         let length = fields.count &- start
@@ -54,6 +55,16 @@ struct FieldDictionary: ~Copyable {
             slot = (slot &+ 1) & mask
         }
         return add(hash, slot)
+    }
+
+    /// Whether the field of that number ends in just these bytes, behind its tag and length.
+    @inline(__always) func field(_ number: UInt32, holds bytes: UnsafeRawBufferPointer) -> Bool {
+        let number = Int(number)
+        guard number < count else { return false }
+        let end = starts[number &+ 1]
+        let header = 1 &+ Protobuf.length(varint: UInt64(bytes.count))
+        guard end &- starts[number] == header &+ bytes.count else { return false }
+        return fields.equals(bytes, at: end &- bytes.count)
     }
 
     private mutating func add(_ hash: UInt64, _ slot: Int) -> UInt32 {

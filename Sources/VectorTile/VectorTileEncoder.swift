@@ -28,9 +28,11 @@ public struct VectorTileEncoder: ~Copyable {
     /// For each key the place in `tags` plus one, and the feature for which that holds.
     private var places: [(feature: UInt32, place: UInt32)] = []
     private var featureNumber: UInt32 = 0
+    /// For each key, which key came behind it last; the first entry is for a feature's begin. Features of a
+    /// source mostly have the same keys in the same order, so a look at the guess saves the search.
+    private var followers: [UInt32] = [0]
+    private var lastKey: UInt32?
     private var packedTags = ByteArena(capacity: 256)
-    /// For texts that must be decoded or compacted first.
-    var scratch = ByteArena(capacity: 256)
 
     private static let dropped = UInt32.max
 
@@ -51,6 +53,8 @@ public struct VectorTileEncoder: ~Copyable {
         values.removeAll()
         places.removeAll(keepingCapacity: true)
         tags.removeAll(keepingCapacity: true)
+        followers.removeAll(keepingCapacity: true)
+        followers.append(0)
         current = nil
         featureNumber = 0
         head.append(TileField.Layer.version)
@@ -75,6 +79,7 @@ public struct VectorTileEncoder: ~Copyable {
         endFeature()
         current = (Int32(clamping: x), Int32(clamping: y), id)
         featureNumber &+= 1
+        lastKey = nil
     }
 
     /// Gives the current feature a tag, in place of one of the same key.
@@ -111,6 +116,18 @@ public struct VectorTileEncoder: ~Copyable {
     // MARK: Tags
 
     @inline(__always) mutating func keyNumber(_ key: UnsafeRawBufferPointer) -> UInt32 {
+        let last = lastKey.map { Int($0) &+ 1 } ?? 0
+        var number = followers[last]
+        if !keys.field(number, holds: key) {
+            number = searchKey(key)
+            followers[last] = number
+            if number == followers.count &- 1 { followers.append(0) }
+        }
+        lastKey = number
+        return number
+    }
+
+    private mutating func searchKey(_ key: UnsafeRawBufferPointer) -> UInt32 {
         keys.fields.append(TileField.Layer.key)
         keys.fields.append(varint: UInt64(key.count))
         keys.fields.append(contentsOf: key)
