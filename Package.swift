@@ -44,7 +44,7 @@ let package = Package(
             dependencies: ["ClusterServer", "ClusterProtocol", "EventLoop", "CommandLineOptions"]),
         .executableTarget(
             name: "clusterctl",
-            dependencies: ["ClusterClient", "ClusterProtocol", "JSON", "CommandLineOptions"]),
+            dependencies: ["ClusterClient", "ClusterProtocol", "Compression", "JSON", "CommandLineOptions"]),
 
         .target(name: "TestSupport", dependencies: ["JSON", "Compression"], path: "Tests/TestSupport"),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 import CommandLineOptions
-import Glibc
 import JSON
 
 /// `clusterctl tile`: the features of a map tile.
@@ -57,11 +56,7 @@ enum TileCommand: Subcommand {
         guard let bytes = Base64.decode(base64) else {
             throw Failure(message: "the daemon's tile is not base64")
         }
-        if path == "-" { return Terminal.write(bytes) }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw FeatureInputError(name: path, number: errno) }
-        defer { close(descriptor) }
-        bytes.withUnsafeBytes { Terminal.writeAll($0, to: descriptor) }
+        try OutputFile.write(bytes, to: path)
     }
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+import Compression
+
+/// Writes PNG files (RFC 2083) of opaque pixels.
+enum PNG {
+    /// - Parameter pixels: three bytes a pixel, row by row.
+    static func encode(_ pixels: [UInt8], width: Int, height: Int) throws -> [UInt8] {
+        var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        // Eight bits a channel, red green blue, and the only compression, filters and order there are.
+        let kind: [UInt8] = [8, 2, 0, 0, 0]
+        append(
+            "IHDR", bigEndian(UInt32(clamping: width)) + bigEndian(UInt32(clamping: height)) + kind, to: &file
+        )
+        append("IDAT", try Zlib.deflate(filtered(pixels, rowLength: width * 3), level: 9), to: &file)
+        append("IEND", [], to: &file)
+        return file
+    }
+
+    /// Every row as its difference from the one above, filter type 2, which flat areas deflate best with.
+    private static func filtered(_ pixels: [UInt8], rowLength: Int) -> [UInt8] {
+        var rows: [UInt8] = []
+        guard rowLength > 0 else { return rows }
+        rows.reserveCapacity(pixels.count + pixels.count / rowLength)
+        for start in stride(from: 0, to: pixels.count, by: rowLength) {
+            rows.append(2)
+            for place in start..<min(start + rowLength, pixels.count) {
+                rows.append(start == 0 ? pixels[place] : pixels[place] &- pixels[place - rowLength])
+            }
+        }
+        return rows
+    }
+
+    private static func append(_ type: String, _ content: [UInt8], to file: inout [UInt8]) {
+        let checked = Array(type.utf8) + content
+        file += bigEndian(UInt32(clamping: content.count))
+        file += checked
+        file += bigEndian(checked.withUnsafeBytes { Zlib.crc32($0) })
+    }
+
+    private static func bigEndian(_ number: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// The natural logarithm, by a name that says so.
+func logarithm(_ number: Double) -> Double { log(number) }
+
+/// The Web Mercator projection onto the unit square, x to the east and y to the south.
+enum Mercator {
+    static func x(_ longitude: Double) -> Double { longitude / 360 + 0.5 }
+
+    static func y(_ latitude: Double) -> Double {
+        let sine = sin(latitude * .pi / 180)
+        let y = 0.5 - 0.25 * log((1 + sine) / (1 - sine)) / .pi
+        return min(max(y, 0), 1)
+    }
+
+    static func longitude(_ x: Double) -> Double { (x - 0.5) * 360 }
+
+    static func latitude(_ y: Double) -> Double { 360 * atan(exp((180 - y * 360) * .pi / 180)) / .pi - 90 }
+
+    /// The side of a tile in pixels: at zoom 0 it is the world's.
+    static let tileSide = 512.0
+}
+
+/// A place in a picture, in pixels from its upper left corner.
+struct PixelPoint: Equatable, Sendable {
+    var x, y: Double
+}
