@@ -71,7 +71,8 @@ private let whole = names.map(feature).joined(separator: ",")
         (#"{"type":"FeatureCollection","features":[{"a":1}]"#, "before the FeatureCollection does"),
         (#"{"type":"FeatureCollection","features":[{"a":1} {"b":2}]}"#, "a comma between features"),
         (#"{"type":"FeatureCollection","features":[]} x"#, "more text follows"),
-        (#"{"a":1}{"b":"#, "within a feature"), (#"{"a":1}]"#, "never opened"),
+        ("[{\"a\":1},{\"b\":nul}]", "feature 1: "), (#"{"a":1}{"b":"#, "within a feature"),
+        (#"{"a":1}]"#, "never opened"),
         ("[1] ]", "more text follows"),
     ])
     func brokenTextsAreRefused(text: String, problem: String) {
@@ -83,6 +84,14 @@ private let whole = names.map(feature).joined(separator: ",")
 
     @Test func valuesThatAreNoObjectsAreLeftForTheServerToRefuse() throws {
         #expect(try cut("[1,{\"a\":1},null]", piece: 4).joined == "1,{\"a\":1},null")
+    }
+
+    @Test func featuresTooDeepForAMessageAreRefusedHere() throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
+        #expect(try cut("{\"a\":\(nested(60))}", piece: 9).features == 1)
+        #expect(throws: FeatureTextError.self) { try cut("{\"a\":\(nested(61))}", piece: 9) }
     }
 
     @Test func unreadableFeaturesAreLeftOutWhereAsked() throws {

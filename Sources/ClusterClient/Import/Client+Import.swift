@@ -29,9 +29,8 @@ public struct ImportProgress: Sendable, Equatable {
 extension Client {
     /// Streams a file's features into a source that exists: all or nothing.
     ///
-    /// The file is read in pieces, whatever its size. Its features are not looked into here, unless bad ones are to
-    /// be left out: those that are no JSON are then left out on this side. Reading blocks the task's thread where
-    /// the input is a pipe.
+    /// The file is read in pieces, whatever its size; each feature is checked here to be JSON, and no further. Reading
+    /// blocks the task's thread where the input is a pipe.
     ///
     /// - Parameter progress: called after each message, on the calling task.
     /// - Returns: the source's description with `accepted`, `skipped` and `skippedReasons`.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Cuts a text of features that comes in pieces into batches, without reading the features themselves.
+/// Cuts a text of features that comes in pieces into batches.
 ///
 /// The text is a FeatureCollection, an array of features, features one after another (newline-delimited or
 /// otherwise), a JSON text sequence (RFC 8142), or one feature. Memory follows the batches, not the file: what
-/// surrounds a collection's features is scanned and forgotten. Only brackets decide where a feature ends;
-/// what is wrong inside one is left for the server to name.
+/// surrounds a collection's features is scanned and forgotten. Only brackets decide where a feature ends.
+///
+/// Each feature is checked to be JSON, since a message that is not is of no call to the server, and the import
+/// would go on without it. What else may be wrong with a feature is left for the server to name.
 ///
 /// Use: `push` each piece, then take `next()` until it is nil; in the end `finish()`, then `next()` again.
 struct FeatureBatches {
@@ -18,6 +20,9 @@ struct FeatureBatches {
 
     /// No single feature, and nothing before the features, may be longer, in bytes.
     static let longestPart = 15 << 20
+
+    /// A feature lies three levels deep in its message.
+    private static let maximumDepth = JSONReader.maximumDepth - 3
 
     private let batchSize: Int
     private var state = State.start
@@ -36,14 +41,15 @@ struct FeatureBatches {
 
     /// Features left out because they are no JSON.
     private(set) var unreadableCount = 0
-    private let parser: JSONParser?
+    private let dropsUnreadable: Bool
+    private let parser = JSONParser()
 
     /// - Parameters:
     ///   - batchSize: how large a batch is, in bytes; passed by one feature at most.
-    ///   - dropsUnreadable: whether each feature is parsed, and left out and counted where it is no JSON.
+    ///   - dropsUnreadable: whether a feature that is no JSON is left out and counted, instead of being an error.
     init(batchSize: Int, dropsUnreadable: Bool = false) {
         self.batchSize = batchSize
-        parser = dropsUnreadable ? JSONParser() : nil
+        self.dropsUnreadable = dropsUnreadable
         batch.reserveCapacity(batchSize + 4096)
     }
 
@@ -147,7 +153,10 @@ struct FeatureBatches {
             while place < end, !Self.isContent(held[place]) { place += 1 }
         }
         start = end
-        guard isReadable(place..<end) else {
+        if let problem = problem(in: place..<end), !areValues(place..<end) {
+            guard dropsUnreadable else {
+                throw error("feature \(featureCount): \(problem.message)", at: place + problem.offset)
+            }
             unreadableCount += 1
             return
         }
@@ -156,11 +165,30 @@ struct FeatureBatches {
         featureCount += 1
     }
 
-    private func isReadable(_ range: Range<Int>) -> Bool {
-        guard let parser else { return true }
-        return held.withUnsafeBytes { bytes in
-            let text = UnsafeRawBufferPointer(rebasing: bytes[range])
-            return (try? parser.withTape(of: text) { _ in true }) ?? false
+    /// Why the text is no JSON that the server would take; nil where it is.
+    private func problem(in range: Range<Int>) -> JSONError? {
+        held.withUnsafeBytes { bytes in
+            Self.problem(of: UnsafeRawBufferPointer(rebasing: bytes[range]), parser, depth: Self.maximumDepth)
+        }
+    }
+
+    /// Whether the text is several values with commas between them: values without brackets, such as null, stand
+    /// before an object. They are no features, but that is for the server to say.
+    private func areValues(_ range: Range<Int>) -> Bool {
+        guard case .collection = state else { return false }
+        let array = [UInt8(ascii: "[")] + held[range] + [UInt8(ascii: "]")]
+        return array.withUnsafeBytes { Self.problem(of: $0, parser, depth: Self.maximumDepth + 1) == nil }
+    }
+
+    private static func problem(of text: UnsafeRawBufferPointer, _ parser: JSONParser, depth: Int)
+        -> JSONError?
+    {
+        do throws(JSONTapeError<Never>) {
+            try parser.withTape(of: text, maximumDepth: depth) { _ in }
+            return nil
+        } catch {
+            if case .json(let problem) = error { return problem }
+            return nil
         }
     }
 

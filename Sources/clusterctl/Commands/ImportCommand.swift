@@ -81,10 +81,7 @@ enum ImportCommand: Subcommand {
         switch error {
         case let error as FeatureTextError: return Failure(message: "\(file): \(error)")
         case let error as RPCError where error.code == .invalidArgument:
-            // Text that is no JSON makes the whole message unreadable to the daemon; the file tells where.
-            let unreadable = (try? FeatureDiagnosis.firstUnreadable(in: file)) ?? nil
-            let message = unreadable.map { "\($0)" } ?? error.message
-            let reason = message.hasSuffix(".") ? String(message.dropLast()) : message
+            let reason = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
             return Failure(
                 message: "\(file): \(reason); nothing was imported (--skip-invalid leaves bad features out)")
         default: return error

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@Suite("clusterctl on the real daemon")
+struct ClusterctlTests {
+    private let daemon: DaemonProcess
+    private static let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Examples").path
+    private static let cities = examples + "/cities.geojson"
+
+    init() throws { daemon = try DaemonProcess(["--import-dir", Self.examples]) }
+
+    private func run(_ arguments: [String], input: String? = nil) throws -> (
+        status: Int32, output: String, errors: String
+    ) {
+        try DaemonProcess.run(
+            "clusterctl", arguments, environment: ["CLUSTERD_SOCKET": daemon.socketPath],
+            input: input.map { Data($0.utf8) })
+    }
+
+    private func json(_ arguments: [String]) throws -> JSONValue {
+        let result = try run(arguments + ["--json"])
+        #expect(result.status == 0, "\(arguments): \(result.errors)")
+        return try JSONReader.parse(result.output)
+    }
+
+    @Test("imports a file into a source that was not there, and asks for everything in it")
+    func everything() throws {
+        let imported = try run(
+            ["import", "cities", Self.cities, "-p", #"people=["+",["get","population"]]"#, "--radius", "60"])
+        #expect(
+            imported.status == 0 && imported.output.hasPrefix("cities: 505 features imported; 505 points"))
+        let source = try json(["source", "cities"])
+        #expect(source["points"] == 505 && source["options"]?["radius"] == 60)
+
+        let found = try json(["clusters", "cities", "--zoom", "1"])
+        let features = try #require(found["features"]?.array)
+        let cluster = try #require(
+            features.compactMap { $0["properties"]?["cluster_id"] == nil ? nil : $0 }
+                .max { count($0) < count($1) })
+        #expect(cluster["properties"]?["people"] != nil)
+        let id = try #require(cluster["id"]?.text)
+
+        let leaves = try json(["leaves", "cities", id, "--all"])
+        #expect(leaves["features"]?.array?.count == count(cluster))
+        #expect(try json(["leaves", "cities", id])["features"]?.array?.count == 10)
+        let children = try #require(try json(["children", "cities", id])["features"]?.array)
+        #expect(children.count > 1 && children.reduce(0) { $0 + count($1) } == count(cluster))
+        #expect(try json(["zoom", "cities", id])["zoom"] != nil)
+        #expect(try json(["hull", "cities", id])["geometry"]?["type"] == "Polygon")
+        #expect(try json(["tile", "cities", "1", "1", "0"])["features"]?.array?.isEmpty == false)
+        #expect(try json(["sources"])["sources"]?.array?.count == 1)
+        #expect(try run(["delete", "cities"]).output == "cities: deleted\n")
+        #expect(try run(["source", "cities"]).status == 1)
+    }
+
+    private func count(_ feature: JSONValue) -> Int {
+        if case .number(let count)? = feature["properties"]?["point_count"] { return Int(count) }
+        return 1
+    }
+
+    @Test("shows tables to people")
+    func tables() throws {
+        _ = try run(["import", "cities", Self.cities])
+        let clusters = try run(["clusters", "cities"])
+        #expect(clusters.output.hasPrefix("ID "))
+        #expect(clusters.errors.contains("of 505 points; revision 1"))
+        for (arguments, expected) in [
+            (["sources"], "SOURCE  POINTS  REVISION"), (["health"], "SERVING\n"),
+            (["info"], "maxMessageBytes"),
+            (["stats"], "clusterd.v1.ClusterService/GetClusters"), (["options", "cities"], "maxZoom"),
+            (["source", "cities"], "points    505"),
+            (["locate", "cities", "17", "-z", "20"], "name=Beijing"),
+        ] {
+            let result = try run(arguments)
+            #expect(result.status == 0 && result.output.contains(expected), "\(arguments): \(result)")
+        }
+    }
+
+    @Test(
+        "imports standard input in every form", arguments: ["", "--append"])
+    func pipes(flag: String) throws {
+        let feature = #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":null}"#
+        for text in [feature, "[\(feature),\(feature)]", "\u{1E}\(feature)\n\u{1E}\(feature)\n"] {
+            let result = try run(["import", "piped"] + (flag.isEmpty ? [] : [flag]), input: text)
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        #expect(try json(["source", "piped"])["points"] == (flag.isEmpty ? 2 : 5))
+    }
+
+    @Test("refuses a bad import whole, names the feature, and leaves no empty source behind")
+    func badImports() throws {
+        let good = #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}"#
+        let bad = #"{"type":"Feature","geometry":null,"properties":{}}"#
+        let refused = try run(["import", "odd"], input: good + "\n" + bad)
+        #expect(
+            refused.status == 1 && refused.errors.contains("1") && refused.errors.contains("--skip-invalid"))
+        #expect(try run(["source", "odd"]).status == 1)
+        let unreadable = #"{"type":"Feature","geometry":nul,"properties":{}}"#
+        let skipped = try run(
+            ["import", "odd", "-k"], input: [good, bad, unreadable, good].joined(separator: "\n"))
+        #expect(skipped.status == 0 && skipped.output.contains("2 features imported, 2 skipped"))
+        #expect(skipped.output.contains("badJSON: 1"))
+        let file = daemon.folder + "/broken.ndjson"
+        try (good + "\n" + unreadable).write(toFile: file, atomically: true, encoding: .utf8)
+        let located = try run(["import", "odd", file])
+        #expect(located.status == 1 && located.errors.contains("feature 1:"))
+        #expect(try json(["source", "odd"])["points"] == 2)
+        #expect(try run(["import", "odd", "/nonexistent"]).status == 1)
+    }
+
+    @Test("imports what it generates, gzipped and not")
+    func generated() throws {
+        let file = daemon.folder + "/points.geojson"
+        #expect(try run(["generate", "gathered", "20000", "--seed", "7", "-o", file]).status == 0)
+        #expect(try run(["import", "plain", file]).status == 0)
+        #expect(try DaemonProcess.run("/usr/bin/gzip", ["-k", file]).status == 0)
+        #expect(try run(["import", "zipped", file + ".gz"]).status == 0)
+        let plain = try json(["clusters", "plain", "-z", "3"])["features"]
+        #expect((plain?.array?.count ?? 0) > 100)
+        #expect(try json(["clusters", "zipped", "-z", "3"])["features"] == plain)
+        let bench = try json([
+            "bench", "plain", "-t", "0.2", "-c", "4", "-d", "4", "-m", "clusters=2,tile,leaves,hull",
+        ])
+        #expect(bench["errors"] == 0)
+        if case .number(let answers)? = bench["answers"] {
+            #expect(answers > 0)
+        } else {
+            Issue.record("no answers")
+        }
+    }
+
+    @Test("loads a file on the daemon's side, where that is allowed")
+    func load() throws {
+        #expect(try run(["load", "cities", Self.cities]).output.hasPrefix("cities: 505 features imported"))
+        #expect(try run(["load", "secret", "/etc/passwd"]).status == 1)
+        #expect(try run(["source", "secret"]).status == 1)
+    }
+
+    @Test("underlines what is wrong in an expression")
+    func expressions() throws {
+        #expect(try run(["eval", #"["+",1,2]"#]).output == "3\n")
+        let wrong = try run(["eval", #"["+", 1, ["get", 7]]"#])
+        #expect(wrong.status == 1)
+        #expect(
+            wrong.errors
+                == "[\"+\", 1, [\"get\", 7]]\n                 ^\nExpected string but found number instead.\n"
+        )
+        let noJSON = try run(["eval", #"["+", 1"#])
+        #expect(noJSON.status == 1 && noJSON.errors.contains("\n       ^\n"))
+    }
+
+    @Test("says what to do where nobody listens, and what is wrong with a command line")
+    func failures() throws {
+        let away = try run(["--socket", "/nonexistent.sock", "sources"])
+        #expect(away.status == 1 && away.errors.contains("clusterd --socket /nonexistent.sock"))
+        let wrong = try run(["clusters", "cities", "--zoom", "far"])
+        #expect(
+            wrong.status == 2
+                && wrong.errors.hasSuffix("Try 'clusterctl clusters --help' for more information.\n"))
+        for arguments in [
+            [], ["fly"], ["leaves", "cities", "x"], ["clusters"], ["clusters", "a", "-b", "1,2"],
+        ] {
+            #expect(try run(arguments).status == 2, "\(arguments)")
+        }
+        #expect(try run(["--version"]).output.hasPrefix("clusterctl "))
+    }
+
+    @Test("the Python client, as an app would start from it")
+    func python() throws {
+        let result = try DaemonProcess.run(
+            "/usr/bin/env", ["python3", Self.examples + "/clusterd_client.py", Self.cities],
+            environment: ["CLUSTERD_SOCKET": daemon.socketPath])
+        #expect(result.status == 0, "\(result.errors)")
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.first == "505 features imported" && lines.count > 20)
+        #expect(lines.contains { $0.hasSuffix(" points") } && lines.contains { $0.hasSuffix("Honolulu") })
+    }
+}
