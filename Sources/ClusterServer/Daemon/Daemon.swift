@@ -62,6 +62,9 @@ public final class Daemon {
             watchdog = Timer(on: loop, delay: interval, every: interval) { Systemd.notify("WATCHDOG=1") }
             watchdog?.unreference()
         }
+        if configuration.stateDirectory != nil {
+            log.write(.warning, "nothing is kept on disk yet: the state directory has no effect")
+        }
         Systemd.notify("READY=1\nSTATUS=Serving")
         loop.run()
     }

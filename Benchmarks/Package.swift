@@ -1,0 +1,15 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+    name: "ClusterBenchmarks",
+    dependencies: [.package(name: "clusterd", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "ClusterBenchmarks",
+            dependencies: [
+                .product(name: "ClusterdInternals", package: "clusterd")
+            ])
+    ],
+    swiftLanguageModes: [.v6]
+)

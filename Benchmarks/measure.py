@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Makes the data, runs clusterd and its peers on them, and writes a table and a picture. See Benchmarks/run."""
+import json, math, os, random, shutil, statistics, struct, subprocess, sys, tempfile, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.path.join(ROOT, ".build", "release")
+BENCH = os.path.join(ROOT, "Benchmarks", ".build", "release", "ClusterBenchmarks")
+CACHE = os.environ.get("CLUSTERD_BENCHMARK_DATA", os.path.join(tempfile.gettempdir(), "clusterd-benchmarks"))
+SIZES = [100_000, 1_000_000] + ([10_000_000] if "--large" in sys.argv else [])
+
+
+def places(kind, count):
+    """Uniform points, or points gathered in 2,000 round places of very unequal size."""
+    r = random.Random(1)
+    towns = [(r.uniform(-170, 170), r.uniform(-55, 70), 0.02 + 2 * r.random() ** 4) for _ in range(2000)]
+    chosen = r.choices(range(2000), [1 / (i + 3) for i in range(2000)], k=count) if kind == "gathered" else None
+    for i in range(count):
+        if kind == "uniform":
+            x, y = r.uniform(-180, 180), r.uniform(-80, 80)
+        else:
+            a, b, s = towns[chosen[i]]
+            x, y = max(-180, min(180, a + r.gauss(0, s))), max(-84.0, min(84.0, b + r.gauss(0, s)))
+        yield round(x, 7), round(y, 7), r
+
+
+def make(kind, count):
+    os.makedirs(CACHE, exist_ok=True)
+    raw, text = (os.path.join(CACHE, f"{kind}-{count}.{end}") for end in ("bin", "geojson"))
+    if not os.path.exists(text):
+        categories = ["school", "cafe", "hospital", "fuel", "hotel", "museum"]
+        with open(raw + ".new", "wb") as binary, open(text + ".new", "w") as file:
+            file.write('{"type":"FeatureCollection","features":[\n')
+            for i, (x, y, r) in enumerate(places(kind, count)):
+                binary.write(struct.pack("<dd", x, y))
+                file.write(("" if i == 0 else ",\n") + json.dumps({"type": "Feature", "id": i, "geometry": {
+                    "type": "Point", "coordinates": [x, y]}, "properties": {"name": f"place {i}",
+                    "category": categories[r.randrange(6)], "value": r.randrange(1000),
+                    "score": round(r.random() * 10, 3)}}, separators=(",", ":")))
+            file.write("\n]}")
+        os.rename(raw + ".new", raw)
+        os.rename(text + ".new", text)
+    return raw, text
+
+
+def peer_python():
+    """A virtual environment with supercluster in C++ behind Python, from PyPI."""
+    venv = os.path.join(CACHE, "venv")
+    python = os.path.join(venv, "bin", "python")
+    if subprocess.run([python, "-c", "import pysupercluster"], capture_output=True).returncode if os.path.exists(python) else True:
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "setuptools<70", "wheel", "numpy"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-use-pep517",
+                        "pysupercluster"], check=True)
+    return python
+
+
+PEER = """
+import sys, time, numpy, pysupercluster
+d = numpy.fromfile(sys.argv[1], dtype='f8').reshape(-1, 2)
+t = time.time(); pysupercluster.SuperCluster(d, min_zoom=0, max_zoom=16, radius=40, extent=512); print(time.time() - t)
+"""
+NODE = "const fs=require('fs');let t=Date.now();JSON.parse(fs.readFileSync(process.argv[1],'utf8'));console.log((Date.now()-t)/1000)"
+
+
+class Daemon:
+    def __init__(self):
+        self.folder = tempfile.mkdtemp()
+        self.socket = os.path.join(self.folder, "s")
+        self.process = subprocess.Popen([os.path.join(BIN, "clusterd"), "--socket", self.socket, "--import-dir", CACHE,
+                                         "--log-level", "error"])
+        while subprocess.run([os.path.join(BIN, "clusterctl"), "--socket", self.socket, "health"],
+                             capture_output=True).returncode:
+            time.sleep(0.02)
+
+    def control(self, *arguments):
+        start = time.time()
+        output = subprocess.run([os.path.join(BIN, "clusterctl"), "--socket", self.socket, *arguments],
+                                capture_output=True, text=True, check=True).stdout
+        return time.time() - start, output
+
+    def memory(self, field="VmRSS"):
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return next(int(line.split()[1]) / 1024 for line in file if line.startswith(field))
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+        shutil.rmtree(self.folder)
+
+
+AGGREGATES = [x for pair in (("sum", '["+",["get","value"]]'), ("best", '["max",["get","score"]]'),
+                             ("worst", '["min",["get","score"]]'),
+                             ("cafes", '["+",["case",["==",["get","category"],"cafe"],1,0]]'))
+              for x in ("--cluster-property", "=".join(pair))]
+
+
+def measure(kind, count, python, rows, curve):
+    raw, text = make(kind, count)
+    peer = float(subprocess.run([python, "-c", PEER, raw], capture_output=True, text=True, check=True).stdout)
+    bench = {}
+    for line in subprocess.run([BENCH, raw], capture_output=True, text=True, check=True).stdout.splitlines():
+        name, value, unit = line.split("\t")
+        bench[name] = (float(value), unit)
+    build = bench["build"][0] / 1000
+    curve.append((kind, count, peer, build))
+    label = f"{kind}, {count:,} points"
+    rows.append((f"index built, {label}", f"{build * 1000:.0f} ms", f"supercluster in C++ {peer:.2f} s", peer / build))
+    if count != 1_000_000:
+        return
+    for name, (value, unit) in bench.items():
+        if name != "build":
+            rows.append((f"{name}, {label}", f"{value:.2f} {unit}", "", None))
+    size = os.path.getsize(text) / 2**20
+    daemon = Daemon()
+    idle = daemon.memory()
+    daemon.control("create", "loaded")
+    load, _ = daemon.control("load", "loaded", text)
+    held, peak = daemon.memory() - idle, daemon.memory("VmHWM") - idle
+    parse = None
+    if shutil.which("node"):
+        parse = float(subprocess.run(["node", "--max-old-space-size=8000", "-e", NODE, text], capture_output=True,
+                                     text=True, check=True).stdout)
+    rows.append((f"file to first answer (load), {label}", f"{load:.2f} s",
+                 f"node's JSON.parse alone {parse:.2f} s" if parse else "", parse and parse / load))
+    rows.append((f"memory held, {label}", f"{held:.0f} MiB", f"the file {size:.0f} MiB", size / held))
+    rows.append((f"peak while loading, {label}", f"{peak:.0f} MiB", "", None))
+    daemon.control("delete", "loaded")
+    imported, _ = daemon.control("import", "imported", text)
+    rows.append((f"clusterctl import, {label}", f"{imported:.2f} s", "", None))
+    plain = json.loads(daemon.control("source", "imported", "--json")[1])["buildMs"]
+    daemon.control("import", "aggregated", text, *AGGREGATES)
+    with_four = json.loads(daemon.control("source", "aggregated", "--json")[1])["buildMs"]
+    rows.append((f"build with four aggregates, {label}", f"{with_four:.0f} ms", f"without {plain:.0f} ms", with_four / plain))
+    daemon.stop()
+
+
+def picture(curve, path):
+    """Time against number of points, both on logarithmic scales."""
+    def x(count): return 70 + 500 * (math.log10(count) - 5) / 2
+    def y(seconds): return 330 - 270 * (math.log10(seconds) + 2) / 4
+    lines = ['<svg xmlns="http://www.w3.org/2000/svg" width="640" height="400" font-family="sans-serif" font-size="12">',
+             '<rect width="640" height="400" fill="white"/>',
+             '<text x="70" y="30" font-size="15">Building the index: seconds against number of points</text>']
+    for power in range(-2, 3):
+        lines.append(f'<path d="M70 {y(10**power):.0f}H570" stroke="#ddd"/><text x="20" y="{y(10**power)+4:.0f}">{10**power:g} s</text>')
+    for count in (10**5, 10**6, 10**7):
+        lines.append(f'<text x="{x(count)-20:.0f}" y="350">{count:,}</text>')
+    series = [("gathered", 2, "#c33", "supercluster in C++, gathered"), ("uniform", 2, "#e98", "supercluster in C++, uniform"),
+              ("gathered", 3, "#06c", "clusterd, gathered"), ("uniform", 3, "#6bd", "clusterd, uniform")]
+    for place, (kind, column, colour, name) in enumerate(series):
+        points = [(x(row[1]), y(row[column])) for row in curve if row[0] == kind]
+        lines.append(f'<path d="M{" L".join(f"{a:.1f} {b:.1f}" for a, b in points)}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        lines += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4" fill="{colour}"/>' for a, b in points]
+        lines.append(f'<text x="{70 + 250 * (place % 2)}" y="{372 + 16 * (place // 2)}" fill="{colour}">{name}</text>')
+    with open(path, "w") as file:
+        file.write("\n".join(lines) + "\n</svg>\n")
+
+
+def main():
+    python, rows, curve = peer_python(), [], []
+    for kind in ("gathered", "uniform"):
+        for count in SIZES:
+            measure(kind, count, python, rows, curve)
+    table = ["| what | clusterd | beside it | ratio |", "| --- | --- | --- | --- |"]
+    table += [f"| {a} | {b} | {c} | {d:.1f} |" if d else f"| {a} | {b} | {c} | |" for a, b, c, d in rows]
+    with open(os.path.join(ROOT, "Benchmarks", "results.md"), "w") as file:
+        file.write("\n".join(table) + "\n")
+    picture(curve, os.path.join(ROOT, "Benchmarks", "build.svg"))
+    print("\n".join(table))
+
+
+main()
