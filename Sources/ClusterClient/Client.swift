@@ -6,16 +6,15 @@ import JSON
 ///
 /// Any number of tasks may call at once; their calls share the connection, and answers come as they are ready.
 /// Cancelling a task cancels its call at the server. When the connection is lost, every call under way fails with
-/// `UNAVAILABLE`, and so do later ones: connect anew.
+/// `UNAVAILABLE`, and so do later ones: connect anew. The connection ends when neither the client nor any of its
+/// calls is held any more, or by `close`.
 ///
 ///     let client = try await Client.connect()
 ///     let clusters = try await client.clusters(of: "cities", in: .world, zoom: 3)
 public final class Client: Sendable {
-    let connection: ClientConnection
+    private let lifetime: ConnectionLifetime
 
-    private init(connection: ClientConnection) { self.connection = connection }
-
-    deinit { connection.close() }
+    private init(_ connection: ClientConnection) { lifetime = ConnectionLifetime(connection) }
 
     /// Connects to the daemon's socket.
     ///
@@ -23,11 +22,11 @@ public final class Client: Sendable {
     ///   `/run/clusterd/clusterd.sock`.
     /// - Throws: `UNAVAILABLE` where nobody listens, `PERMISSION_DENIED` where the socket may not be opened.
     public static func connect(socketPath: String? = nil) async throws(RPCError) -> Client {
-        Client(connection: try await ClientConnection.connect(path: SocketPath.resolve(option: socketPath)))
+        Client(try await ClientConnection.connect(path: SocketPath.resolve(option: socketPath)))
     }
 
     /// Ends the connection; calls under way fail with `CANCELLED`.
-    public func close() { connection.close() }
+    public func close() { lifetime.connection.close() }
 
     /// Calls a method that takes one message and answers with one.
     ///
@@ -36,7 +35,7 @@ public final class Client: Sendable {
     public func call(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> Answer {
-        let call = try connection.open(method, params, kind: .unary, options: options)
+        let call = try lifetime.open(method, params, kind: .unary, options: options)
         return try await call.result()
     }
 
@@ -44,21 +43,21 @@ public final class Client: Sendable {
     public func openClientStream(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
     ) throws -> ClientStreamCall {
-        ClientStreamCall(try connection.open(method, params, kind: .clientStream, options: options))
+        ClientStreamCall(try lifetime.open(method, params, kind: .clientStream, options: options))
     }
 
     /// Opens a call that answers with many messages.
     public func openServerStream(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
     ) throws -> ServerStreamCall {
-        ServerStreamCall(try connection.open(method, params, kind: .serverStream, options: options))
+        ServerStreamCall(try lifetime.open(method, params, kind: .serverStream, options: options))
     }
 
     /// Opens a call in which both sides send many messages.
     public func openBothWays(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
     ) throws -> BothWaysCall {
-        BothWaysCall(try connection.open(method, params, kind: .both, options: options))
+        BothWaysCall(try lifetime.open(method, params, kind: .both, options: options))
     }
 }
 

@@ -29,9 +29,10 @@ final class ClientConnection: TransportOwner {
 
     // MARK: Calls
 
+    /// Sends the message that opens a call.
     func open(
         _ method: String, _ params: JSONObject, kind: MethodDescription.Kind, options: CallOptions
-    ) throws -> Call {
+    ) throws -> (id: Int64, inbox: CallInbox) {
         try Task.checkCancellation()
         let inbox = CallInbox(gauge: gauge)
         let id: Int64
@@ -48,7 +49,7 @@ final class ClientConnection: TransportOwner {
                 CallRequest(
                     id: id, method: name, params: params, timeoutMilliseconds: milliseconds,
                     acceptsDeflate: options.acceptsCompression)))
-        return Call(connection: self, id: id, inbox: inbox, timeout: options.timeout)
+        return (id, inbox)
     }
 
     func waitForRoom() async { await transport.waitForRoom() }

@@ -166,6 +166,42 @@ import Testing
         #expect(error?.code == .invalidArgument)
     }
 
+    @Test func aStreamOutlivesTheClientThatOpenedIt() async throws {
+        let server = try FakeServer { message, peer in
+            guard case .item(let id, _) = message else { return }
+            peer.result(id, "{\"done\":true}")
+        }
+        func open() async throws -> ClientStreamCall {
+            try await Client.connect(socketPath: server.path).openClientStream("T/I")
+        }
+        let call = try await open()
+        try await call.send([:])
+        #expect(try await call.finish().text == "{\"done\":true}")
+    }
+
+    @Test func theConnectionEndsWithTheLastWhoHoldsIt() async throws {
+        let (ended, endedNow) = AsyncStream.makeStream(of: Void.self)
+        let server = try FakeServer(onEnd: { endedNow.yield() }) { message, peer in
+            peer.result(message.id, "{}")
+        }
+        _ = try await Client.connect(socketPath: server.path).call("T/M")
+        for await _ in ended { break }
+    }
+
+    @Test func severalTasksMayTakeAStreamsItems() async throws {
+        let server = try FakeServer { message, peer in
+            for _ in 0..<100 { peer.item(message.id, "{}") }
+            peer.send(#"{"id":\#(message.id),"end":{}}"#)
+        }
+        let client = try await Client.connect(socketPath: server.path)
+        let call = try client.openServerStream("T/S")
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<4 { group.addTask { try await call.reduce(0) { count, _ in count + 1 } } }
+            return try await group.reduce(0, +)
+        }
+        #expect(count == 100)
+    }
+
     @Test func anErrorOfNoCallEndsTheConnection() async throws {
         let server = try FakeServer { _, peer in
             peer.send(#"{"id":null,"error":{"code":3,"status":"INVALID_ARGUMENT","message":"not JSON"}}"#)

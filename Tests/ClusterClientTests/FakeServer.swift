@@ -38,7 +38,10 @@ final class FakeServer: Sendable {
     let path: String
     private let remote = Mutex<(EventLoop.Remote, LoopBound<EventLoop>)?>(nil)
 
-    init(_ handler: @escaping @Sendable (ClientMessage, Peer) -> Void) throws {
+    init(
+        onEnd: @escaping @Sendable () -> Void = {},
+        _ handler: @escaping @Sendable (ClientMessage, Peer) -> Void
+    ) throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(
             "f\(UUID().uuidString.prefix(8)).sock"
         ).path
@@ -52,7 +55,7 @@ final class FakeServer: Sendable {
                 let listener = try Listener(on: loop, path: path) { connection in
                     let peer = Peer(connection)
                     kept.append((connection, peer))
-                    Self.serve(connection, peer, handler)
+                    Self.serve(connection, peer, onEnd, handler)
                 }
                 remote.withLock { $0 = (loop.remote, LoopBound(loop)) }
                 ready.signal()
@@ -69,7 +72,8 @@ final class FakeServer: Sendable {
     }
 
     private static func serve(
-        _ connection: Connection, _ peer: Peer, _ handler: @escaping @Sendable (ClientMessage, Peer) -> Void
+        _ connection: Connection, _ peer: Peer, _ onEnd: @escaping @Sendable () -> Void,
+        _ handler: @escaping @Sendable (ClientMessage, Peer) -> Void
     ) {
         var frames = FrameDecoder()
         let parser = JSONParser()
@@ -81,7 +85,11 @@ final class FakeServer: Sendable {
                         if let message { handler(message, peer) }
                     }
                 } catch { connection.close() }
-            }, onWritten: {}, onEnd: { _ in connection.close() })
+            }, onWritten: {},
+            onEnd: { _ in
+                connection.close()
+                onEnd()
+            })
     }
 
     /// Runs something on the server's loop.

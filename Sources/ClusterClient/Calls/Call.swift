@@ -4,7 +4,7 @@ import JSON
 
 /// An open call; when nobody holds it any more, the server is told that its answer is not wanted.
 final class Call: Sendable {
-    private let connection: ClientConnection
+    private let lifetime: ConnectionLifetime
     private let id: Int64
     private let inbox: CallInbox
     private let timer: Task<Void, Never>?
@@ -12,10 +12,11 @@ final class Call: Sendable {
     /// The server keeps the deadline; this side waits so much longer before it gives up on the server itself.
     private static let grace = Duration.seconds(1)
 
-    init(connection: ClientConnection, id: Int64, inbox: CallInbox, timeout: Duration?) {
-        self.connection = connection
+    init(_ lifetime: ConnectionLifetime, id: Int64, inbox: CallInbox, timeout: Duration?) {
+        self.lifetime = lifetime
         self.id = id
         self.inbox = inbox
+        let connection = lifetime.connection
         timer = timeout.map { timeout in
             Task {
                 guard (try? await Task.sleep(for: timeout + Call.grace)) != nil else { return }
@@ -29,6 +30,8 @@ final class Call: Sendable {
         timer?.cancel()
         connection.cancel(id: id, with: CancellationError())
     }
+
+    private var connection: ClientConnection { lifetime.connection }
 
     /// The next item, or nil when the stream has ended well.
     func nextItem() async throws -> Answer? {

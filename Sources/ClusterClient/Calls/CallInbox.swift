@@ -34,13 +34,13 @@ final class CallInbox: Sendable {
         var taken = 0
         var isFull = false
         var outcome: Result<Answer, any Error>?
-        var waiter: CheckedContinuation<Void, Never>?
+        var waiters: [CheckedContinuation<Void, Never>] = []
 
         var waiting: Int { items.count - taken }
 
-        mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
-            defer { waiter = nil }
-            return waiter
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            defer { waiters = [] }
+            return waiters
         }
 
         mutating func takeEvent() throws -> Event? {
@@ -63,25 +63,25 @@ final class CallInbox: Sendable {
     // MARK: The connection's side
 
     func deliver(_ item: Answer) {
-        let waiter = state.withLock { state in
-            guard state.outcome == nil else { return state.takeWaiter() }
+        let waiters = state.withLock { state in
+            guard state.outcome == nil else { return state.takeWaiters() }
             state.items.append(item)
             if state.waiting >= Self.capacity, !state.isFull {
                 state.isFull = true
                 gauge.fills()
             }
-            return state.takeWaiter()
+            return state.takeWaiters()
         }
-        waiter?.resume()
+        waiters.forEach { $0.resume() }
     }
 
     /// Ends the call; only the first time counts.
     func finish(_ outcome: Result<Answer, any Error>) {
-        let waiter = state.withLock { state in
+        let waiters = state.withLock { state in
             if state.outcome == nil { state.outcome = outcome }
-            return state.takeWaiter()
+            return state.takeWaiters()
         }
-        waiter?.resume()
+        waiters.forEach { $0.resume() }
     }
 
     // MARK: The caller's side
@@ -96,15 +96,13 @@ final class CallInbox: Sendable {
     var isFinished: Bool { state.withLock { $0.outcome != nil } }
 
     /// The next item, or the last message; waits for it. Items that came before an error are handed out first.
-    ///
-    /// One task at a time may wait.
     func next() async throws -> Event {
         while true {
             if let event = try takeEvent() { return event }
             await withCheckedContinuation { continuation in
                 let resumeNow = state.withLock { state in
-                    guard state.waiting == 0, state.outcome == nil, state.waiter == nil else { return true }
-                    state.waiter = continuation
+                    guard state.waiting == 0, state.outcome == nil else { return true }
+                    state.waiters.append(continuation)
                     return false
                 }
                 if resumeNow { continuation.resume() }

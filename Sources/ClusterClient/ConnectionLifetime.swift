@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// Ends a connection when nobody holds it any more: the client holds it, and so does each of its calls.
+final class ConnectionLifetime: Sendable {
+    let connection: ClientConnection
+
+    init(_ connection: ClientConnection) { self.connection = connection }
+
+    deinit { connection.close() }
+
+    func open(
+        _ method: String, _ params: JSONObject, kind: MethodDescription.Kind, options: CallOptions
+    ) throws -> Call {
+        let (id, inbox) = try connection.open(method, params, kind: kind, options: options)
+        return Call(self, id: id, inbox: inbox, timeout: options.timeout)
+    }
+}
