@@ -15,8 +15,9 @@ public struct Limits: Sendable, Equatable {
     public var maxCalls = 16384
     /// Bytes of answers that wait for one client; above, nothing more is read from it.
     public var maxQueuedBytesPerConnection = 8 << 20
-    /// The same over all connections; above, calls are refused.
-    public var maxQueuedBytes = 128 << 20
+    /// The same over all connections; above, large answers are refused, and nothing more is read from those
+    /// whose answers wait.
+    public var maxQueuedBytes = 96 << 20
     /// Bytes of a stream's items that wait to be worked on; above, nothing more is read from its client.
     public var maxStreamBytes = 32 << 20
     /// The longest deadline, in milliseconds; also that of calls that tell none. 0: none.
@@ -29,6 +30,10 @@ public struct Limits: Sendable, Equatable {
     public var filterCacheBytes = 256 << 20
     /// Threads that a build uses.
     public var buildThreads = 2
+    /// Long queries at once.
+    public var queryThreads = 2
+    /// Imports, builds and other changes at once.
+    public var changeThreads = 8
 
     public init() {}
 
@@ -41,7 +46,7 @@ public struct Limits: Sendable, Equatable {
             ("maxQueuedBytes", maxQueuedBytes), ("maxStreamBytes", maxStreamBytes),
             ("maxTimeoutMs", maxTimeoutMs), ("shutdownGraceMs", shutdownGraceMs),
             ("messagesPerTurn", messagesPerTurn), ("filterCacheBytes", filterCacheBytes),
-            ("buildThreads", buildThreads),
+            ("buildThreads", buildThreads), ("queryThreads", queryThreads), ("changeThreads", changeThreads),
         ]
         return JSONObject(members.map { ($0.key, .number(Double($0.value))) })
     }

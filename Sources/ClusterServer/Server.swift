@@ -11,16 +11,23 @@ public final class Server {
     /// What answers each method, by full name.
     let handlers: MethodHandlers
     let parser = JSONParser()
-    let pool = PoolQueue(jobsPerConnection: 2)
+    /// Calls that read sources: as many at once as there are cores, since their answers are held in memory.
+    let queries: PoolQueue
+    /// Calls that change sources, which may take long.
+    let changes: PoolQueue
+    let budget: QueueBudget
+    /// Lent to the connection whose turn it is.
+    var turnBuffer = ByteWriter(capacity: 1 << 16)
 
     private var listeners: [Listener] = []
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     private var graceTimer: Timer?
     private var statisticsTimer: Timer?
     private var onStopped: (() -> Void)?
+    /// No call is left, and connections close as soon as their answers are written.
+    private var isEnding = false
     var bytesReceived: UInt64 = 0
     var bytesSent: UInt64 = 0
-    var queuedBytes = 0
     var callsInFlight = 0
 
     public init(loop: EventLoop, limits: Limits, metrics: Metrics, handlers: MethodHandlers) {
@@ -28,6 +35,9 @@ public final class Server {
         self.limits = limits
         self.metrics = metrics
         self.handlers = handlers
+        budget = QueueBudget(limit: limits.maxQueuedBytes)
+        queries = PoolQueue(jobs: limits.queryThreads, jobsPerLane: max(1, limits.queryThreads - 1))
+        changes = PoolQueue(jobs: limits.changeThreads, jobsPerLane: max(1, limits.changeThreads / 2))
         statisticsTimer = Timer(on: loop, delay: 200, every: 200) { [weak self] in self?.publish() }
         statisticsTimer?.unreference()
     }
@@ -55,7 +65,12 @@ public final class Server {
             counters.connections += 1
         }
         connection.start()
+        if connections.count >= descriptorRoom { for listener in listeners { listener.pause() } }
     }
+
+    /// For how many connections the process has descriptors, some kept for files; beyond, clients wait in
+    /// the system until others have gone.
+    public var descriptorRoom = Int.max
 
     private func refuse(_ connection: ServerConnection) {
         var bytes = ByteWriter()
@@ -69,8 +84,11 @@ public final class Server {
 
     func remove(_ connection: ServerConnection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-        pool.remove(connection)
+        queries.clear(connection.queries)
+        changes.clear(connection.changes)
         metrics.update { $0.connections -= 1 }
+        if connections.count < descriptorRoom { for listener in listeners { listener.resume() } }
+        endIfDrained()
         finishIfDrained()
     }
 
@@ -83,7 +101,11 @@ public final class Server {
         }
     }
 
-    var hasRoomForCall: Bool { callsInFlight < limits.maxCalls && queuedBytes < limits.maxQueuedBytes }
+    var hasRoomForCall: Bool { callsInFlight < limits.maxCalls }
+
+    func isQuery(_ method: String) -> Bool { method.utf8.starts(with: Self.queryPrefix) }
+
+    private static let queryPrefix = Array("clusterd.v1.ClusterService/".utf8)
 
     /// When a call is over at the latest.
     func deadline(of request: CallRequest, from start: UInt64) -> UInt64? {
@@ -98,7 +120,7 @@ public final class Server {
 
     /// Makes this turn's counts visible to other threads; done a few times a second, not for every call.
     func publish() {
-        let (received, sent, queued, calls) = (bytesReceived, bytesSent, queuedBytes, callsInFlight)
+        let (received, sent, queued, calls) = (bytesReceived, bytesSent, budget.bytes, callsInFlight)
         metrics.update { counters in
             counters.bytesReceived = received
             counters.bytesSent = sent
@@ -107,7 +129,7 @@ public final class Server {
         }
     }
 
-    /// Takes no new calls, lets those in flight finish within the grace time, and closes everything.
+    /// Takes no new calls (they get `UNAVAILABLE`), lets those in flight finish within the grace time, and closes everything.
     ///
     /// - Parameter completion: called once, when no connection is left.
     public func shutDown(_ completion: @escaping () -> Void) {
@@ -117,11 +139,21 @@ public final class Server {
         listeners = []
         graceTimer = Timer(on: loop, delay: UInt64(max(0, limits.shutdownGraceMs))) { [weak self] in
             guard let self else { return }
-            for connection in Array(self.connections.values) { connection.close() }
+            for connection in Array(self.connections.values) {
+                connection.close(RPCError(.unavailable, "The server has shut down. Try again soon."))
+            }
             self.finishIfDrained()
         }
-        for connection in Array(connections.values) { connection.drain() }
+        for connection in connections.values { connection.drain() }
+        endIfDrained()
         finishIfDrained()
+    }
+
+    /// While the server ends: closes all connections once no call is in flight.
+    func endIfDrained() {
+        guard onStopped != nil, callsInFlight == 0, !isEnding else { return }
+        isEnding = true
+        for connection in Array(connections.values) { connection.end() }
     }
 
     private func finishIfDrained() {

@@ -6,9 +6,9 @@ import Glibc
 public final class Connection {
     /// Why a connection ended.
     public enum End: Sendable, Equatable {
-        /// The other end has closed.
+        /// The other end sends nothing more; it may still read.
         case finished
-        /// The system's error number.
+        /// Reading or writing failed, by the system's error number.
         case failed(Int32)
     }
 
@@ -74,7 +74,8 @@ public final class Connection {
     /// - Parameters:
     ///   - onRead: bytes valid during the call.
     ///   - onWritten: the system has taken bytes that had to wait.
-    ///   - onEnd: once, when nothing more will be read; the connection is still to be closed.
+    ///   - onEnd: when nothing more will be read, and where writing fails after that, again; the connection
+    ///     is still to be closed.
     public func start(
         onRead: @escaping (UnsafeRawBufferPointer) -> Void, onWritten: @escaping () -> Void,
         onEnd: @escaping (End) -> Void
@@ -117,10 +118,16 @@ public final class Connection {
             onRead?(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count]))
         } else if count < 0 {
             pauseReading()
-            let end = onEnd
-            onEnd = nil
-            end?(count == Int(UV_EOF.rawValue) ? .finished : .failed(Int32(clamping: -count)))
+            onEnd?(count == Int(UV_EOF.rawValue) ? .finished : .failed(Int32(clamping: -count)))
         }
+    }
+
+    /// Whether the other end has closed altogether, not only said that it sends nothing more (poll(2)).
+    public var isAbandoned: Bool {
+        var descriptor: uv_os_fd_t = -1
+        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return true }
+        var state = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&state, 1, 0) > 0 && state.revents & Int16(POLLHUP | POLLERR) != 0
     }
 
     /// Writes as much as the system takes at once.
@@ -148,10 +155,10 @@ public final class Connection {
             UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)),
             UInt32(clamping: bytes.count))
         queuedBytes += bytes.count
-        let status = uv_write(request, handle.stream, &buffer, 1) { request, _ in
+        let status = uv_write(request, handle.stream, &buffer, 1) { request, status in
             guard let request, let data = request.pointee.data else { return }
             request.deallocate()
-            Unmanaged<PendingWrite>.fromOpaque(data).takeRetainedValue().finish()
+            Unmanaged<PendingWrite>.fromOpaque(data).takeRetainedValue().finish(status)
         }
         if status != 0 {
             request.deallocate()
@@ -171,9 +178,10 @@ public final class Connection {
             self.count = count
         }
 
-        func finish() {
+        func finish(_ status: Int32) {
             connection.queuedBytes -= count
-            if !connection.isClosed { connection.onWritten?() }
+            guard !connection.isClosed else { return }
+            if status < 0 { connection.onEnd?(.failed(-status)) } else { connection.onWritten?() }
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CLibuv
+import Glibc
 import Synchronization
 
 /// A loop over libuv: one thread that waits for sockets, timers and signals and calls back.
@@ -61,6 +62,8 @@ public final class EventLoop {
             raw, request,
             { request in
                 guard let data = request?.pointee.data else { return }
+                // Of this thread alone (setpriority(2), on Linux): the loop's goes before it.
+                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, poolNiceness)
                 Unmanaged<Job>.fromOpaque(data).takeUnretainedValue().body()
             },
             { request, _ in
@@ -124,6 +127,9 @@ public final class EventLoop {
         fileprivate func close() { state.withLock { $0.isClosed = true } }
     }
 }
+
+/// How far threads of the pool stand back.
+private let poolNiceness: Int32 = 5
 
 /// What the system refused, and what was being done.
 public struct EventLoopError: Error, Sendable, Equatable, CustomStringConvertible {

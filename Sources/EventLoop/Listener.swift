@@ -12,6 +12,9 @@ public final class Listener {
     private let onConnection: (Connection) -> Void
     private var retry: Timer?
     private var isClosed = false
+    private var isPaused = false
+    /// libuv holds a connection that nobody has taken; until then it watches for no others.
+    private var isWaiting = false
 
     /// Listens on a new socket file. The path must be free.
     ///
@@ -54,19 +57,33 @@ public final class Listener {
 
     private func accept(_ status: Int32) {
         guard !isClosed else { return }
-        guard status == 0 else { return pause() }
+        guard status == 0 else { return retryLater() }
+        guard !isPaused else {
+            isWaiting = true
+            return
+        }
         let connection = Connection(on: loop)
         let accepted = uv_accept(handle.stream, connection.handle.stream)
         guard accepted == 0 else {
             connection.close()
-            if accepted != UV_EAGAIN.rawValue { pause() }
+            if accepted != UV_EAGAIN.rawValue { retryLater() }
             return
         }
         onConnection(connection)
     }
 
+    /// Lets those who connect wait in the system until `resume`.
+    public func pause() { isPaused = true }
+
+    public func resume() {
+        isPaused = false
+        guard isWaiting else { return }
+        isWaiting = false
+        accept(0)
+    }
+
     /// libuv stops watching a listener whose accept failed until it is asked again.
-    private func pause() {
+    private func retryLater() {
         guard retry == nil else { return }
         retry = Timer(on: loop, delay: 50) { [weak self] in
             guard let self, !self.isClosed else { return }

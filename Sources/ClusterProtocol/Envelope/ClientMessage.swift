@@ -46,6 +46,14 @@ public struct CallRequest: Sendable, Equatable {
 public struct EnvelopeError: Error, Sendable, Equatable {
     public let id: Int64?
     public let error: RPCError
+    /// Whether it was to open a call: then it says nothing about a call that has the same id.
+    public let isOpening: Bool
+
+    public init(id: Int64?, error: RPCError, isOpening: Bool = false) {
+        self.id = id
+        self.error = error
+        self.isOpening = isOpening
+    }
 }
 
 extension ClientMessage {
@@ -116,7 +124,8 @@ extension ClientMessage {
 
     private static func read(_ members: Members, id: Int64) throws(EnvelopeError) -> ClientMessage {
         func refuse(_ problem: String) -> EnvelopeError {
-            EnvelopeError(id: id, error: RPCError(.invalidArgument, problem))
+            EnvelopeError(
+                id: id, error: RPCError(.invalidArgument, problem), isOpening: members.method != nil)
         }
         let kinds = [members.method, members.item, members.end, members.cancel].count { $0 != nil }
         guard kinds == 1 else {

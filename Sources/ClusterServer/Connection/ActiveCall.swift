@@ -25,18 +25,6 @@ final class ActiveCall {
     }
 }
 
-/// A client stream's items on their way to the pool. Belongs to the loop's thread.
-final class ClientStreamCall {
-    let stream: any ClientStream
-    var items: [[UInt8]] = []
-    var queuedBytes = 0
-    var inputEnded = false
-    /// Whether the pool is at work on this call; one job at a time keeps the items' order.
-    var isBusy = false
-
-    init(_ stream: any ClientStream) { self.stream = stream }
-}
-
 /// A server stream's way back, which other threads may knock on.
 final class StreamOutput: ServerStreamOutput {
     private let remote: EventLoop.Remote

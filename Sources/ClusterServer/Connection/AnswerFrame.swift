@@ -7,6 +7,12 @@ struct AnswerFrame {
     let id: Int64
     let compressing: Bool
     let maximumBytes: Int
+    /// Whether that is less than the server's limit, for answers that wait for slow readers.
+    var isCut = false
+
+    static let budgetError = RPCError(
+        .resourceExhausted,
+        "Too many bytes of answers wait for clients that do not read them. Read them, or try again soon.")
 
     /// Writes `{"id":…,"<member>":…}` with what `body` writes; or the error that it throws, or that the
     /// answer is too large. Returns how the call ended.
@@ -25,10 +31,7 @@ struct AnswerFrame {
         do throws(RPCError) { try body(&bytes) } catch { failure = error }
         bytes.append("}")
         if failure == nil, bytes.hasOverflowed || frame.length(in: bytes) > maximumBytes {
-            failure = RPCError(
-                .resourceExhausted,
-                "The answer is larger than the limit of \(maximumBytes) bytes. Ask for a page of it (limit, offset), a smaller bbox, or fewer properties."
-            )
+            failure = isCut ? Self.budgetError : tooLarge
         }
         bytes.liftLimit()
         guard let failure else {
@@ -38,6 +41,15 @@ struct AnswerFrame {
         frame.abandon(in: &bytes)
         ServerMessage.write(error: failure, id: id, into: &bytes)
         return failure.code
+    }
+}
+
+extension AnswerFrame {
+    private var tooLarge: RPCError {
+        RPCError(
+            .resourceExhausted,
+            "The answer is larger than the limit of \(maximumBytes) bytes. Ask for a page of it (limit, offset), a smaller bbox, or fewer properties."
+        )
     }
 }
 

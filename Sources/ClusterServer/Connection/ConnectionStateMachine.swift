@@ -32,6 +32,11 @@ struct ConnectionStateMachine {
 
     var openCalls: Int { calls.count }
 
+    /// Calls whose client streams and has not said that it has ended.
+    var unendedStreams: [Int64] {
+        calls.filter { $0.value.kind == .clientStream && !$0.value.inputEnded }.map(\.key)
+    }
+
     mutating func drain() { isDraining = true }
 
     /// - Parameters:
@@ -46,6 +51,14 @@ struct ConnectionStateMachine {
         case .end(let id): end(id)
         case .cancel(let id): calls.removeValue(forKey: id) == nil ? .ignore : .cancel(id: id)
         }
+    }
+
+    /// A message that has a good id but cannot be used: the call that it was for is over.
+    mutating func receive(unusable failure: EnvelopeError, id: Int64) -> Action {
+        guard !failure.isOpening, calls.removeValue(forKey: id) != nil else {
+            return .refuse(id: id, failure.error)
+        }
+        return .fail(id: id, failure.error)
     }
 
     /// The call has been answered; its id is free again.

@@ -1,40 +1,82 @@
 // SPDX-License-Identifier: MIT
 
-/// Shares the thread pool out among connections: each has a queue of its own and a bounded number of jobs
-/// at once, so that one with hundreds of heavy calls does not hold up the others. Belongs to the loop's thread.
+/// Shares the thread pool out among connections: each has a lane of its own and a bounded number of jobs at
+/// once, and lanes take turns, so that one with hundreds of heavy calls does not hold up the others. Belongs
+/// to the loop's thread.
 final class PoolQueue {
-    private var waiting: [ObjectIdentifier: [() -> Void]] = [:]
-    private var running: [ObjectIdentifier: Int] = [:]
-    private let jobsPerConnection: Int
-
-    init(jobsPerConnection: Int) { self.jobsPerConnection = jobsPerConnection }
-
-    /// Starts a job, or keeps it until one of the connection's others has finished.
-    func run(for connection: AnyObject, _ start: @escaping () -> Void) {
-        let key = ObjectIdentifier(connection)
-        if running[key, default: 0] < jobsPerConnection {
-            running[key, default: 0] += 1
-            start()
-        } else {
-            waiting[key, default: []].append(start)
-        }
+    /// A connection's jobs. Whoever starts a job keeps its lane, so that its end is counted even where the
+    /// connection has gone.
+    final class Lane {
+        fileprivate var waiting: [() -> Void] = []
+        fileprivate var running = 0
+        fileprivate var isReady = false
+        fileprivate(set) var isHeld = false
     }
 
-    func finished(for connection: AnyObject) {
-        let key = ObjectIdentifier(connection)
-        if var queue = waiting[key], !queue.isEmpty {
-            let next = queue.removeFirst()
-            waiting[key] = queue.isEmpty ? nil : queue
-            next()
-            return
-        }
-        let left = running[key, default: 1] - 1
-        running[key] = left > 0 ? left : nil
+    private var ready: [Lane] = []
+    private var running = 0
+    private let jobs: Int
+    private let jobsPerLane: Int
+    /// Jobs that wait, of all lanes.
+    private(set) var depth = 0
+
+    /// - Parameters:
+    ///   - jobs: how many run at once.
+    ///   - jobsPerLane: how many of one lane.
+    init(jobs: Int, jobsPerLane: Int) {
+        self.jobs = jobs
+        self.jobsPerLane = jobsPerLane
+    }
+
+    /// Starts a job now or in its turn. `finished` is to be called for it, once.
+    func run(in lane: Lane, _ start: @escaping () -> Void) {
+        lane.waiting.append(start)
+        depth += 1
+        advance(lane)
+    }
+
+    /// A job that was started has ended.
+    func finished(in lane: Lane) {
+        lane.running -= 1
+        running -= 1
+        advance(lane)
+    }
+
+    /// Starts nothing more of a lane for as long as its client has answers to read.
+    func hold(_ lane: Lane, _ isHeld: Bool) {
+        guard lane.isHeld != isHeld else { return }
+        lane.isHeld = isHeld
+        if !isHeld { advance(lane) }
     }
 
     /// The connection has gone: what waits is never started.
-    func remove(_ connection: AnyObject) { waiting[ObjectIdentifier(connection)] = nil }
+    func clear(_ lane: Lane) {
+        depth -= lane.waiting.count
+        lane.waiting = []
+    }
 
-    /// Jobs that wait, of all connections.
-    var depth: Int { waiting.values.reduce(0) { $0 + $1.count } }
+    private func advance(_ lane: Lane) {
+        makeReady(lane)
+        while running < jobs, !ready.isEmpty {
+            let next = ready.removeFirst()
+            next.isReady = false
+            guard canStart(next) else { continue }
+            next.running += 1
+            running += 1
+            depth -= 1
+            let start = next.waiting.removeFirst()
+            makeReady(next)
+            start()
+        }
+    }
+
+    private func makeReady(_ lane: Lane) {
+        guard !lane.isReady, canStart(lane) else { return }
+        lane.isReady = true
+        ready.append(lane)
+    }
+
+    private func canStart(_ lane: Lane) -> Bool {
+        !lane.waiting.isEmpty && lane.running < jobsPerLane && !lane.isHeld
+    }
 }

@@ -13,7 +13,7 @@ extension ServerConnection {
         do throws(RPCError) {
             switch server.handlers[request.method] {
             case .unary(let handler)?:
-                if try handler.placement(params) == .loop {
+                if try handler.placement(params) == .loop, !request.acceptsDeflate {
                     let status = answer(request) { (bytes) throws(RPCError) in
                         try context.check()
                         try handler.answer(params, context, into: &bytes)
@@ -21,9 +21,7 @@ extension ServerConnection {
                     server.metrics.record(request.method, status, nanoseconds: MonotonicClock.now() - started)
                 } else {
                     add(request, context, started, .unary)
-                    server.pool.run(for: self) { [weak self] in
-                        self?.runUnary(request, handler, params, context)
-                    }
+                    runOnPool(request, handler, params, context)
                 }
             case .clientStream(let handler)?:
                 let stream = try handler.begin(params, context)
@@ -52,46 +50,63 @@ extension ServerConnection {
                 self.machine.finish(request.id)
                 self.abandon(request.id, CallContext.deadlineError)
                 self.flush()
-                self.closeIfDrained()
+                self.settle()
             }
         }
     }
 
+    /// A call has ended outside of a turn: goes on with what waited for that.
+    private func settle() {
+        turn()
+        server.endIfDrained()
+    }
+
     // MARK: Unary calls on the pool
 
-    private func runUnary(
+    private func runOnPool(
         _ request: CallRequest, _ handler: any UnaryHandler, _ params: Params, _ context: CallContext
     ) {
-        let frame = frame(for: request)
-        let bytes = OutgoingBytes(ByteWriter(capacity: 4096))
-        let outcome = Outcome()
-        server.loop.work {
-            outcome.status = frame.write("result", into: &bytes.writer) { (writer) throws(RPCError) in
-                try context.check()
-                try handler.answer(params, context, into: &writer)
+        let (queue, lane) = lane(for: request)
+        let loop = server.loop
+        queue.run(in: lane) { [weak self] in
+            guard let frame = self?.frame(for: request, waits: true) else { return queue.finished(in: lane) }
+            let bytes = OutgoingBytes(ByteWriter(capacity: 4096))
+            let outcome = Outcome()
+            loop.work {
+                outcome.status = frame.write("result", into: &bytes.writer) { (writer) throws(RPCError) in
+                    try context.check()
+                    try handler.answer(params, context, into: &writer)
+                }
+            } completion: { [weak self] in
+                queue.finished(in: lane)
+                guard let self, let call = self.calls[request.id], call.context === context else { return }
+                self.finish(call, bytes, outcome.status)
             }
-        } completion: { [weak self] in
-            guard let self else { return }
-            self.server.pool.finished(for: self)
-            guard let call = self.calls[request.id], call.context === context else { return }
-            self.finish(call, bytes, outcome.status)
         }
+    }
+
+    /// What changes sources may take long; it never keeps the queries' threads.
+    private func lane(for request: CallRequest) -> (PoolQueue, PoolQueue.Lane) {
+        server.isQuery(request.method) ? (server.queries, queries) : (server.changes, changes)
     }
 
     /// A status that one thread writes and another reads after libuv's hand-over, which orders the two; that
     /// is why it may be shared.
     private final class Outcome: @unchecked Sendable {
         var status = StatusCode.ok
-        var error: RPCError?
     }
 
     private func finish(_ call: ActiveCall, _ bytes: OutgoingBytes, _ status: StatusCode) {
+        guard server.budget.hasRoom(for: bytes.writer.count) else {
+            machine.finish(call.request.id)
+            abandon(call.request.id, AnswerFrame.budgetError)
+            return settle()
+        }
         calls[call.request.id] = nil
         machine.finish(call.request.id)
         forget(call, status: status)
         send(bytes)
-        turn()
-        closeIfDrained()
+        settle()
     }
 
     /// Ends a call before its answer: an error goes out in its place, and its work is to stop.
@@ -111,9 +126,10 @@ extension ServerConnection {
         switch call.work {
         case .unary: break
         case .clientStream(let stream):
+            streamBytes -= stream.queuedBytes
+            stream.queuedBytes = 0
             stream.items = []
-            let work = stream.stream
-            if status != .ok { server.loop.work({ work.cancelled() }, completion: {}) }
+            if status != .ok { stream.cancel(on: server.loop) }
         case .serverStream(let stream, _): stream.ended()
         }
     }
@@ -127,6 +143,7 @@ extension ServerConnection {
         case .clientStream(let stream):
             stream.items.append(item)
             stream.queuedBytes += item.count
+            streamBytes += item.count
             advance(call, stream)
         case .serverStream(let stream, _):
             guard let error = failure({ () throws(RPCError) in try stream.receive(item) }) else { return }
@@ -156,43 +173,42 @@ extension ServerConnection {
 
     /// Gives the pool the next job of a stream: the items that wait, or the end.
     private func advance(_ call: ActiveCall, _ stream: ClientStreamCall) {
-        guard !stream.isBusy else { return }
-        let items = stream.items
-        guard !items.isEmpty || stream.inputEnded else { return }
+        guard !stream.isBusy, !stream.items.isEmpty || stream.inputEnded else { return }
         stream.isBusy = true
-        stream.items = []
-        let isLast = items.isEmpty
-        let (work, context, frame) = (stream.stream, call.context, frame(for: call.request))
-        let bytes = OutgoingBytes(ByteWriter(capacity: 512))
-        let outcome = Outcome()
-        server.loop.work {
-            do throws(RPCError) {
-                for item in items {
-                    try context.check()
-                    try work.receive(item)
-                }
-            } catch { outcome.error = error }
-            if isLast {
-                outcome.status = frame.write("result", into: &bytes.writer) { (writer) throws(RPCError) in
-                    try context.check()
-                    try work.finish(into: &writer)
-                }
+        let (queue, lane) = (server.changes, changes)
+        let loop = server.loop
+        queue.run(in: lane) { [weak self] in
+            guard let self, self.calls[call.request.id] === call else {
+                stream.ranJob(on: loop)
+                return queue.finished(in: lane)
             }
-        } completion: { [weak self] in
-            guard let self, self.calls[call.request.id] === call else { return }
-            stream.isBusy = false
-            stream.queuedBytes -= items.reduce(0) { $0 + $1.count }
-            if let error = outcome.error {
-                self.machine.finish(call.request.id)
-                self.abandon(call.request.id, error)
-                self.turn()
-                self.closeIfDrained()
-            } else if isLast {
-                self.finish(call, bytes, outcome.status)
-            } else {
-                self.advance(call, stream)
-                self.turn()
+            let items = stream.items
+            stream.items = []
+            let job = StreamJob(
+                stream.stream, call.context, items, self.frame(for: call.request, waits: true))
+            loop.work {
+                job.run()
+            } completion: { [weak self] in
+                queue.finished(in: lane)
+                stream.ranJob(on: loop)
+                self?.finished(job, call, stream)
             }
+        }
+    }
+
+    private func finished(_ job: StreamJob, _ call: ActiveCall, _ stream: ClientStreamCall) {
+        guard calls[call.request.id] === call else { return }
+        stream.queuedBytes -= job.inputBytes
+        streamBytes -= job.inputBytes
+        if let error = job.error {
+            machine.finish(call.request.id)
+            abandon(call.request.id, error)
+            settle()
+        } else if job.isLast {
+            finish(call, job.answer, job.status)
+        } else {
+            advance(call, stream)
+            turn()
         }
     }
 
@@ -236,6 +252,6 @@ extension ServerConnection {
             }
         }
         flush()
-        closeIfDrained()
+        settle()
     }
 }

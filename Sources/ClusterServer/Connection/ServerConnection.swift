@@ -11,11 +11,20 @@ final class ServerConnection {
     let peer: Peer
     var machine: ConnectionStateMachine
     var calls: [Int64: ActiveCall] = [:]
+    /// Where this connection's calls wait for the pool: what reads sources, and what changes them.
+    let queries = PoolQueue.Lane()
+    let changes = PoolQueue.Lane()
+    /// Bytes of streams' items that wait for the pool.
+    var streamBytes = 0
     private var decoder: FrameDecoder
-    private var output = ByteWriter(capacity: 1024)
+    /// What is written by the end of the turn. During a turn it is the server's buffer, lent, so that idle
+    /// connections hold none.
+    private var output = ByteWriter(capacity: 64)
     private var isScheduled = false
     /// Nothing more is read, and the connection closes once all is written.
     private var isEnding = false
+    /// The client sends nothing more, but waits for its answers.
+    private var isInputEnded = false
     private var isTurn = false
 
     init(_ socket: Connection, server: Server) {
@@ -32,7 +41,14 @@ final class ServerConnection {
         socket.start(
             onRead: { [weak self] bytes in self?.read(bytes) },
             onWritten: { [weak self] in self?.written() },
-            onEnd: { [weak self] _ in self?.close() })
+            onEnd: { [weak self] end in self?.ended(end) })
+    }
+
+    /// A client that has closed gets nothing more; one that only ended its side gets its answers.
+    private func ended(_ end: Connection.End) {
+        guard end == .finished, !socket.isAbandoned else { return close() }
+        isInputEnded = true
+        turn()
     }
 
     // MARK: Bytes in
@@ -47,12 +63,22 @@ final class ServerConnection {
     func turn() {
         guard !socket.isClosed, !isTurn else { return }
         isTurn = true
+        let isLent = output.count == 0
+        if isLent { swap(&output, &server.turnBuffer) }
         var left = server.limits.messagesPerTurn
-        while left > 0, !isEnding, !isCongested, takeMessage() { left -= 1 }
-        isTurn = false
+        while left > 0, output.count < Self.bytesPerTurn, !isEnding, !isCongested {
+            guard takeMessage() else { break }
+            left -= 1
+        }
+        let hasMore = left == 0 || output.count >= Self.bytesPerTurn
         flush()
-        balance(hasMore: left == 0)
+        if isLent { swap(&output, &server.turnBuffer) }
+        isTurn = false
+        balance(hasMore: hasMore)
     }
+
+    /// Bytes of answers that a connection writes before the others have their turn.
+    private static let bytesPerTurn = 1 << 18
 
     /// Takes one message; false where none is whole yet.
     private func takeMessage() -> Bool {
@@ -77,12 +103,18 @@ final class ServerConnection {
     /// A message that cannot be used: an error of no call, or, where its id is good, of that id.
     private func refuse(_ failure: EnvelopeError) {
         server.metrics.update { $0.protocolErrors += 1 }
-        ServerMessage.write(error: failure.error, id: failure.id, into: &output)
+        guard let id = failure.id else {
+            return ServerMessage.write(error: failure.error, id: nil, into: &output)
+        }
+        carryOut(machine.receive(unusable: failure, id: id))
     }
 
     private func handle(_ message: ClientMessage) {
-        let action = machine.receive(
-            message, kind: { server.kind(of: $0) }, hasRoom: server.hasRoomForCall)
+        carryOut(
+            machine.receive(message, kind: { server.kind(of: $0) }, hasRoom: server.hasRoomForCall))
+    }
+
+    private func carryOut(_ action: ConnectionStateMachine.Action) {
         switch action {
         case .open(let request, _): open(request)
         case .deliver(let id, let item): deliver(item, to: id)
@@ -109,14 +141,19 @@ final class ServerConnection {
         machine.finish(request.id)
     }
 
-    func frame(for request: CallRequest) -> AnswerFrame {
-        AnswerFrame(
-            id: request.id, compressing: request.acceptsDeflate, maximumBytes: server.limits.maxAnswerBytes)
+    /// - Parameter waits: whether the answer will wait as a whole for its client, so that what others'
+    ///   answers hold already counts.
+    func frame(for request: CallRequest, waits: Bool = false) -> AnswerFrame {
+        let most = server.limits.maxAnswerBytes
+        return AnswerFrame(
+            id: request.id, compressing: request.acceptsDeflate,
+            maximumBytes: waits ? server.budget.allowance(upTo: most) : most,
+            isCut: waits && server.budget.allowance(upTo: most) < most)
     }
 
     /// Writes a frame that was made elsewhere. Large ones are not copied.
     func send(_ frame: OutgoingBytes) {
-        if frame.writer.count < 1 << 16 {
+        if frame.writer.count < QueueBudget.reserve {
             frame.writer.withUnsafeBytes { output.append(contentsOf: $0) }
         } else {
             flush()
@@ -137,28 +174,30 @@ final class ServerConnection {
     var queuedBytes: Int { socket.queuedBytes + output.count }
 
     /// Whether the client must read before more is done for it.
-    var isCongested: Bool { queuedBytes > server.limits.maxQueuedBytesPerConnection }
+    var isCongested: Bool {
+        let queued = queuedBytes
+        return queued > server.limits.maxQueuedBytesPerConnection
+            || queued > QueueBudget.reserve && server.budget.isSpent
+    }
 
     func flush() {
-        guard output.count > 0, !socket.isClosed else { return }
+        guard output.count > 0, !socket.isClosed else { return output.truncate(to: 0) }
         let taken = output.withUnsafeBytes { socket.tryWrite($0) }
         server.bytesSent += UInt64(taken)
-        if taken == output.count {
-            if taken > 1 << 18 { output = ByteWriter(capacity: 1024) } else { output.truncate(to: 0) }
-            return
+        let count = output.count
+        if taken < count {
+            var rest = ByteWriter(capacity: count - taken)
+            output.withUnsafeBytes { rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...])) }
+            let keeper = OutgoingBytes(rest)
+            keeper.writer.withUnsafeBytes { write($0, keeping: keeper) }
         }
-        var rest = ByteWriter(capacity: 1024)
-        swap(&rest, &output)
-        let keeper = OutgoingBytes(rest)
-        keeper.writer.withUnsafeBytes { bytes in
-            write(UnsafeRawBufferPointer(rebasing: bytes[taken...]), keeping: keeper)
-        }
+        let most = isTurn ? 4 * Self.bytesPerTurn : 1024
+        if count > most { output = ByteWriter(capacity: 64) } else { output.truncate(to: 0) }
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, keeping keeper: OutgoingBytes) {
         server.bytesSent += UInt64(bytes.count)
-        server.queuedBytes += bytes.count
-        socket.write(bytes, keeping: QueuedBytes(keeper, bytes.count, server))
+        socket.write(bytes, keeping: QueuedBytes(keeper, bytes.count, server.budget))
     }
 
     private func written() {
@@ -177,22 +216,27 @@ final class ServerConnection {
             if queuedBytes == 0 { close() }
             return
         }
+        let isCongested = isCongested
+        server.queries.hold(queries, isCongested)
+        if isInputEnded, !isCongested, !hasMore { return endInputs() }
         if isCongested || streamBytes > server.limits.maxStreamBytes {
             socket.pauseReading()
         } else if hasMore {
             socket.pauseReading()
             schedule()
-        } else {
+        } else if !isInputEnded {
             socket.resumeReading()
         }
     }
 
-    /// Bytes of streams' items that wait for the pool.
-    private var streamBytes: Int {
-        calls.values.reduce(0) { sum, call in
-            if case .clientStream(let stream) = call.work { return sum + stream.queuedBytes }
-            return sum
+    /// All that the client sent has been seen, and no more will come: streams that it has not ended are
+    /// cancelled, and the connection closes once all calls are answered.
+    private func endInputs() {
+        for id in machine.unendedStreams {
+            machine.finish(id)
+            abandon(id, CallContext.cancelledError)
         }
+        if machine.openCalls == 0 { end() }
     }
 
     private func schedule() {
@@ -207,17 +251,25 @@ final class ServerConnection {
 
     // MARK: The end
 
-    /// Takes no new calls, and closes once those in flight are answered.
-    func drain() {
-        machine.drain()
-        closeIfDrained()
-    }
+    /// Takes no new calls.
+    func drain() { machine.drain() }
 
-    func closeIfDrained() {
-        guard machine.isDraining, machine.openCalls == 0 else { return }
+    /// Answers what has come, and closes once all is written.
+    func end() {
+        guard !isEnding else { return }
         flush()
         isEnding = true
         balance(hasMore: false)
+    }
+
+    /// Ends all calls with an error, and the connection with as much of the answers as it takes at once.
+    func close(_ error: RPCError) {
+        for id in Array(calls.keys) {
+            machine.finish(id)
+            abandon(id, error)
+        }
+        flush()
+        close()
     }
 
     /// Ends the connection and all its calls.
@@ -229,19 +281,4 @@ final class ServerConnection {
         socket.close()
         server.remove(self)
     }
-}
-
-/// Bytes in libuv's hands, counted until it lets go of them.
-private final class QueuedBytes {
-    private let keeper: OutgoingBytes
-    private let count: Int
-    private unowned let server: Server
-
-    init(_ keeper: OutgoingBytes, _ count: Int, _ server: Server) {
-        self.keeper = keeper
-        self.count = count
-        self.server = server
-    }
-
-    deinit { server.queuedBytes -= count }
 }

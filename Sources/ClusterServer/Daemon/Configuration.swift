@@ -115,7 +115,8 @@ extension Limits {
             "maxQueuedBytes": \.maxQueuedBytes, "maxStreamBytes": \.maxStreamBytes,
             "maxTimeoutMs": \.maxTimeoutMs, "shutdownGraceMs": \.shutdownGraceMs,
             "messagesPerTurn": \.messagesPerTurn, "filterCacheBytes": \.filterCacheBytes,
-            "buildThreads": \.buildThreads,
+            "buildThreads": \.buildThreads, "queryThreads": \.queryThreads,
+            "changeThreads": \.changeThreads,
         ]
         guard let place = places[name] else {
             throw Configuration.Problem(

@@ -15,7 +15,6 @@ public final class Daemon {
     private let handedOver: [Int32]
     private var signals: [SignalWatcher] = []
     private var watchdog: Timer?
-    private var socketPath: String?
 
     /// Why the daemon cannot serve, for a person.
     public struct Problem: Error, Sendable, CustomStringConvertible {
@@ -49,7 +48,11 @@ public final class Daemon {
     public func run() throws(Problem) {
         signal(SIGPIPE, SIG_IGN)
         Self.unblockSignals()
-        Self.raiseDescriptorLimit()
+        Allocator.giveBackBlocks(from: 1 << 20)
+        server.descriptorRoom = Self.raiseDescriptorLimit()
+        // One thread more than both queues use, for work that neither counts. Read by libuv at its first job.
+        let threads = configuration.limits.queryThreads + configuration.limits.changeThreads + 1
+        setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
         try listen()
         do throws(EventLoopError) {
             for number in [SIGTERM, SIGINT] {
@@ -82,7 +85,6 @@ public final class Daemon {
             throw Problem(description: error.description)
         }
         try system { () throws(EventLoopError) in try server.listen(path: path) }
-        socketPath = path
         log.write(.info, "listening on \(path)")
     }
 
@@ -96,9 +98,7 @@ public final class Daemon {
         log.write(.info, "signal \(number): ending after the calls in flight")
         Systemd.notify("STOPPING=1\nSTATUS=Ending")
         server.shutDown { [weak self] in
-            guard let self else { return }
-            if let path = self.socketPath { unlink(path) }
-            self.loop.stop()
+            self?.loop.stop()
         }
     }
 
@@ -113,11 +113,16 @@ public final class Daemon {
         pthread_sigmask(SIG_SETMASK, &none, nil)
     }
 
-    /// Lets as many connections be open as the system allows this process.
-    private static func raiseDescriptorLimit() {
+    /// Lets as many descriptors be open as the system allows this process, and tells for how many
+    /// connections that is enough, some kept for files.
+    private static func raiseDescriptorLimit() -> Int {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
         limit.rlim_cur = limit.rlim_max
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return max(1, Int(clamping: limit.rlim_cur) - descriptorsForFiles)
     }
+
+    /// The loop's own, standard streams, the listener, and files being read.
+    private static let descriptorsForFiles = 32
 }

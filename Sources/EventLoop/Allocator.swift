@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+import CLibuv
+
+/// The C library's memory, as a process that lives long wants it.
+public enum Allocator {
+    /// Lets blocks from a size on go back to the system as soon as they are free, however large others were
+    /// before (mallopt(3), M_MMAP_THRESHOLD). For the whole process; at its start.
+    public static func giveBackBlocks(from bytes: Int32) {
+        mallopt(M_MMAP_THRESHOLD, bytes)
+    }
+}

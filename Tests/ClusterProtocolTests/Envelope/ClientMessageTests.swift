@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import Testing
+
+@Suite struct ClientMessageTests {
+    private func read(_ text: String) throws(EnvelopeError) -> ClientMessage {
+        let result = Array(text.utf8).withUnsafeBytes { bytes in
+            Result { () throws(EnvelopeError) in try ClientMessage.read(bytes, parser: JSONParser()) }
+        }
+        return try result.get()
+    }
+
+    private func failure(_ text: String) -> EnvelopeError? {
+        do throws(EnvelopeError) { _ = try read(text) } catch { return error }
+        return nil
+    }
+
+    @Test func theFourMessagesAreRead() throws {
+        let open = try read(
+            #"{"id":7,"method":"a/b","params":{"x":[1,"y"]},"timeoutMs":500,"acceptEncoding":"deflate"}"#)
+        #expect(
+            open
+                == .open(
+                    CallRequest(
+                        id: 7, method: "a/b", params: ["x": .array([.number(1), .string("y")])],
+                        timeoutMilliseconds: 500, acceptsDeflate: true)))
+        #expect(try read(#"{"method":"m","id":1}"#) == .open(CallRequest(id: 1, method: "m", params: [:])))
+        #expect(try read(#"{"id":7,"item":{"a": 1 }}"#) == .item(id: 7, Array(#"{"a": 1 }"#.utf8)))
+        #expect(try read(#"{"id":9007199254740991,"end":true}"#) == .end(id: ClientMessage.maximumID))
+        #expect(try read(#"{"id":7,"cancel":true}"#) == .cancel(id: 7))
+    }
+
+    @Test func whatIsWrittenIsReadBack() throws {
+        let messages: [ClientMessage] = [
+            .open(
+                CallRequest(
+                    id: 1, method: "s/ü\"", params: ["p": .null], timeoutMilliseconds: 0, acceptsDeflate: true
+                )), .item(id: 2, Array("{}".utf8)), .end(id: 3), .cancel(id: 4),
+        ]
+        for message in messages {
+            var bytes = ByteWriter()
+            message.write(into: &bytes)
+            let payload = Array(bytes.bytes.dropFirst(MessageLimits.prefixLength))
+            let read = try payload.withUnsafeBytes { try ClientMessage.read($0, parser: JSONParser()) }
+            #expect(read == message)
+        }
+    }
+
+    @Test(
+        arguments: [
+            "", "[]", "1", "null", "{", "{}", #"{"id":0,"method":"m"}"#, #"{"id":-1,"end":true}"#,
+            #"{"id":1.5,"method":"m"}"#, #"{"id":"1","method":"m"}"#, #"{"id":true,"method":"m"}"#,
+            #"{"id":9007199254740992,"method":"m"}"#, #"{"id":1e400,"method":"m"}"#, #"{"id":1} {"id":2}"#,
+            #"{"method":"m"}"#, "{\"id\":1,\"method\":\"\\ud800\"}",
+        ])
+    func withoutAUsableIdThereIsNothingToAnswerTo(_ text: String) {
+        let failure = failure(text)
+        #expect(failure?.error.code == .invalidArgument)
+        #expect(failure != nil && failure?.id == nil)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"id":3,"method":1}"#, true), (#"{"id":3,"method":"m","params":[]}"#, true),
+            (#"{"id":3,"method":"m","params":null}"#, true), (#"{"id":3,"method":"m","timeoutMs":-1}"#, true),
+            (#"{"id":3,"method":"m","timeoutMs":0.5}"#, true),
+            (#"{"id":3,"method":"m","timeoutMs":"1"}"#, true),
+            (#"{"id":3,"method":"m","acceptEncoding":"br"}"#, true),
+            (#"{"id":3,"method":"m","end":true}"#, true), (#"{"id":3}"#, false),
+            (#"{"id":3,"item":1}"#, false),
+            (#"{"id":3,"end":false}"#, false), (#"{"id":3,"cancel":1}"#, false),
+            (#"{"id":3,"item":{},"end":true}"#, false),
+        ])
+    func withAUsableIdTheErrorBearsIt(_ text: String, _ isOpening: Bool) {
+        let failure = failure(text)
+        #expect(failure?.id == 3)
+        #expect(failure?.error.code == .invalidArgument)
+        #expect(failure?.isOpening == isOpening)
+    }
+
+    @Test func ofDuplicateKeysTheLastCounts() throws {
+        #expect(try read(#"{"id":1,"id":2,"cancel":true}"#) == .cancel(id: 2))
+        let open = try read(#"{"id":1,"method":"a","method":"b","params":{"x":1,"x":2}}"#)
+        #expect(open == .open(CallRequest(id: 1, method: "b", params: ["x": .number(2)])))
+    }
+
+    @Test func membersOfLaterVersionsAreIgnored() throws {
+        #expect(try read(#"{"id":1,"priority":9,"cancel":true}"#) == .cancel(id: 1))
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import Testing
+
+@Suite struct ServerMessageTests {
+    private func read(_ text: String) -> ServerMessage {
+        Array(text.utf8).withUnsafeBytes { ServerMessage.read($0) }
+    }
+
+    @Test func theFourMessagesAreRead() {
+        #expect(read(#"{"id":1,"result":{"a":null}}"#) == .result(id: 1, .object(["a": .null])))
+        #expect(read(#"{"id":2,"item":{}}"#) == .item(id: 2, .object([:])))
+        #expect(read(#"{"id":3,"end":{}}"#) == .end(id: 3, .object([:])))
+        #expect(
+            read(#"{"id":null,"error":{"code":3,"status":"INVALID_ARGUMENT","message":"m"}}"#)
+                == .error(id: nil, RPCError(.invalidArgument, "m")))
+    }
+
+    @Test func anErrorIsReadAsItWasWritten() {
+        let error = RPCError(.aborted, "say \"again\"\n", details: ["revision": .number(4)])
+        var bytes = ByteWriter()
+        ServerMessage.write(error: error, id: 9, into: &bytes)
+        let payload = Array(bytes.bytes.dropFirst(MessageLimits.prefixLength))
+        #expect(payload.withUnsafeBytes { ServerMessage.read($0) } == .error(id: 9, error))
+    }
+
+    @Test(arguments: ["x", "[]", "{}", #"{"id":1}"#, #"{"id":1,"error":7}"#])
+    func whatIsNoneOfThemIsAnError(_ text: String) {
+        guard case .error = read(text) else {
+            Issue.record("read as a good message: \(text)")
+            return
+        }
+    }
+
+    @Test func aCodeThatIsNotGRPCsIsUnknown() {
+        let message = read(#"{"id":1,"error":{"code":99,"message":"m"}}"#)
+        #expect(message == .error(id: 1, RPCError(.unknown, "m")))
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Compression
+import Testing
+
+@Suite struct FrameDecoderTests {
+    private static func frame(_ payload: [UInt8], flag: UInt8 = 0) -> [UInt8] {
+        [flag] + prefix(payload.count) + payload
+    }
+
+    private static func prefix(_ length: Int) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) }
+    }
+
+    /// Feeds bytes in pieces of a size; the messages, and how the stream failed.
+    private static func decode(
+        _ bytes: [UInt8], pieces: Int, limit: Int = 1000
+    ) -> (messages: [[UInt8]], failure: StatusCode?) {
+        var decoder = FrameDecoder(limit: limit)
+        var messages: [[UInt8]] = []
+        var start = 0
+        while start < bytes.count {
+            let end = min(bytes.count, start + pieces)
+            bytes[start..<end].withUnsafeBytes { decoder.append($0) }
+            start = end
+            do throws(RPCError) {
+                while let message = try decoder.next({ Array($0) }) { messages.append(message) }
+            } catch { return (messages, error.code) }
+        }
+        return (messages, nil)
+    }
+
+    /// The same whatever the pieces: drop by drop, in gulps, and all at once.
+    private static func verify(
+        _ bytes: [UInt8], gives messages: [[UInt8]], failing failure: StatusCode? = nil
+    ) {
+        for pieces in Array(1...17) + [bytes.count] {
+            let found = decode(bytes, pieces: pieces)
+            #expect(found.messages == messages, "in pieces of \(pieces)")
+            #expect(found.failure == failure, "in pieces of \(pieces)")
+        }
+    }
+
+    @Test func messagesComeOutWhateverTheCuts() throws {
+        let messages = [Array("{}".utf8), [], Array("{\"id\":1}".utf8), [UInt8](repeating: 7, count: 1000)]
+        Self.verify(messages.flatMap { Self.frame($0) }, gives: messages)
+        let compressed = try messages.flatMap { Self.frame(try Zlib.deflate($0), flag: 1) }
+        Self.verify(compressed, gives: messages)
+    }
+
+    @Test(arguments: [2, 3, 128, 254, 255] as [UInt8])
+    func anyOtherFlagEndsTheStream(_ flag: UInt8) {
+        let good = Self.frame([1, 2])
+        Self.verify(good + Self.frame([1], flag: flag), gives: [[1, 2]], failing: .invalidArgument)
+        #expect(Self.decode([flag], pieces: 1).failure == .invalidArgument)
+    }
+
+    @Test(arguments: [1001, 1 << 24, 1 << 31, Int(UInt32.max)])
+    func aLengthOverTheLimitEndsTheStreamBeforeItsBytesCome(_ length: Int) {
+        Self.verify([0] + Self.prefix(length), gives: [], failing: .resourceExhausted)
+        Self.verify([1] + Self.prefix(length), gives: [], failing: .resourceExhausted)
+    }
+
+    @Test func aLengthAtTheLimitIsTaken() {
+        #expect(Self.decode(Self.frame([UInt8](repeating: 1, count: 1000)), pieces: 64).messages.count == 1)
+    }
+
+    @Test func aBombCostsTheLimit() throws {
+        let bomb = try Zlib.deflate([UInt8](repeating: 0, count: 100_000))
+        Self.verify(Self.frame(bomb, flag: 1), gives: [], failing: .resourceExhausted)
+    }
+
+    @Test func whatDoesNotInflateEndsTheStream() throws {
+        let whole = try Zlib.deflate(Array("{\"id\":1}".utf8))
+        for bytes in [Array("{}".utf8), [], Array(whole.dropLast()), Array(whole.dropFirst())] {
+            Self.verify(Self.frame(bytes, flag: 1), gives: [], failing: .invalidArgument)
+        }
+    }
+
+    @Test func partsOfFramesWait() {
+        let bytes = Self.frame([1, 2, 3])
+        for count in 0..<bytes.count {
+            let found = Self.decode(Array(bytes[..<count]), pieces: 1)
+            #expect(found.messages.isEmpty && found.failure == nil)
+        }
+    }
+}

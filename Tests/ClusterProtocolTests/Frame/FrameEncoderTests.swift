@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import Testing
+
+@Suite struct FrameEncoderTests {
+    private func decode(_ bytes: borrowing ByteWriter) throws -> [[UInt8]] {
+        var decoder = FrameDecoder()
+        bytes.withUnsafeBytes { decoder.append($0) }
+        var messages: [[UInt8]] = []
+        while let message = try decoder.next({ Array($0) }) { messages.append(message) }
+        return messages
+    }
+
+    @Test(arguments: [false, true])
+    func whatIsEncodedIsDecoded(_ compressing: Bool) throws {
+        var bytes = ByteWriter()
+        let texts = ["{}", String(repeating: "ab", count: 5000)]
+        for text in texts {
+            let frame = FrameEncoder(beginningIn: &bytes)
+            bytes.append(raw: text)
+            frame.end(in: &bytes, compressing: compressing)
+        }
+        #expect(try decode(bytes) == texts.map { Array($0.utf8) })
+        #expect((bytes.count < 5000) == compressing)
+    }
+
+    @Test func whatDoesNotPayIsNotCompressed() {
+        var bytes = ByteWriter()
+        let frame = FrameEncoder(beginningIn: &bytes)
+        bytes.append("{}")
+        frame.end(in: &bytes, compressing: true)
+        #expect(bytes.bytes == [0, 0, 0, 0, 2, 0x7B, 0x7D])
+    }
+
+    @Test func anAbandonedFrameLeavesNothing() throws {
+        var bytes = ByteWriter()
+        let frame = FrameEncoder(beginningIn: &bytes)
+        bytes.append("half an ans")
+        frame.abandon(in: &bytes)
+        ServerMessage.write(error: RPCError(.notFound, "no"), id: 3, into: &bytes)
+        let messages = try decode(bytes)
+        #expect(messages.count == 1)
+        let read = messages[0].withUnsafeBytes { ServerMessage.read($0) }
+        #expect(read == .error(id: 3, RPCError(.notFound, "no")))
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import ClusterServer
+
+@Suite struct LatencyHistogramTests {
+    @Test func nothingWasCounted() {
+        #expect(LatencyHistogram().quantile(0.5) == 0)
+    }
+
+    @Test func quantilesAreRightToAnEighth() {
+        var histogram = LatencyHistogram()
+        for value in 1...100_000 { histogram.record(UInt64(value)) }
+        for share in [0.01, 0.5, 0.9, 0.99] {
+            let exact = share * 100_000
+            let found = Double(histogram.quantile(share))
+            #expect(found >= exact && found <= exact * 1.126, "\(share)")
+        }
+        #expect(histogram.quantile(1) == 100_000)
+        #expect(histogram.maximum == 100_000)
+        #expect(histogram.count == 100_000)
+    }
+
+    @Test(arguments: [0, 1, 7, 8, 9, 1 << 20, UInt64.max - 1, UInt64.max])
+    func everyDurationHasItsBucket(_ value: UInt64) {
+        var histogram = LatencyHistogram()
+        histogram.record(value)
+        #expect(histogram.quantile(0.5) == value)
+        #expect(histogram.maximum == value)
+    }
+
+    @Test func sumsAreAsIfAllWereCountedTogether() {
+        var (one, other, both) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())
+        for value in stride(from: UInt64(1), to: 1_000_000, by: 997) {
+            one.record(value)
+            other.record(value * 3)
+            both.record(value)
+            both.record(value * 3)
+        }
+        one.add(other)
+        #expect(one.quantile(0.5) == both.quantile(0.5))
+        #expect(one.count == both.count && one.sum == both.sum && one.maximum == both.maximum)
+    }
+}
