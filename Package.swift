@@ -77,7 +77,8 @@ let package = Package(
             name: "ClusterClientTests",
             dependencies: ["ClusterClient", "ClusterProtocol", "EventLoop", "JSON", "TestSupport"]),
         .testTarget(
-            name: "clusterctlTests", dependencies: ["clusterctl", "ClusterClient", "JSON", "TestSupport"]),
+            name: "clusterctlTests",
+            dependencies: ["clusterctl", "ClusterClient", "Compression", "JSON", "TestSupport"]),
         .testTarget(name: "CommandLineOptionsTests", dependencies: ["CommandLineOptions", "TestSupport"]),
         .testTarget(
             name: "IntegrationTests",

@@ -13,7 +13,7 @@ enum CommandTable {
         ImportCommand.self, LoadCommand.self, CreateCommand.self, OptionsCommand.self, UpdateCommand.self,
         SourcesCommand.self, SourceCommand.self, DeleteCommand.self,
         ClustersCommand.self, TileCommand.self, ChildrenCommand.self, LeavesCommand.self, ZoomCommand.self,
-        HullCommand.self, LocateCommand.self, RenderCommand.self,
+        HullCommand.self, LocateCommand.self, RenderCommand.self, MapCommand.self,
         InfoCommand.self, StatsCommand.self, HealthCommand.self,
         EvalCommand.self, GenerateCommand.self, BenchCommand.self,
         CompletionCommand.self, CompleteCommand.self, ManualCommand.self,

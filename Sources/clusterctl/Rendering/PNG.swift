@@ -11,20 +11,25 @@ enum PNG {
         append(
             "IHDR", bigEndian(UInt32(clamping: width)) + bigEndian(UInt32(clamping: height)) + kind, to: &file
         )
-        append("IDAT", try Zlib.deflate(filtered(pixels, rowLength: width * 3), level: 9), to: &file)
+        let choices = try [false, true].map { difference in
+            try Zlib.deflate(filtered(pixels, rowLength: width * 3, difference: difference), level: 9)
+        }
+        append("IDAT", choices.min { $0.count < $1.count } ?? [], to: &file)
         append("IEND", [], to: &file)
         return file
     }
 
-    /// Every row as its difference from the one above, filter type 2, which flat areas deflate best with.
-    private static func filtered(_ pixels: [UInt8], rowLength: Int) -> [UInt8] {
+    /// Every row with its filter type before it: 0, as it is, which flat areas deflate best with; or 2, its
+    /// difference from the one above, which is better for gradients.
+    private static func filtered(_ pixels: [UInt8], rowLength: Int, difference: Bool) -> [UInt8] {
         var rows: [UInt8] = []
         guard rowLength > 0 else { return rows }
         rows.reserveCapacity(pixels.count + pixels.count / rowLength)
         for start in stride(from: 0, to: pixels.count, by: rowLength) {
-            rows.append(2)
+            rows.append(difference ? 2 : 0)
             for place in start..<min(start + rowLength, pixels.count) {
-                rows.append(start == 0 ? pixels[place] : pixels[place] &- pixels[place - rowLength])
+                rows.append(
+                    difference && start > 0 ? pixels[place] &- pixels[place - rowLength] : pixels[place])
             }
         }
         return rows

@@ -11,6 +11,14 @@ struct PictureFrame: Equatable, Sendable {
     /// How many pixels the whole world would be wide.
     let worldSide: Double
 
+    init(width: Int, height: Int, centreX: Double, centreY: Double, worldSide: Double) {
+        self.width = width
+        self.height = height
+        self.centreX = centreX
+        self.centreY = centreY
+        self.worldSide = worldSide
+    }
+
     /// A frame in which a box fits whole, in the middle.
     init(showing box: BoundingBox, width: Int, height: Int) {
         let west = Mercator.x(box.west)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import ClusterProtocol
+import CommandLineOptions
+import Glibc
+import JSON
+
+/// `clusterctl map`: a map in the terminal.
+enum MapCommand: Subcommand {
+    static let table = Command(
+        "map", summary: "Look at a source on a map in the terminal",
+        details: [
+            "The arrow keys or h, j, k and l pan, + and - zoom, tab chooses a cluster, enter opens it: zooms to "
+                + "where it falls apart. 0 shows the whole source, q quits. The map follows the source's changes."
+        ],
+        operands: [CommandTable.source],
+        options: [CommandTable.filter],
+        examples: [Example("clusterctl map cities", "shows the cities")])
+
+    static func run(_ invocation: Invocation) async throws {
+        guard isatty(STDIN_FILENO) == 1, Terminal.outputIsTerminal else {
+            throw Failure(message: "map needs a terminal; 'render' draws into a file")
+        }
+        let source = try invocation.operand(0)
+        var extra: JSONObject = [:]
+        if let filter = invocation.arguments.string("filter") {
+            extra["filter"] = try invocation.json(filter, of: "filter")
+        }
+        let client = try await invocation.connect()
+        defer { client.close() }
+        let description = try await client.call("SourceService/GetSource", ["source": .string(source)])
+            .value()
+        let home = BoundingBox(json: description["bbox"]) ?? .world
+        try TerminalScreen.enter()
+        defer { TerminalScreen.leave() }
+        var session = MapSession(client: client, source: source, extra: extra, home: home)
+        try await session.run()
+    }
+}
+
+extension BoundingBox {
+    /// A box as the daemon tells it; nil where there is none.
+    fileprivate init?(json: JSONValue?) {
+        let numbers = (json?.asArray ?? []).compactMap(\.asNumber)
+        guard numbers.count == 4 else { return nil }
+        self.init(west: numbers[0], south: numbers[1], east: numbers[2], north: numbers[3])
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+
+/// Where a terminal's map looks, and how it moves. The picture's dots are half a character high and a whole
+/// one wide, which makes them about square.
+struct MapCamera: Equatable, Sendable {
+    private(set) var centreX = 0.5
+    private(set) var centreY = 0.5
+    private(set) var zoom = 0
+    /// Of the map, without the line below it.
+    var columns: Int
+    var rows: Int
+
+    static let deepestZoom = 22
+    /// A dot stands for so many pixels of a map on a screen.
+    static let pixelsOfDot = 8.0
+
+    init(columns: Int, rows: Int) {
+        self.columns = max(columns, 1)
+        self.rows = max(rows, 1)
+    }
+
+    var frame: PictureFrame {
+        let side = Mercator.tileSide * Double(1 << zoom) / Self.pixelsOfDot
+        return PictureFrame(
+            width: columns, height: rows * 2, centreX: centreX, centreY: centreY, worldSide: side)
+    }
+
+    /// Moves by parts of the screen.
+    mutating func pan(right: Double, down: Double) {
+        let frame = frame
+        move(
+            x: centreX + right * Double(frame.width) / frame.worldSide,
+            y: centreY + down * Double(frame.height) / frame.worldSide)
+    }
+
+    mutating func zoom(by steps: Int) { zoom = min(max(zoom + steps, 0), Self.deepestZoom) }
+
+    /// Looks at a place at a zoom.
+    mutating func look(longitude: Double, latitude: Double, zoom: Int) {
+        move(x: Mercator.x(longitude), y: Mercator.y(latitude))
+        self.zoom = min(max(zoom, 0), Self.deepestZoom)
+    }
+
+    /// Looks at a box as close as it fits.
+    mutating func look(at box: BoundingBox) {
+        let fitting = PictureFrame(showing: box, width: columns * 8, height: rows * 16)
+        move(x: fitting.centreX, y: fitting.centreY)
+        zoom = min(max(Int(exactly: fitting.zoom.rounded(.down)) ?? 0, 0), Self.deepestZoom)
+    }
+
+    /// Around the world, but not over its poles.
+    private mutating func move(x: Double, y: Double) {
+        centreX = x - x.rounded(.down)
+        centreY = min(max(y, 0), 1)
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import JSON
+
+/// The terminal's map: what is shown, and which cluster is chosen.
+struct TerminalMap {
+    var camera: MapCamera
+    private(set) var collection: FeatureCollection?
+    /// The chosen one's place among those shown.
+    private(set) var chosen: Int?
+    /// Said in place of the help, until the next key.
+    var message = ""
+
+    init(camera: MapCamera) { self.camera = camera }
+
+    /// Shows new features, and chooses the cluster nearest to the middle.
+    mutating func show(_ collection: FeatureCollection) {
+        self.collection = collection
+        chosen = order.first
+    }
+
+    /// Chooses the next cluster further out, from the last one the first again.
+    mutating func chooseNext() {
+        let order = order
+        guard let chosen, let place = order.firstIndex(of: chosen) else { return self.chosen = order.first }
+        self.chosen = order[(place + 1) % order.count]
+    }
+
+    var chosenFeature: Feature? {
+        guard let collection, let chosen, collection.features.indices.contains(chosen) else { return nil }
+        return collection.features[chosen]
+    }
+
+    /// The clusters in sight, from the middle outwards.
+    private var order: [Int] {
+        let frame = camera.frame
+        func distance(_ place: Int) -> Double {
+            guard let feature = collection?.features[place] else { return .infinity }
+            let pixel = frame.pixel(longitude: feature.longitude, latitude: feature.latitude)
+            let (x, y) = (pixel.x - Double(frame.width) / 2, pixel.y - Double(frame.height) / 2)
+            return x * x + y * y
+        }
+        let clusters = (collection?.features ?? []).indices.filter { collection?.features[$0].cluster != nil }
+        return clusters.map { ($0, distance($0)) }.sorted { $0.1 < $1.1 }.map(\.0)
+    }
+
+    // MARK: Drawing
+
+    /// The screen's lines: the map, then a line that tells where and what it is.
+    func lines(source: String, palette: TerminalGrid.Palette) -> [String] {
+        var grid = TerminalGrid(columns: camera.columns, rows: camera.rows)
+        draw(on: &grid)
+        return grid.lines(palette) + ["\u{1B}[7m" + statusLine(source: source) + "\u{1B}[0m"]
+    }
+
+    private func draw(on grid: inout TerminalGrid) {
+        let frame = camera.frame
+        let features = collection?.features ?? []
+        for feature in features where feature.cluster == nil {
+            let place = frame.pixel(longitude: feature.longitude, latitude: feature.latitude)
+            grid.text("•", at: place, ink: MarkerStyle.point)
+        }
+        let clusters = features.indices.filter { features[$0].cluster != nil && $0 != chosen }
+        let bySize = clusters.sorted {
+            (features[$0].cluster?.pointCount ?? 0) > (features[$1].cluster?.pointCount ?? 0)
+        }
+        for place in bySize + (chosen.map { [$0] } ?? []) where features.indices.contains(place) {
+            draw(features[place], isChosen: place == chosen, frame, on: &grid)
+        }
+    }
+
+    private func draw(
+        _ feature: Feature, isChosen: Bool, _ frame: PictureFrame, on grid: inout TerminalGrid
+    ) {
+        guard let cluster = feature.cluster else { return }
+        let centre = frame.pixel(longitude: feature.longitude, latitude: feature.latitude)
+        let radius = max(1.2, MarkerStyle.radius(count: cluster.pointCount) / MapCamera.pixelsOfDot)
+        if isChosen { grid.disc(centre, radius: radius + 1, colour: MarkerStyle.white) }
+        grid.disc(centre, radius: radius, colour: MarkerStyle.colour(count: cluster.pointCount))
+        grid.text(cluster.abbreviatedCount, at: centre, ink: MarkerStyle.ink)
+    }
+
+    /// Exactly as wide as the screen.
+    func statusLine(source: String) -> String {
+        let text = " \(source)  \(place)  \(counts)  \(message.isEmpty ? Self.help : message)"
+        let cut = String(Table.printable(text).prefix(camera.columns))
+        return cut + String(repeating: " ", count: max(0, camera.columns - cut.count))
+    }
+
+    private static let help = "arrows pan  + - zoom  tab choose  enter open  0 all  q quit"
+
+    private var place: String {
+        func rounded(_ degrees: Double) -> String { String(javaScript: (degrees * 100).rounded() / 100) }
+        let latitude = rounded(Mercator.latitude(camera.centreY))
+        return "zoom \(camera.zoom)  \(latitude), \(rounded(Mercator.longitude(camera.centreX)))"
+    }
+
+    private var counts: String {
+        guard let collection else { return "loading" }
+        let clusters = collection.features.filter { $0.cluster != nil }.count
+        return "\(clusters) clusters, \(collection.features.count - clusters) points"
+    }
+}
