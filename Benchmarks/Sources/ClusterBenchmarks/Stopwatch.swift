@@ -26,5 +26,5 @@ enum Stopwatch {
 /// One line of the outcome: `name <tab> value <tab> unit`.
 func report(_ name: String, _ value: Double, _ unit: String) {
     print("\(name)\t\(value)\t\(unit)")
-    fflush(stdout)
+    fflush(nil)
 }

@@ -4,91 +4,99 @@
 import Clustering
 import Glibc
 
-let arguments = CommandLine.arguments
-guard arguments.count == 2, let file = fopen(arguments[1], "rb") else {
-    fputs("usage: ClusterBenchmarks FILE\n", stderr)
-    exit(2)
-}
-fseek(file, 0, SEEK_END)
-let count = ftell(file) / 16
-fseek(file, 0, SEEK_SET)
-var places = [Double](repeating: 0, count: 2 * count)
-fread(&places, 8, 2 * count, file)
-fclose(file)
-let longitudes = (0..<count).map { places[2 * $0] }
-let latitudes = (0..<count).map { places[2 * $0 + 1] }
-places = []
-
-func build() throws -> ClusterIndex {
-    try longitudes.withUnsafeBufferPointer { longitudes in
-        try latitudes.withUnsafeBufferPointer { latitudes in
-            try ClusterIndex.build(
-                longitudes: longitudes, latitudes: latitudes, options: ClusteringOptions(),
-                threads: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
-        }
+func benchmark() {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 2, let file = fopen(arguments[1], "rb") else {
+        perror("ClusterBenchmarks: a file of points is needed")
+        exit(2)
     }
-}
+    fseek(file, 0, SEEK_END)
+    let count = ftell(file) / 16
+    fseek(file, 0, SEEK_SET)
+    var places = [Double](repeating: 0, count: 2 * count)
+    fread(&places, 8, 2 * count, file)
+    fclose(file)
+    let longitudes = (0..<count).map { places[2 * $0] }
+    let latitudes = (0..<count).map { places[2 * $0 + 1] }
+    places = []
 
-var index = try build()
-let builds = Stopwatch.sample(count > 2_000_000 ? 1 : 5) { _ in if let built = try? build() { index = built }
-}
-report("build", builds.median / 1e6, "ms")
-report("index", Double(index.memoryBytes) / Double(count), "bytes a point")
-if count > 2_000_000 { exit(0) }
-
-var random = SystemRandomNumberGenerator()
-var nodes: [Node] = []
-for zoom in [3, 6, 10] {
-    let width = 360.0 / Double(1 << zoom) * 2
-    let view = Stopwatch.sample(5000) { _ in
-        let point = Int.random(in: 0..<count, using: &random)
-        let height = width * 0.75 * cos(latitudes[point] * .pi / 180)
-        _ = index.nodes(
-            west: longitudes[point] - width / 2, south: latitudes[point] - height / 2,
-            east: longitudes[point] + width / 2, north: latitudes[point] + height / 2,
-            at: Zoom(rawValue: zoom),
-            into: &nodes)
-    }
-    report("view of 1024 x 768 at zoom \(zoom), nodes only", view.median / 1e3, "µs")
-}
-
-func cluster() -> ClusterOrdinal {
-    ClusterOrdinal(rawValue: UInt32.random(in: 0..<UInt32(index.clusterCount), using: &random))
-}
-var sum = 0
-report(
-    "children",
-    Stopwatch.sample(5000) { _ in
-        guard let found = index.cluster(id: index.id(of: cluster())) else { return }
-        for child in index.children(of: found) {
-            if case .cluster(let inner) = child { sum += index.pointCount(of: inner) }
-        }
-    }.median / 1e3, "µs")
-report(
-    "expansion zoom",
-    Stopwatch.sample(5000) { _ in
-        guard let found = index.cluster(id: index.id(of: cluster())) else { return }
-        sum += index.expansionZoom(of: found).rawValue
-    }.median / 1e3, "µs")
-
-_ = index.nodes(west: -180, south: -90, east: 180, north: 90, at: Zoom(rawValue: 0), into: &nodes)
-let clusters = nodes.compactMap { node in if case .cluster(let cluster) = node { cluster } else { nil } }
-if let largest = clusters.max(by: { index.pointCount(of: $0) < index.pointCount(of: $1) }) {
-    let leaves = index.leaves(of: largest)
-    for offset in [0, leaves.count / 2] {
-        report(
-            "100 leaves at offset \(offset)",
-            Stopwatch.sample(2000) { _ in
-                for place in offset..<min(leaves.count, offset + 100) { sum &+= Int(leaves[place].rawValue) }
-            }.median / 1e3, "µs")
-    }
-    report(
-        "hull of \(leaves.count) points",
-        Stopwatch.sample(5) { _ in
-            let places = leaves.map { leaf in
-                Position(longitude: longitudes[Int(leaf.rawValue)], latitude: latitudes[Int(leaf.rawValue)])
+    func build() throws -> ClusterIndex {
+        try longitudes.withUnsafeBufferPointer { longitudes in
+            try latitudes.withUnsafeBufferPointer { latitudes in
+                try ClusterIndex.build(
+                    longitudes: longitudes, latitudes: latitudes, options: ClusteringOptions(),
+                    threads: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
             }
-            if ConvexHull.hull(of: places) == nil { sum += 1 }
-        }.median / 1e6, "ms")
+        }
+    }
+
+    guard var index = try? build() else { exit(1) }
+    let builds = Stopwatch.sample(count > 2_000_000 ? 1 : 5) { _ in
+        if let built = try? build() { index = built }
+    }
+    report("build", builds.median / 1e6, "ms")
+    report("index", Double(index.memoryBytes) / Double(count), "bytes a point")
+    if count > 2_000_000 { exit(0) }
+
+    var random = SystemRandomNumberGenerator()
+    var nodes: [Node] = []
+    for zoom in [3, 6, 10] {
+        let width = 360.0 / Double(1 << zoom) * 2
+        let view = Stopwatch.sample(5000) { _ in
+            let point = Int.random(in: 0..<count, using: &random)
+            let height = width * 0.75 * cos(latitudes[point] * .pi / 180)
+            _ = index.nodes(
+                west: longitudes[point] - width / 2, south: latitudes[point] - height / 2,
+                east: longitudes[point] + width / 2, north: latitudes[point] + height / 2,
+                at: Zoom(rawValue: zoom),
+                into: &nodes)
+        }
+        report("view of 1024 x 768 at zoom \(zoom), nodes only", view.median / 1e3, "µs")
+    }
+
+    func cluster() -> ClusterOrdinal {
+        ClusterOrdinal(rawValue: UInt32.random(in: 0..<UInt32(index.clusterCount), using: &random))
+    }
+    var sum = 0
+    report(
+        "children",
+        Stopwatch.sample(5000) { _ in
+            guard let found = index.cluster(id: index.id(of: cluster())) else { return }
+            for child in index.children(of: found) {
+                if case .cluster(let inner) = child { sum += index.pointCount(of: inner) }
+            }
+        }.median / 1e3, "µs")
+    report(
+        "expansion zoom",
+        Stopwatch.sample(5000) { _ in
+            guard let found = index.cluster(id: index.id(of: cluster())) else { return }
+            sum += index.expansionZoom(of: found).rawValue
+        }.median / 1e3, "µs")
+
+    _ = index.nodes(west: -180, south: -90, east: 180, north: 90, at: Zoom(rawValue: 0), into: &nodes)
+    let clusters = nodes.compactMap { node in if case .cluster(let cluster) = node { cluster } else { nil } }
+    if let largest = clusters.max(by: { index.pointCount(of: $0) < index.pointCount(of: $1) }) {
+        let leaves = index.leaves(of: largest)
+        for offset in [0, leaves.count / 2] {
+            report(
+                "100 leaves at offset \(offset)",
+                Stopwatch.sample(2000) { _ in
+                    for place in offset..<min(leaves.count, offset + 100) {
+                        sum &+= Int(leaves[place].rawValue)
+                    }
+                }.median / 1e3, "µs")
+        }
+        report(
+            "hull of \(leaves.count) points",
+            Stopwatch.sample(5) { _ in
+                let places = leaves.map { leaf in
+                    Position(
+                        longitude: longitudes[Int(leaf.rawValue)], latitude: latitudes[Int(leaf.rawValue)])
+                }
+                if ConvexHull.hull(of: places) == nil { sum += 1 }
+            }.median / 1e6, "ms")
+    }
+    if sum == 42 { print("") }
 }
-if sum == 42 { print("") }
+
+benchmark()
