@@ -94,25 +94,37 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         text.withUTF8 { append(contentsOf: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Appends an integer in decimal.
-    public mutating func append(integer value: some FixedWidthInteger) {
-        reserve(40)
-        var digits: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
-        withUnsafeMutableBytes(of: &digits) { buffer in
-            var rest = value.magnitude
-            var place = buffer.count
-            repeat {
-                let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 10)
-                place -= 1
-                buffer[place] = UInt8(truncatingIfNeeded: remainder) &+ UInt8(ascii: "0")
-                rest = quotient
-            } while rest != 0
-            if value < 0 {
-                place -= 1
-                buffer[place] = UInt8(ascii: "-")
-            }
-            append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[place...]))
+    /// Appends an integer of at most 64 bits in decimal.
+    @inlinable public mutating func append(integer value: some FixedWidthInteger) {
+        appendDecimal(UInt64(truncatingIfNeeded: value.magnitude), isNegative: value < 0)
+    }
+
+    /// Appends a magnitude in decimal, and its sign before it.
+    public mutating func appendDecimal(_ magnitude: UInt64, isNegative: Bool) {
+        reserve(21)
+        let start = count
+        if isNegative {
+            base.storeBytes(of: UInt8(ascii: "-"), toByteOffset: start, as: UInt8.self)
         }
+        let first = start &+ (isNegative ? 1 : 0)
+        var digits = 1
+        var bound: UInt64 = 10
+        while digits < 20, magnitude >= bound {
+            digits &+= 1
+            let (next, overflow) = bound.multipliedReportingOverflow(by: 10)
+            if overflow { break }
+            bound = next
+        }
+        var rest = magnitude
+        var place = first &+ digits
+        while place > first {
+            place &-= 1
+            base.storeBytes(
+                of: UInt8(truncatingIfNeeded: rest % 10) &+ UInt8(ascii: "0"), toByteOffset: place,
+                as: UInt8.self)
+            rest /= 10
+        }
+        count = first &+ digits
     }
 
     /// Appends a number as JavaScript prints it (ECMAScript, Number::toString): the shortest digits that
