@@ -61,6 +61,18 @@ import Testing
         #expect(grid.lines(.none).map(\.count) == [4, 4])
     }
 
+    @Test(arguments: ["7", "12", "1.2k"]) func aLabelSitsInTheMiddleOfItsDisc(label: String) {
+        var grid = TerminalGrid(columns: 11, rows: 5)
+        let centre = TerminalMap.snapped(PixelPoint(x: 5.3, y: 4.2), under: label)
+        grid.disc(centre, radius: 3, colour: Colour(0))
+        grid.text(label, at: centre, ink: Colour(0xFFFFFF))
+        let lines = grid.lines(.none).map { String($0.reversed().drop { $0 == " " }.reversed()) }
+        let row = lines[2].drop { $0 == " " }
+        let before = row.prefix { $0 == "█" }.count
+        #expect(row == String(repeating: "█", count: before) + label + String(repeating: "█", count: before))
+        #expect(lines[1] == lines[3].replacing("▀", with: "▄") || lines[1] == lines[3])
+    }
+
     @Test(arguments: [10, 80, 300]) func theStatusLineIsAsWideAsTheScreen(columns: Int) {
         let map = TerminalMap(camera: MapCamera(columns: columns, rows: 5))
         #expect(map.statusLine(source: "cities").count == columns)

@@ -73,11 +73,22 @@ struct TerminalMap {
         _ feature: Feature, isChosen: Bool, _ frame: PictureFrame, on grid: inout TerminalGrid
     ) {
         guard let cluster = feature.cluster else { return }
-        let centre = frame.pixel(longitude: feature.longitude, latitude: feature.latitude)
+        let label = cluster.abbreviatedCount
+        let centre = Self.snapped(
+            frame.pixel(longitude: feature.longitude, latitude: feature.latitude), under: label)
         let radius = max(1.2, MarkerStyle.radius(count: cluster.pointCount) / MapCamera.pixelsOfDot)
         if isChosen { grid.disc(centre, radius: radius + 1, colour: MarkerStyle.white) }
         grid.disc(centre, radius: radius, colour: MarkerStyle.colour(count: cluster.pointCount))
-        grid.text(cluster.abbreviatedCount, at: centre, ink: MarkerStyle.ink)
+        grid.text(label, at: centre, ink: MarkerStyle.ink)
+    }
+
+    /// The place nearest by at which a label sits in the very middle of a disc: between a character's two dots, and
+    /// on a character or between two as the label's length wants it.
+    static func snapped(_ place: PixelPoint, under label: String) -> PixelPoint {
+        let isOdd = label.count % 2 == 1
+        return PixelPoint(
+            x: isOdd ? place.x.rounded(.down) + 0.5 : place.x.rounded(),
+            y: (place.y / 2).rounded(.down) * 2 + 1)
     }
 
     /// Exactly as wide as the screen.
