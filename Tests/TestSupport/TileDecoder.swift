@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 /// A vector tile read back, by the specification and without the encoder's code.
-struct DecodedTile: Equatable {
-    enum Value: Hashable {
+public struct DecodedTile: Equatable {
+    public enum Value: Hashable, Sendable {
         case string(String)
         case double(Double)
         case unsigned(UInt64)
@@ -10,27 +10,33 @@ struct DecodedTile: Equatable {
         case bool(Bool)
     }
 
-    struct Feature: Equatable {
-        var id: UInt64?
-        var x: Int64 = 0
-        var y: Int64 = 0
-        var tags: [String: Value] = [:]
+    public struct Feature: Equatable {
+        public var id: UInt64?
+        public var x: Int64 = 0
+        public var y: Int64 = 0
+        public var tags: [String: Value] = [:]
+
+        public init(id: UInt64? = nil, x: Int64 = 0, y: Int64 = 0) {
+            self.id = id
+            self.x = x
+            self.y = y
+        }
     }
 
-    struct Layer: Equatable {
-        var name = ""
-        var version: UInt64 = 1
-        var extent: UInt64 = 4096
-        var keys: [String] = []
-        var values: [Value] = []
-        var features: [Feature] = []
+    public struct Layer: Equatable {
+        public var name = ""
+        public var version: UInt64 = 1
+        public var extent: UInt64 = 4096
+        public var keys: [String] = []
+        public var values: [Value] = []
+        public var features: [Feature] = []
     }
 
-    struct Malformed: Error { let reason: String }
+    public struct Malformed: Error { let reason: String }
 
-    var layers: [Layer] = []
+    public var layers: [Layer] = []
 
-    init(_ bytes: [UInt8]) throws {
+    public init(_ bytes: [UInt8]) throws {
         var message = MessageReader(bytes[...])
         while let field = try message.next() {
             guard field.number == 3, case .bytes(let layer) = field.content else {
