@@ -41,6 +41,8 @@ enum ClusterControl {
         guard let error = error as? RPCError else { return "\(error)" }
         return switch error.code {
         case .unavailable, .permissionDenied, .invalidArgument, .notFound, .alreadyExists: error.message
+        case .deadlineExceeded:
+            "there was no answer within the time that --timeout gives; give more, or ask for less"
         default: "\(error.message) (\(error.code.name))"
         }
     }

@@ -169,6 +169,23 @@ struct ClusterctlTests {
         #expect(try run(["--version"]).output.hasPrefix("clusterctl "))
     }
 
+    @Test("an import that takes too long ends, though the daemon has stopped reading it meanwhile")
+    func importDeadline() throws {
+        let file = daemon.folder + "/points.json"
+        #expect(try run(["generate", "gathered", "300000", "-o", file]).status == 0)
+        // More than the daemon lets wait of one stream; `timeout` ends with 124 what would wait for ever.
+        let result = try DaemonProcess.run(
+            "/usr/bin/env",
+            [
+                "timeout", "60", DaemonProcess.products.appendingPathComponent("clusterctl").path, "import",
+                "late",
+                file, "--timeout", "0.2",
+            ], environment: ["CLUSTERD_SOCKET": daemon.socketPath])
+        #expect(result.status == 1)
+        #expect(result.errors.contains("--timeout"), "\(result.errors)")
+        #expect(try run(["source", "late"]).status == 1)
+    }
+
     @Test("the Python client, as an app would start from it")
     func python() throws {
         let result = try DaemonProcess.run(
