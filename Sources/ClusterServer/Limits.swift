@@ -18,6 +18,9 @@ public struct Limits: Sendable, Equatable {
     /// The same over all connections; above, large answers are refused, and nothing more is read from those
     /// whose answers wait.
     public var maxQueuedBytes = 96 << 20
+    /// Bytes of messages that have not come whole yet, over all connections; above, those who send large ones
+    /// are closed.
+    public var maxInputBytes = 256 << 20
     /// Bytes of a stream's items that wait to be worked on; above, nothing more is read from its client.
     public var maxStreamBytes = 32 << 20
     /// The longest deadline, in milliseconds; also that of calls that tell none. 0: none.
@@ -44,7 +47,8 @@ public struct Limits: Sendable, Equatable {
             ("maxConnections", maxConnections), ("maxCallsPerConnection", maxCallsPerConnection),
             ("maxCalls", maxCalls), ("maxQueuedBytesPerConnection", maxQueuedBytesPerConnection),
             ("maxQueuedBytes", maxQueuedBytes), ("maxStreamBytes", maxStreamBytes),
-            ("maxTimeoutMs", maxTimeoutMs), ("shutdownGraceMs", shutdownGraceMs),
+            ("maxInputBytes", maxInputBytes), ("maxTimeoutMs", maxTimeoutMs),
+            ("shutdownGraceMs", shutdownGraceMs),
             ("messagesPerTurn", messagesPerTurn), ("filterCacheBytes", filterCacheBytes),
             ("buildThreads", buildThreads), ("queryThreads", queryThreads), ("changeThreads", changeThreads),
         ]

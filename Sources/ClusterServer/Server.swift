@@ -29,6 +29,8 @@ public final class Server {
     var bytesReceived: UInt64 = 0
     var bytesSent: UInt64 = 0
     var callsInFlight = 0
+    /// Bytes of messages that are not whole yet, of all connections.
+    var heldInputBytes = 0
 
     public init(loop: EventLoop, limits: Limits, metrics: Metrics, handlers: MethodHandlers) {
         self.loop = loop

@@ -17,6 +17,8 @@ final class ServerConnection {
     /// Bytes of streams' items that wait for the pool.
     var streamBytes = 0
     private var decoder: FrameDecoder
+    /// What the server counts of this connection's unfinished messages.
+    private var heldInputBytes = 0
     /// What is written by the end of the turn. During a turn it is the server's buffer, lent, so that idle
     /// connections hold none.
     private var output = ByteWriter(capacity: 64)
@@ -71,6 +73,7 @@ final class ServerConnection {
             left -= 1
         }
         let hasMore = left == 0 || output.count >= Self.bytesPerTurn
+        countInput()
         flush()
         if isLent { swap(&output, &server.turnBuffer) }
         isTurn = false
@@ -79,6 +82,30 @@ final class ServerConnection {
 
     /// Bytes of answers that a connection writes before the others have their turn.
     private static let bytesPerTurn = 1 << 18
+
+    /// Counts what is held of messages that are not whole yet, over all connections, and gives up where
+    /// that is too much.
+    private func countInput() {
+        let waiting = isEnding || socket.isClosed ? 0 : decoder.waiting
+        server.heldInputBytes += waiting - heldInputBytes
+        heldInputBytes = waiting
+        guard server.heldInputBytes > server.limits.maxInputBytes, waiting > QueueBudget.reserve else {
+            return
+        }
+        fail(
+            RPCError(
+                .resourceExhausted,
+                "Too many bytes of unfinished messages are held. Try again soon. The connection is closed."))
+        countInput()
+    }
+
+    /// The stream of bytes can be followed no longer.
+    private func fail(_ error: RPCError) {
+        server.metrics.update { $0.protocolErrors += 1 }
+        ServerMessage.write(error: error, id: nil, into: &output)
+        isEnding = true
+        decoder = FrameDecoder(limit: server.limits.maxMessageBytes)
+    }
 
     /// Takes one message; false where none is whole yet.
     private func takeMessage() -> Bool {
@@ -93,9 +120,7 @@ final class ServerConnection {
             }
             return true
         } catch {
-            server.metrics.update { $0.protocolErrors += 1 }
-            ServerMessage.write(error: error, id: nil, into: &output)
-            isEnding = true
+            fail(error)
             return false
         }
     }
@@ -279,6 +304,8 @@ final class ServerConnection {
         calls = [:]
         for call in abandoned.values { forget(call, status: .cancelled) }
         socket.close()
+        server.heldInputBytes -= heldInputBytes
+        heldInputBytes = 0
         server.remove(self)
     }
 }
