@@ -16,7 +16,8 @@ struct FieldDictionary: ~Copyable {
     /// Open addressing: 0 is free, else the number plus one. At most half full.
     private var slots: [UInt32]
 
-    private static let seed = UInt64.random(in: .min ... .max)
+    private let seed = Self.seedOfProcess
+    private static let seedOfProcess = UInt64.random(in: .min ... .max)
     private static let smallest = 256
 
     init() {
@@ -41,7 +42,7 @@ struct FieldDictionary: ~Copyable {
     @inline(__always) mutating func intern() -> UInt32 {
         let start = starts[count]
         let length = fields.count &- start
-        let hash = fields.hashOfTail(from: start, seed: Self.seed)
+        let hash = fields.hashOfTail(from: start, seed: seed)
         let mask = slots.count &- 1
         var slot = Int(truncatingIfNeeded: hash) & mask
         while slots[slot] != 0 {

@@ -51,6 +51,21 @@ struct PropertiesScanner {
         return nil
     }
 
+    /// A whole number of up to fifteen digits without sign, the commonest value; nil, and no step taken,
+    /// where something else is here.
+    @inline(__always) mutating func smallInteger() -> Int64? {
+        var digits: Int64 = 0
+        var end = place
+        while end < text.count, text[end] &- UInt8(ascii: "0") < 10 {
+            digits = digits &* 10 &+ Int64(text[end] &- UInt8(ascii: "0"))
+            end &+= 1
+        }
+        guard end > place, end &- place <= 15, end < text.count else { return nil }
+        guard text[end] == UInt8(ascii: ",") || text[end] == UInt8(ascii: "}") else { return nil }
+        place = end
+        return digits
+    }
+
     /// The rest of a number or name: all up to a comma, a bracket or a space.
     mutating func word() -> Range<Int> {
         let start = place

@@ -35,7 +35,7 @@ extension VectorTileEncoder {
         return values.intern()
     }
 
-    mutating func valueNumber(_ number: Double) -> UInt32 {
+    @inline(__always) mutating func valueNumber(_ number: Double) -> UInt32 {
         if number.magnitude <= 0x1p53, let whole = Int64(exactly: number) { return valueNumber(whole) }
         values.fields.append(TileField.Layer.value)
         values.fields.append(9)

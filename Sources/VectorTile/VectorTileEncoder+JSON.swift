@@ -38,6 +38,7 @@ extension VectorTileEncoder {
             return nil
         case UInt8(ascii: "["), UInt8(ascii: "{"): return compactValue(scanner.bytes(scanner.nested()))
         default:
+            if let number = scanner.smallInteger() { return valueNumber(number) }
             switch NumberText.parse(scanner.bytes(scanner.word())) {
             case .whole(let number): return valueNumber(number)
             case .double(let number): return valueNumber(number)
