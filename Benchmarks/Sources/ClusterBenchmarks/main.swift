@@ -96,6 +96,9 @@ func benchmark() {
                 if ConvexHull.hull(of: places) == nil { sum += 1 }
             }.median / 1e6, "ms")
     }
+    do { try benchmarkAnswers(longitudes: longitudes, latitudes: latitudes) } catch {
+        print("error\t0\t\(error)")
+    }
     if sum == 42 { print("") }
 }
 
