@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// How calls end that do not simply finish: by a shutdown, in the midst of work, or by their answer's size.
+@Suite("Calls that end otherwise")
+struct EndingTests {
+    private static let world: JSONValue = [-180, -90, 180, 90]
+    private static let many = GoldenDataset.points(kind: "u", count: 60_000, seed: 2).map(\.feature)
+
+    /// Opens an import and sends all of it; its end is left to the caller.
+    private func openImport(_ client: RawClient, extra: String = "") throws -> Int64 {
+        let id = try client.open("SourceService/ImportFeatures", ["source": "s"], extra: extra)
+        for start in stride(from: 0, to: Self.many.count, by: 20_000) {
+            let items = Self.many[start..<start + 20_000].joined(separator: ",")
+            try client.send(#"{"id":\#(id),"item":{"features":[\#(items)]}}"#)
+        }
+        return id
+    }
+
+    private func points(_ client: RawClient) throws -> JSONValue? {
+        try client.call("SourceService/GetSource", ["source": "s"])["points"]
+    }
+
+    @Test("on SIGTERM calls in flight finish, and new ones are UNAVAILABLE")
+    func shutdown() throws {
+        let daemon = try DaemonProcess()
+        let (importer, other) = (try daemon.client(), try daemon.client())
+        _ = try other.call("SourceService/CreateSource", ["source": "s", "options": [:]])
+        let id = try openImport(importer)
+        _ = try importer.open("ServerService/Check")
+        #expect(try importer.receive()["result"] == ["status": "SERVING"])
+        kill(daemon.process.processIdentifier, SIGTERM)
+        // The signal and the calls reach the daemon in an order of their own: the first calls may come before.
+        var answers = 0
+        while try other.exchange("ServerService/Check")["error"] == nil && answers < 100_000 { answers += 1 }
+        #expect(try other.failure("SourceService/ListSources").status == "UNAVAILABLE")
+        #expect(throws: RawClient.Failure.self) { try daemon.client() }
+        try importer.send(#"{"id":\#(id),"end":true}"#)
+        #expect(try importer.receive()["result"]?["accepted"] == 60_000)
+        daemon.process.waitUntilExit()
+        #expect(daemon.process.terminationStatus == 0)
+    }
+
+    @Test("an import cancelled while it builds leaves the source as it was")
+    func cancelledBuild() throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
+        let id = try openImport(client)
+        try client.send(#"{"id":\#(id),"end":true}"#)
+        try client.send(#"{"id":\#(id),"cancel":true}"#)
+        let message = try client.receive()
+        #expect(message["id"] == .number(Double(id)))
+        #expect(RawClient.status(message["error"]).status == "CANCELLED")
+        #expect(try points(client) == 0)
+        #expect(try client.importFeatures("s", Array(Self.many[..<10]))["result"]?["points"] == 10)
+    }
+
+    @Test("a connection that closes takes its calls with it")
+    func closed() throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
+        do { _ = try openImport(try daemon.client()) }
+        // The other's end is seen before long: each of these calls is a turn of the loop.
+        var inFlight = JSONValue.null
+        for _ in 0..<100_000 {
+            inFlight = try client.call("ServerService/GetStats")["calls"]?["inFlight"] ?? nil
+            if inFlight == 1 { break }
+        }
+        #expect(inFlight == 1, "only the asking call itself is left")
+        #expect(try points(client) == 0)
+    }
+
+    @Test("an answer beyond the limit says how to ask for less")
+    func largeAnswer() throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
+        let text = String(repeating: "x", count: 200_000)
+        let features = (0..<350).map {
+            #"{"type":"Feature","id":\#($0),"geometry":{"type":"Point","coordinates":[\#($0 - 175),0]},"properties":{"text":"\#(text)"}}"#
+        }
+        _ = try client.importFeatures("s", features, batch: 50)
+        let all: JSONObject = ["source": "s", "bbox": Self.world, "zoom": 17]
+        let failure = try client.failure("ClusterService/GetClusters", .object(all))
+        #expect(failure.status == "RESOURCE_EXHAUSTED" && failure.message.contains("limit"))
+        var page = all
+        page["limit"] = 100
+        #expect(
+            try client.call("ClusterService/GetClusters", .object(page))["features"]?.array?.count == 100)
+        var names = all
+        names["properties"] = []
+        #expect(
+            try client.call("ClusterService/GetClusters", .object(names))["features"]?.array?.count == 350)
+    }
+}
