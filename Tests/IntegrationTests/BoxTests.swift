@@ -29,10 +29,10 @@ struct BoxTests {
             let params: JSONValue = [
                 "source": "s", "bbox": .array(box.map { .number($0) }), "zoom": .number(zoom),
             ]
-            return try #require(client.call("ClusterService/GetClusters", params)["features"]?.array)
+            return try #require(try client.call("ClusterService/GetClusters", params)["features"]?.array)
         }
         let world = try features([-180, -90, 180, 90]).map { feature in
-            let place = try #require(feature["geometry"]?["coordinates"]?.array?.compactMap(\.number))
+            let place = try #require(feature["geometry"]?["coordinates"]?.array?.compactMap { $0.number })
             return Node(x: Self.x(place[0]).asFloat, y: Self.y(place[1]).asFloat, text: feature.text)
         }
         #expect(!world.isEmpty)

@@ -8,13 +8,13 @@ import Testing
 @Suite("Calls that end otherwise")
 struct EndingTests {
     private static let world: JSONValue = [-180, -90, 180, 90]
-    private static let many = GoldenDataset.points(kind: "u", count: 60_000, seed: 2).map(\.feature)
+    private static let many = GoldenDataset.points(kind: "u", count: 6000, seed: 2).map(\.feature)
 
     /// Opens an import and sends all of it; its end is left to the caller.
     private func openImport(_ client: RawClient, extra: String = "") throws -> Int64 {
         let id = try client.open("SourceService/ImportFeatures", ["source": "s"], extra: extra)
-        for start in stride(from: 0, to: Self.many.count, by: 20_000) {
-            let items = Self.many[start..<start + 20_000].joined(separator: ",")
+        for start in stride(from: 0, to: Self.many.count, by: 2000) {
+            let items = Self.many[start..<start + 2000].joined(separator: ",")
             try client.send(#"{"id":\#(id),"item":{"features":[\#(items)]}}"#)
         }
         return id
@@ -39,7 +39,7 @@ struct EndingTests {
         #expect(try other.failure("SourceService/ListSources").status == "UNAVAILABLE")
         #expect(throws: RawClient.Failure.self) { try daemon.client() }
         try importer.send(#"{"id":\#(id),"end":true}"#)
-        #expect(try importer.receive()["result"]?["accepted"] == 60_000)
+        #expect(try importer.receive()["result"]?["accepted"] == 6000)
         daemon.process.waitUntilExit()
         #expect(daemon.process.terminationStatus == 0)
     }
@@ -57,22 +57,6 @@ struct EndingTests {
         #expect(RawClient.status(message["error"]).status == "CANCELLED")
         #expect(try points(client) == 0)
         #expect(try client.importFeatures("s", Array(Self.many[..<10]))["result"]?["points"] == 10)
-    }
-
-    @Test("a connection that closes takes its calls with it")
-    func closed() throws {
-        let daemon = try DaemonProcess()
-        let client = try daemon.client()
-        _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
-        do { _ = try openImport(try daemon.client()) }
-        // The other's end is seen before long: each of these calls is a turn of the loop.
-        var inFlight = JSONValue.null
-        for _ in 0..<100_000 {
-            inFlight = try client.call("ServerService/GetStats")["calls"]?["inFlight"] ?? nil
-            if inFlight == 1 { break }
-        }
-        #expect(inFlight == 1, "only the asking call itself is left")
-        #expect(try points(client) == 0)
     }
 
     @Test("an answer beyond the limit says how to ask for less")
