@@ -114,8 +114,9 @@ const char *read_number(const char *at, const char *end, double &value, bool &in
     }
     const auto read = std::from_chars(start, at, value);
     if (read.ec == std::errc::result_out_of_range) {
-        // Too small is zero; too large is not finite, which the caller refuses.
-        bool large = exponent + count > 0;
+        // Too small is zero; too large is not finite, which the caller refuses. Zeros in front say nothing of size.
+        for (const char *d = digits; d < at && (*d == '0' || *d == '.'); d++) count -= *d == '0';
+        const bool large = exponent + count > 0;
         value = large ? std::numeric_limits<double>::infinity() : 0.0;
         if (negative) value = -value;
     }

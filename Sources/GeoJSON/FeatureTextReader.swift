@@ -103,8 +103,20 @@ struct FeatureTextReader {
             scanned = 0
             scanner = JSONScanner()
             state = .collection
-        case .otherObject: state = .lines
+        case .otherObject: state = firstObjectSpansLines() ? .sequence : .lines
         case .incomplete: break
+        }
+    }
+
+    /// Whether the text begins with an object that is laid out over several lines: then it is the only one.
+    private func firstObjectSpansLines() -> Bool {
+        held.withUnsafeBytes { bytes in
+            guard let start = bytes.firstIndex(of: UInt8(ascii: "{")) else { return false }
+            let text = UnsafeRawBufferPointer(rebasing: bytes[start...])
+            var objectEnd = JSONScanner()
+            guard let length = objectEnd.scan(text, toDepth: 0) else { return false }
+            let object = UnsafeRawBufferPointer(rebasing: text[..<length])
+            return object.contains(Self.lineFeed) && (try? JSONReader.parse(object)) != nil
         }
     }
 
@@ -154,6 +166,10 @@ struct FeatureTextReader {
                             message: "A comma between features was expected.", offset: offset + start)
                     }
                     start += 1
+                    guard bytes[start..<end].contains(where: { $0 > UInt8(ascii: " ") }) else {
+                        throw .malformed(
+                            message: "A feature behind the comma was expected.", offset: offset + end)
+                    }
                 }
                 handed = true
                 try body(.array(UnsafeRawBufferPointer(rebasing: bytes[start..<end])))

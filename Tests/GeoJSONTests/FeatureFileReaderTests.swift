@@ -103,6 +103,23 @@ struct FeatureFileReaderTests {
         #expect(try read([Array(#"{"type":"FeatureCollection","features":[ ]}"#.utf8)]).store.count == 0)
     }
 
+    @Test("a comma behind the last feature is refused, wherever the text is cut")
+    func trailingComma() {
+        let bytes = Array(#"{"type":"FeatureCollection","features":[{"a":1} , ]}"#.utf8)
+        for cut in 0...bytes.count {
+            let count = try? push([Array(bytes[..<cut]), Array(bytes[cut...])])
+            #expect(count == nil || count == -99, "cut at \(cut)")
+        }
+    }
+
+    @Test("one feature, on a line or laid out over several")
+    func single() throws {
+        #expect(try read([Array(Self.features[3].utf8)]).store.text(0) == Self.features[3])
+        let laidOut = Self.features[3].replacingOccurrences(of: ",\"geometry", with: ",\n  \"geometry")
+        let (store, _) = try read([Array((laidOut + "\n").utf8)])
+        #expect(store.count == 1 && store.text(0) == Self.features[3])
+    }
+
     @Test("a line that is no JSON is one bad feature")
     func badLine() throws {
         let text = [Self.features[0], "{oops", "{},{}", Self.features[1]].joined(separator: "\n")

@@ -31,6 +31,16 @@ struct JSONReaderTests {
         #expect(try JSONReader.parse(text) == .number(Double(text) ?? .nan))
     }
 
+    @Test("zeros in front make a number neither large nor unreadable")
+    func leadingZeros() throws {
+        let zeros = String(repeating: "0", count: 400)
+        #expect(try JSONReader.parse("0.\(zeros)1") == .number(0))
+        #expect(try JSONReader.parse("0.\(zeros)1e402") == .number(10))
+        #expect(try JSONReader.parse("0e999999") == .number(0))
+        #expect(throws: JSONError.self) { _ = try JSONReader.parse("0.\(zeros)1e800") }
+        #expect(throws: JSONError.self) { _ = try JSONReader.parse("1\(zeros)") }
+    }
+
     @Test(
         "what is not JSON is refused",
         arguments: [
