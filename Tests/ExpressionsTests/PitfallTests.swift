@@ -143,4 +143,11 @@ import Testing
             #expect(passing?.map(Int.init) == expected, "\(text)")
         }
     }
+
+    @Test func rowsArePoints() throws {
+        let filter = try Expression(
+            compiling: JSONReader.parse(#"["==",["geometry-type"],"Point"]"#), expected: .boolean,
+            purpose: .filter)
+        #expect(filter.passing(RowSource(columns: FeatureColumns(count: 2), rows: [0, 1])) == [0, 1])
+    }
 }

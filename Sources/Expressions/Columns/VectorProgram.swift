@@ -21,6 +21,8 @@ final class VectorProgram {
         self.prepare = prepare
         context = EvaluationContext()
         context.columns = columns
+        // Sources hold nothing else.
+        context.geometryType = .string("Point")
         context.zoom = zoom
     }
 
