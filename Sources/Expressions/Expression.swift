@@ -38,6 +38,7 @@ public struct Expression: Sendable {
         self.root = root
         var survey = ExpressionSurvey()
         survey.visit(root)
+        guard survey.count <= ExpressionLimits.nodes else { throw Self.tooLarge }
         propertyNames = survey.names
         readsAnyProperty = survey.readsAnyProperty
         usesZoom = survey.usesZoom
@@ -47,10 +48,12 @@ public struct Expression: Sendable {
     /// Refuses what is too large before any work goes into it.
     private static func checkSize(_ value: JSONValue) throws(ExpressionCompileFailure) {
         var count = 0
-        guard isSmall(value, &count) else {
-            let message = "An expression may have \(ExpressionLimits.nodes) parts at most."
-            throw ExpressionCompileFailure(errors: [ExpressionError(key: "", message: message)])
-        }
+        guard isSmall(value, &count) else { throw tooLarge }
+    }
+
+    private static var tooLarge: ExpressionCompileFailure {
+        let message = "An expression may have \(ExpressionLimits.nodes) parts at most."
+        return ExpressionCompileFailure(errors: [ExpressionError(key: "", message: message)])
     }
 
     private static func isSmall(_ value: JSONValue, _ count: inout Int) -> Bool {
@@ -86,6 +89,8 @@ private struct ExpressionSurvey {
     var usesZoom = false
     var usesIdentifier = false
     private var seen: Set<ObjectIdentifier> = []
+    /// How many operators and literals there are.
+    var count: Int { seen.count }
 
     mutating func visit(_ node: Node) {
         guard seen.insert(ObjectIdentifier(node)).inserted else { return }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import Testing
+
+@testable import Expressions
+
+/// How large expressions and the strings that they make may be.
+@Suite struct LimitTests {
+    private func compiles(_ value: JSONValue) -> String? {
+        do {
+            _ = try Expression(compiling: value, purpose: .evaluation)
+            return nil
+        } catch {
+            return error.errors.first?.message
+        }
+    }
+
+    private func nested(_ levels: Int) -> JSONValue {
+        (0..<levels).reduce(.array([.string("has"), .string("a")])) { inner, _ in
+            .array([.string("!"), inner])
+        }
+    }
+
+    @Test func depthIsLimited() {
+        #expect(compiles(nested(ExpressionLimits.depth - 1)) == nil)
+        let message = "Expressions may be nested 64 levels deep at most."
+        #expect(compiles(nested(ExpressionLimits.depth)) == message)
+        #expect(compiles(nested(2000)) == message)
+    }
+
+    @Test func nodesAreLimited() {
+        func sum(_ count: Int) -> JSONValue {
+            .array([.string("+")] + Array(repeating: .array([.string("zoom")]), count: count))
+        }
+        #expect(compiles(sum(4095)) == nil)
+        #expect(compiles(sum(4096)) == "An expression may have 4096 parts at most.")
+        #expect(compiles(sum(40_000)) == "An expression may have 4096 parts at most.")
+    }
+
+    @Test(arguments: [#"["concat",["get","a"],["get","b"]]"#, #"["join",["get","list"],""]"#])
+    func stringsAreLimited(_ text: String) throws {
+        let expression = try Expression(compiling: JSONReader.parse(text), purpose: .evaluation)
+        func evaluate(_ a: Int, _ b: Int) throws -> JSONValue {
+            let parts = [a, b].map { JSONValue.string(String(repeating: "x", count: $0)) }
+            return try expression.evaluate(
+                properties: ["a": parts[0], "b": parts[1], "list": .array(parts)])
+        }
+        let half = ExpressionLimits.stringBytes / 2
+        guard case .string(let longest) = try evaluate(half, half) else {
+            Issue.record("not a string")
+            return
+        }
+        #expect(longest.utf8.count == 1 << 20)
+        #expect(throws: EvaluationError("A string may have 1048576 bytes at most.")) {
+            try evaluate(half, half + 1)
+        }
+    }
+}
