@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CSimdjson
+import Glibc
 
 /// A reusable parser. simdjson finds the text's structure; a flat tape of all values, each with its own text
 /// range, comes of it. Memory is kept from text to text, so a small one costs no allocation.
@@ -160,15 +161,21 @@ public struct JSONElement {
     public func isString(_ text: StaticString) -> Bool {
         guard kind == .string else { return false }
         if entry.kind & 8 != 0 { return string?.utf8.elementsEqual(text.description.utf8) ?? false }
-        let inside = rawText.dropFirst().dropLast()
-        return text.withUTF8Buffer { inside.elementsEqual($0) }
+        return text.withUTF8Buffer { hasInside(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Whether these bytes stand between a string's quotation marks; generic comparing was a fifth of an import.
+    @inline(__always) private func hasInside(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard Int(entry.end) &- Int(entry.start) == bytes.count &+ 2 else { return false }
+        guard let start = bytes.baseAddress, let text = tape.text.baseAddress else { return bytes.isEmpty }
+        return memcmp(text + Int(entry.start) + 1, start, bytes.count) == 0
     }
 
     /// The same for bytes that are known only now.
     public func isString(_ bytes: [UInt8]) -> Bool {
         guard kind == .string else { return false }
         if entry.kind & 8 != 0 { return string?.utf8.elementsEqual(bytes) ?? false }
-        return rawText.dropFirst().dropLast().elementsEqual(bytes)
+        return bytes.withUnsafeBytes { hasInside($0) }
     }
 
     /// How many elements an array or members an object has; 0 for others.

@@ -126,6 +126,20 @@ struct JSONReaderTests {
         }
     }
 
+    @Test("keys are found by their text, however it is escaped; the last of equal ones counts")
+    func keys() throws {
+        let document = try JSONDocument(
+            Array(##"{"":0,"id":1,"idx":2,"i":3,"ID":4,"\u0069d":5,"n\u0000":6}"##.utf8))
+        document.withRoot { root in
+            #expect(root["id"]?.number == 5 && root["idx"]?.number == 2 && root["i"]?.number == 3)
+            #expect(root[""]?.number == 0 && root["n\0"]?.number == 6)
+            let absent = root["d"] == nil && root["idxx"] == nil
+            #expect(absent)
+            #expect(root.members.filter { $0.key.isString(Array("id".utf8)) }.count == 2)
+            #expect(root.members.filter { $0.key.isString([]) }.count == 1)
+        }
+    }
+
     @Test("integers")
     func integers() throws {
         let document = try JSONDocument(Array("[1,-5,9007199254740993,9223372036854775808,1.0,1e3,1.5]".utf8))
