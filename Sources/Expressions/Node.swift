@@ -34,7 +34,7 @@ enum Operation: Sendable {
     /// A simple operator: its arguments are evaluated, then it.
     case compound(String, Evaluate)
     case all, any
-    case at, isIn, indexOf, slice, length
+    case at, isIn, indexOf, slice, length, semiliteral
     case caseWhen
     /// Arguments: the input, outputs, and what else.
     case match(inputType: ExpressionType, cases: [MatchLabel: Int])

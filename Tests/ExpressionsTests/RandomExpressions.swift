@@ -159,8 +159,10 @@ struct RandomExpressions {
     }
 
     private mutating func listed(_ depth: Int) -> JSONValue {
-        switch below(4) {
+        switch below(5) {
         case 0: return call("split", expression("string", depth), expression("string", depth))
+        case 3:
+            return call("semiliteral", .array((0..<below(4)).map { _ in expression(nil, depth) }))
         case 1: return call("slice", expression("array", depth), expression("number", depth))
         case 2:
             return call("array", .string(pick(["number", "string", "boolean"])), expression("array", depth))

@@ -26,6 +26,18 @@ enum Conversion {
         }
     }
 
+    /// `to-string` where it has room: JSON of JSON grows with each level, as quotes are escaped anew.
+    static func boundedText(_ value: JSONValue) throws(EvaluationError) -> String {
+        if case .string(let text) = value { return text }
+        let text = text(value)
+        guard text.utf8.count <= ExpressionLimits.stringBytes else { throw tooLong }
+        return text
+    }
+
+    static var tooLong: EvaluationError {
+        EvaluationError("A string may have \(ExpressionLimits.stringBytes) bytes at most.")
+    }
+
     static func boolean(_ value: JSONValue) -> Bool {
         switch value {
         case .null: false

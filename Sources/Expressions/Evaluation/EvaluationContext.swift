@@ -78,6 +78,7 @@ final class EvaluationContext {
         case .indexOf: return try indexOf(arguments)
         case .slice: return try slice(arguments)
         case .length: return try length(arguments)
+        case .semiliteral: return try semiliteral(arguments)
         case .numberFormat(let format): return try format.evaluate(arguments, self)
         }
     }
@@ -95,7 +96,7 @@ final class EvaluationContext {
     private func coerce(_ type: ExpressionType, _ arguments: [Node]) throws(EvaluationError) -> JSONValue {
         switch type {
         case .boolean: return .bool(Conversion.boolean(try evaluate(arguments[0])))
-        case .string: return .string(Conversion.text(try evaluate(arguments[0])))
+        case .string: return .string(try Conversion.boundedText(try evaluate(arguments[0])))
         default: break
         }
         var value = JSONValue.null

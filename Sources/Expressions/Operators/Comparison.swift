@@ -19,9 +19,9 @@ extension ParsingContext {
             guard [left.type, right.type].contains(where: { $0 == .string || $0 == .value }) else {
                 return fail("Cannot use collator to compare non-string types.")
             }
-            // Refused by name: there is no collator.
-            guard parse(items[3], 3) != nil else { return nil }
-            return at(3).fail("Collators are not supported.")
+            // There is no collator; its operator is refused by name.
+            guard let node = parse(items[3], 3) else { return nil }
+            return at(3).fail("Expected collator but found \(node.type.name) instead.")
         }
         let isUntyped = left.type == .value || right.type == .value
         return Node(.boolean, .comparison(comparison, isUntyped: isUntyped), [left, right])

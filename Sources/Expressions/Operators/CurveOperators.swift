@@ -67,8 +67,7 @@ extension ParsingContext {
             outputs.append(output)
         }
         let output = type ?? .value
-        guard ExpressionType.number.accepts(output) || ExpressionType.array(.number, nil).accepts(output)
-        else {
+        guard output.isInterpolatable else {
             return fail("Type \(output.name) is not interpolatable.")
         }
         return Node(output, .interpolate(interpolation, stops: stops), [input] + outputs)
@@ -117,6 +116,14 @@ extension ParsingContext {
     }
 }
 
+extension ExpressionType {
+    /// Numbers, and arrays of a known count of them.
+    fileprivate var isInterpolatable: Bool {
+        if case .array(.number, _?) = self { return true }
+        return self == .number
+    }
+}
+
 extension EvaluationContext {
     func step(_ stops: [Double], _ arguments: [Node]) throws(EvaluationError) -> JSONValue {
         let value = try number(arguments[0])
@@ -126,6 +133,8 @@ extension EvaluationContext {
     func interpolate(
         _ interpolation: Interpolation, _ stops: [Double], _ arguments: [Node]
     ) throws(EvaluationError) -> JSONValue {
+        // As in MapLibre, the input does not matter then.
+        if stops.count == 1 { return try evaluate(arguments[1]) }
         let value = try number(arguments[0])
         let place = try Self.place(of: value, in: stops)
         if value <= stops[0] || place == stops.count - 1 { return try evaluate(arguments[1 + place]) }

@@ -41,7 +41,7 @@ extension ParsingContext {
         guard items.count % 2 == 1 else { return fail("Expected an even number of arguments.") }
         var (inputType, type) = (ExpressionType?.none, outputType)
         var cases: [MatchLabel: Int] = [:]
-        var taken: Set<String> = []
+        var taken: Set<[UInt8]> = []
         var outputs: [Node] = []
         for place in stride(from: 2, to: items.count - 1, by: 2) {
             guard let labels = labels(items[place], place, &inputType, &taken) else { return nil }
@@ -63,7 +63,7 @@ extension ParsingContext {
 
     /// The labels of one branch, checked.
     private func labels(
-        _ value: JSONValue, _ place: Int, _ type: inout ExpressionType?, _ taken: inout Set<String>
+        _ value: JSONValue, _ place: Int, _ type: inout ExpressionType?, _ taken: inout Set<[UInt8]>
     ) -> [MatchLabel]? {
         let context = at(place)
         let values: [JSONValue]
@@ -79,7 +79,7 @@ extension ParsingContext {
                 type = labelType
             }
             // Unique as JavaScript's property names are: by text, of one type.
-            guard taken.insert(Conversion.text(value)).inserted else {
+            guard taken.insert(Array(Conversion.text(value).utf8)).inserted else {
                 context.note("Branch labels must be unique.")
                 return nil
             }

@@ -83,8 +83,8 @@ extension EvaluationContext {
         let index = try number(arguments[0])
         guard case .array(let items) = try evaluate(arguments[1]) else { return .null }
         let text = String(javaScript: index)
-        guard index >= 0 else { throw EvaluationError("Array index out of bounds: \(text) < 0.") }
-        guard index < Double(items.count) else {
+        if index < 0 { throw EvaluationError("Array index out of bounds: \(text) < 0.") }
+        if index >= Double(items.count) {
             throw EvaluationError("Array index out of bounds: \(text) > \(items.count - 1).")
         }
         guard let place = Int(exactly: index) else {
@@ -112,7 +112,8 @@ extension EvaluationContext {
         let needle = try evaluate(arguments[0])
         let haystack = try evaluate(arguments[1])
         try check(needle: needle)
-        let start = arguments.count > 2 ? try number(arguments[2]) : 0
+        var start = arguments.count > 2 ? try number(arguments[2]) : 0
+        if start.isNaN { start = 0 }
         switch haystack {
         case .array(let items):
             // A negative start counts from the end.
@@ -131,7 +132,7 @@ extension EvaluationContext {
     /// The place in code points; where the search starts is counted in UTF-16, as in JavaScript.
     private static func index(of needle: String, in text: String, from start: Double) -> Int {
         let (units, mark) = (Array(text.utf16), Array(needle.utf16))
-        let first = start.isNaN ? 0 : Int(max(0, min(start.rounded(.towardZero), Double(units.count))))
+        let first = Int(max(0, min(start.rounded(.towardZero), Double(units.count))))
         guard mark.count <= units.count else { return -1 }
         var place = first
         while place + mark.count <= units.count {

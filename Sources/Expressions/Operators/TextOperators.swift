@@ -8,7 +8,9 @@ enum TextOperators {
         "downcase": [changing { $0.lowercased() }],
         "concat": [
             Signature(.string, .any(.value)) { arguments, _ throws(EvaluationError) in
-                try joined(arguments.map { Conversion.text($0) }, by: "")
+                var parts: [String] = []
+                for argument in arguments { parts.append(try Conversion.boundedText(argument)) }
+                return try joined(parts, by: "")
             }
         ],
         "split": [
@@ -36,7 +38,7 @@ enum TextOperators {
         let (gaps, overflow) = separator.utf8.count.multipliedReportingOverflow(by: max(0, parts.count - 1))
         let length = parts.reduce(gaps) { $0 + $1.utf8.count }
         guard !overflow, length <= ExpressionLimits.stringBytes else {
-            throw EvaluationError("A string may have \(ExpressionLimits.stringBytes) bytes at most.")
+            throw Conversion.tooLong
         }
         return .string(parts.joined(separator: separator))
     }

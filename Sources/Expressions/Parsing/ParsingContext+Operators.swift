@@ -5,7 +5,8 @@ extension ParsingContext {
     /// Parses an operator by its name; `items` has the name first.
     func parseOperator(_ name: String, _ items: [JSONValue]) -> Node? {
         switch name {
-        case "literal", "semiliteral": return parseLiteral(name, items)
+        case "literal": return parseLiteral(name, items)
+        case "semiliteral": return parseSemiliteral(items)
         case "array", "string", "number", "boolean", "object": return parseAssertion(name, items)
         case "to-string", "to-number", "to-boolean": return parseCoercion(name, items)
         case "all", "any": return parseLogical(name, items)
