@@ -23,23 +23,29 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// Reads an id's JSON text; nil where it is none.
     init?(json text: UnsafeRawBufferPointer) {
         if let plain = Self.plain(text) {
-            self.init(bytes: plain)
+            self.init(bytes: Array(plain))
             return
         }
         guard let value = try? JSONReader.parse(text) else { return nil }
         self.init(value)
     }
 
+    /// The `stableHash` of an id's JSON text, mostly without allocation; nil where it is none.
+    static func stableHash(json text: UnsafeRawBufferPointer) -> UInt64? {
+        if let plain = plain(text) { return hash(plain) }
+        return FeatureIdentifier(json: text)?.stableHash
+    }
+
     /// The bytes of what needs no decoding: strings without escapes and short integers.
-    private static func plain(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
+    private static func plain(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard let first = text.first, let last = text.last else { return nil }
         if first == UInt8(ascii: "\"") {
             let isPlain = text.count >= 2 && last == first && !text.contains(UInt8(ascii: "\\"))
-            return isPlain ? Array(text.dropLast()) : nil
+            return isPlain ? UnsafeRawBufferPointer(rebasing: text.dropLast()) : nil
         }
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         let isShort = text.count <= 15 && (first != UInt8(ascii: "0") || text.count == 1)
-        return isShort && text.allSatisfy({ digits.contains($0) }) ? Array(text) : nil
+        return isShort && text.allSatisfy({ digits.contains($0) }) ? text : nil
     }
 
     /// The id as JSON text, for messages.
@@ -49,8 +55,10 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A hash that is the same in every process.
-    var stableHash: UInt64 {
-        // FNV-1a, of 64 bits, with a last mixing step so that its low bits are good too.
+    var stableHash: UInt64 { bytes.withUnsafeBytes { Self.hash($0) } }
+
+    /// FNV-1a of 64 bits, with a last mixing step so that all its bits are good.
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         hash ^= hash >> 32

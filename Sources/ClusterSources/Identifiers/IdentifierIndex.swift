@@ -1,53 +1,57 @@
 // SPDX-License-Identifier: MIT
 import GeoJSON
 
-/// Finds features by id: their places sorted by the ids' hashes.
+/// Finds features by id: half of each id's hash and the feature's place, sorted.
 ///
-/// Twelve bytes a feature that has an id.
+/// Eight bytes a feature that has an id.
 struct IdentifierIndex: Sendable {
-    private let hashes: [UInt64]
-    private let places: [UInt32]
+    /// The hash's upper 32 bits above the place.
+    private let entries: [UInt64]
 
-    /// - Complexity: O(features × log(features)).
+    /// - Complexity: O(features × log(features)); some 0.2 s for a million.
     init(_ store: FeatureStore, _ cancellation: Cancellation) throws(SourceError) {
-        var entries: [(hash: UInt64, place: UInt32)] = []
+        var entries: [UInt64] = []
         entries.reserveCapacity(store.count)
         for place in 0..<store.count {
             if place & 0xffff == 0, cancellation.isCancelled { throw .cancelled }
-            if let identifier = store.featureIdentifier(place) {
-                entries.append((identifier.stableHash, UInt32(truncatingIfNeeded: place)))
+            if let hash = store.identifierHash(place) {
+                entries.append(Self.prefix(hash) | UInt64(UInt32(truncatingIfNeeded: place)))
             }
         }
-        entries.sort { ($0.hash, $0.place) < ($1.hash, $1.place) }
-        hashes = entries.map(\.hash)
-        places = entries.map(\.place)
+        entries.sort()
+        self.entries = entries
     }
 
-    var memoryBytes: Int {
-        hashes.count * (MemoryLayout<UInt64>.stride + MemoryLayout<UInt32>.stride)
-    }
+    var memoryBytes: Int { entries.count * MemoryLayout<UInt64>.stride }
 
     /// The places of all features that have the id, ascending. O(log features).
     func places(of identifier: FeatureIdentifier, in store: FeatureStore) -> [Int] {
-        let hash = identifier.stableHash
-        var (low, high) = (0, hashes.count)
+        let prefix = Self.prefix(identifier.stableHash)
+        var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
-            if hashes[middle] < hash { low = middle + 1 } else { high = middle }
+            if entries[middle] < prefix { low = middle + 1 } else { high = middle }
         }
         var found: [Int] = []
-        while low < hashes.count, hashes[low] == hash {
-            let place = Int(places[low])
+        while low < entries.count, Self.prefix(entries[low]) == prefix {
+            let place = Int(UInt32(truncatingIfNeeded: entries[low]))
             if store.featureIdentifier(place) == identifier { found.append(place) }
             low += 1
         }
         return found
     }
+
+    private static func prefix(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }
 }
 
 extension FeatureStore {
     /// A feature's id as it is compared; nil where it has none.
     func featureIdentifier(_ place: Int) -> FeatureIdentifier? {
         withIdentifier(place) { text in text.flatMap { FeatureIdentifier(json: $0) } }
+    }
+
+    /// The id's `stableHash`; nil where the feature has none.
+    fileprivate func identifierHash(_ place: Int) -> UInt64? {
+        withIdentifier(place) { text in text.flatMap { FeatureIdentifier.stableHash(json: $0) } }
     }
 }
