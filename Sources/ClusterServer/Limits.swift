@@ -13,6 +13,16 @@ public struct Limits: Sendable, Equatable {
     public var maxCallsPerConnection = 1024
     /// Calls in flight on all connections.
     public var maxCalls = 16384
+    /// Connections of one user, and calls in flight, sources and bytes of sources. 0: no limit. Administrators
+    /// have none of them.
+    public var maxConnectionsPerUser = 1024
+    public var maxCallsPerUser = 4096
+    public var maxSourcesPerUser = 1000
+    public var maxSourceBytesPerUser = 0
+    /// The largest file that `LoadFile` reads, in bytes as it lies on disk. 0: any.
+    public var maxFileBytes = 0
+    /// Bytes that all sources and imports may hold. 0: what there is.
+    public var memoryBytes = 0
     /// Bytes of answers that wait for one client; above, nothing more is read from it.
     public var maxQueuedBytesPerConnection = 8 << 20
     /// The same over all connections; above, large answers are refused, and nothing more is read from those
@@ -42,16 +52,6 @@ public struct Limits: Sendable, Equatable {
 
     /// The limits as `GetServerInfo` tells them.
     public var json: JSONObject {
-        let members: [(key: String, value: Int)] = [
-            ("maxMessageBytes", maxMessageBytes), ("maxAnswerBytes", maxAnswerBytes),
-            ("maxConnections", maxConnections), ("maxCallsPerConnection", maxCallsPerConnection),
-            ("maxCalls", maxCalls), ("maxQueuedBytesPerConnection", maxQueuedBytesPerConnection),
-            ("maxQueuedBytes", maxQueuedBytes), ("maxStreamBytes", maxStreamBytes),
-            ("maxInputBytes", maxInputBytes), ("maxTimeoutMs", maxTimeoutMs),
-            ("shutdownGraceMs", shutdownGraceMs),
-            ("messagesPerTurn", messagesPerTurn), ("filterCacheBytes", filterCacheBytes),
-            ("buildThreads", buildThreads), ("queryThreads", queryThreads), ("changeThreads", changeThreads),
-        ]
-        return JSONObject(members.map { ($0.key, .number(Double($0.value))) })
+        JSONObject(Self.table.map { ($0.name, .number(Double(self[keyPath: $0.place]))) })
     }
 }

@@ -6,7 +6,9 @@ import JSON
 /// The daemon's inside: connections on a loop, calls to handlers. Belongs to the loop's thread.
 public final class Server {
     public let loop: EventLoop
-    public let limits: Limits
+    public private(set) var limits: Limits
+    /// Who may do what; what changes holds for the next calls.
+    private(set) var access: AccessPolicy
     public let metrics: Metrics
     /// What answers each method, by full name.
     let handlers: MethodHandlers
@@ -20,6 +22,7 @@ public final class Server {
     var turnBuffer = ByteWriter(capacity: 1 << 16)
 
     private var listeners: [Listener] = []
+    private var users = UserTable()
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     private var graceTimer: Timer?
     private var statisticsTimer: Timer?
@@ -32,9 +35,13 @@ public final class Server {
     /// Bytes of messages that are not whole yet, of all connections.
     var heldInputBytes = 0
 
-    public init(loop: EventLoop, limits: Limits, metrics: Metrics, handlers: MethodHandlers) {
+    public init(
+        loop: EventLoop, limits: Limits, access: AccessPolicy = AccessPolicy(), metrics: Metrics,
+        handlers: MethodHandlers
+    ) {
         self.loop = loop
         self.limits = limits
+        self.access = access
         self.metrics = metrics
         self.handlers = handlers
         budget = QueueBudget(limit: limits.maxQueuedBytes)
@@ -56,11 +63,27 @@ public final class Server {
             try Listener(on: loop, descriptor: descriptor) { [weak self] socket in self?.accept(socket) })
     }
 
+    /// Takes over what can change while the server serves: for connections that are open too.
+    public func apply(limits: Limits, access: AccessPolicy) {
+        self.limits = self.limits.taking(liveFrom: limits)
+        self.access = access
+        for connection in connections.values { connection.right = access.right(of: connection.peer) }
+    }
+
     private func accept(_ socket: Connection) {
-        let connection = ServerConnection(socket, server: self)
+        let peer =
+            socket.peer.map {
+                Peer(
+                    processID: $0.processID, userID: $0.userID, groupID: $0.groupID, groups: socket.peerGroups
+                )
+            } ?? .unknown
         guard connections.count < limits.maxConnections else {
-            return refuse(connection)
+            return refuse(socket, "Too many connections are open. Close some, or try again later.")
         }
+        guard hasRoomForConnection(of: peer) else {
+            return refuse(socket, "Too many connections of your user are open. Close some.")
+        }
+        let connection = ServerConnection(socket, peer: peer, use: users.enter(peer.userID), server: self)
         connections[ObjectIdentifier(connection)] = connection
         metrics.update { counters in
             counters.connectionsOpened += 1
@@ -74,18 +97,22 @@ public final class Server {
     /// the system until others have gone.
     public var descriptorRoom = Int.max
 
-    private func refuse(_ connection: ServerConnection) {
+    /// Administrators can always get in, as far as the server has room at all.
+    private func hasRoomForConnection(of peer: Peer) -> Bool {
+        let most = limits.maxConnectionsPerUser
+        return most == 0 || users.connections(of: peer.userID) < most || access.right(of: peer) == .admin
+    }
+
+    private func refuse(_ socket: Connection, _ message: String) {
         var bytes = ByteWriter()
-        ServerMessage.write(
-            error: RPCError(
-                .resourceExhausted, "Too many connections are open. Close some, or try again later."),
-            id: nil, into: &bytes)
-        _ = bytes.withUnsafeBytes { connection.socket.tryWrite($0) }
-        connection.socket.close()
+        ServerMessage.write(error: RPCError(.resourceExhausted, message), id: nil, into: &bytes)
+        _ = bytes.withUnsafeBytes { socket.tryWrite($0) }
+        socket.close()
     }
 
     func remove(_ connection: ServerConnection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        users.leave(connection.use)
         queries.clear(connection.queries)
         changes.clear(connection.changes)
         metrics.update { $0.connections -= 1 }
@@ -103,7 +130,11 @@ public final class Server {
         }
     }
 
-    var hasRoomForCall: Bool { callsInFlight < limits.maxCalls }
+    func hasRoomForCall(of connection: ServerConnection) -> Bool {
+        guard callsInFlight < limits.maxCalls else { return false }
+        let most = limits.maxCallsPerUser
+        return most == 0 || connection.use.calls < most || connection.right == .admin
+    }
 
     func isQuery(_ method: String) -> Bool { method.utf8.starts(with: Self.queryPrefix) }
 

@@ -5,10 +5,12 @@ import Synchronization
 final class SharedState: Sendable {
     let limits: SourceLimits
     let filteredViews: FilteredViewCache
+    let memory: MemoryBudget
     private let lastRevision = Atomic<UInt64>(0)
 
     init(limits: SourceLimits) {
         self.limits = limits
+        memory = MemoryBudget(limits.memory)
         filteredViews = FilteredViewCache(budget: limits.filterCacheBytes)
     }
 

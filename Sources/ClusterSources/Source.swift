@@ -7,6 +7,8 @@ import Synchronization
 /// a change. Changes happen one after another, each building a whole revision before it is swapped in.
 public final class Source: Sendable {
     public let name: SourceName
+    /// The user whose limits this source counts for; nil: nobody's.
+    public let owner: UInt32?
     public let createdAt: Timestamp
     let shared: SharedState
     private let state: Mutex<State>
@@ -20,8 +22,11 @@ public final class Source: Sendable {
     }
 
     /// A source without data.
-    init(name: SourceName, options: SourceOptions, shared: SharedState) throws(SourceError) {
+    init(name: SourceName, options: SourceOptions, owner: UInt32? = nil, shared: SharedState)
+        throws(SourceError)
+    {
         self.name = name
+        self.owner = owner
         self.shared = shared
         createdAt = .now
         let revision = try Revision.empty(options: options, shared: shared)

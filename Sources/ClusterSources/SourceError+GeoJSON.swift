@@ -7,6 +7,7 @@ extension SourceError {
         case .badFeature(let index, let fault):
             self = .badFeature(index: index, reason: fault.rawValue, message: error.message)
         case .malformed, .damaged, .unreadable: self = .unreadableInput(error.message)
+        case .tooLarge: self = .tooLarge(error.message)
         case .cancelled: self = .cancelled
         }
     }

@@ -6,8 +6,13 @@ public struct SourceLimits: Sendable {
     public var filterCacheBytes: Int
     /// Threads that one build may use.
     public var buildThreads: Int
+    /// What the sources themselves may hold.
+    public var memory: MemoryBudget.Limit
 
-    public init(filterCacheBytes: Int, buildThreads: Int) {
+    public init(
+        filterCacheBytes: Int, buildThreads: Int, memory: MemoryBudget.Limit = MemoryBudget.Limit()
+    ) {
+        self.memory = memory
         self.filterCacheBytes = filterCacheBytes
         self.buildThreads = buildThreads
     }

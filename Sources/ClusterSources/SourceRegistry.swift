@@ -10,17 +10,31 @@ public final class SourceRegistry: Sendable {
 
     public init(limits: SourceLimits) {
         shared = SharedState(limits: limits)
+        shared.memory.count { [weak self] in self.map { $0.sources.withLock { Array($0.values) } } ?? [] }
     }
 
-    /// Adds a source without data, or throws `sourceExists`.
-    public func create(_ name: SourceName, options: SourceOptions) throws(SourceError) -> Source {
-        let source = try Source(name: name, options: options, shared: shared)
-        let isNew = sources.withLock { sources in
-            guard sources[name] == nil else { return false }
+    /// What the sources may hold.
+    public var memory: MemoryBudget { shared.memory }
+
+    /// Adds a source without data, or throws `sourceExists`, or `tooLarge` where its owner has too many.
+    ///
+    /// - Parameter owner: the user whose limits the source counts for; nil: nobody's.
+    public func create(
+        _ name: SourceName, options: SourceOptions, owner: UInt32? = nil
+    ) throws(SourceError) -> Source {
+        let source = try Source(name: name, options: options, owner: owner, shared: shared)
+        let most = shared.memory.limit.sourcesPerOwner
+        let refusal = sources.withLock { sources -> SourceError? in
+            guard sources[name] == nil else { return .sourceExists(name) }
+            if let owner, most > 0, sources.values.count(where: { $0.owner == owner }) >= most {
+                return .tooLarge(
+                    "user \(owner) has \(most) sources, as many as one user may have (limits.maxSourcesPerUser); delete some"
+                )
+            }
             sources[name] = source
-            return true
+            return nil
         }
-        guard isNew else { throw .sourceExists(name) }
+        if let refusal { throw refusal }
         return source
     }
 

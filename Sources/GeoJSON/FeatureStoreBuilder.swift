@@ -11,6 +11,10 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// The same by reason.
     public private(set) var skippedReasons: [String: Int] = [:]
 
+    /// Asked before the builder takes more memory, with how many bytes it would hold then. Where the answer
+    /// is no, adding throws `tooLarge`.
+    public var admits: @Sendable (_ bytes: Int) -> Bool = { _ in true }
+
     private let promoteId: String?
     private var gathered = GatheredFeatures()
     /// Made at the first need; parsers are not Sendable, and a builder is used by one thread at a time.
@@ -54,6 +58,11 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
             throw .badFeature(index: before + place, fault: fault)
         }
         for (_, fault) in parsed.faults { skip(fault) }
+        guard
+            admits(
+                gathered.memoryBytes + parsed.blob.count + parsed.ends.count * GatheredFeatures.bytesOfFeature
+            )
+        else { throw .tooLarge }
         gathered.add(parsed)
     }
 
@@ -88,6 +97,11 @@ private struct GatheredFeatures: Sendable {
     let blob = FeatureBlob()
     var ends = RecordOffsets()
     var coordinates = FeatureStore.FreshCoordinates(longitudes: [], latitudes: [])
+
+    /// A record's end and two coordinates.
+    static let bytesOfFeature = 20
+
+    var memoryBytes: Int { blob.count + ends.offsets.count * Self.bytesOfFeature }
 
     mutating func add(_ parsed: ParsedFeatures) {
         var start = blob.count

@@ -47,6 +47,8 @@ public enum GeoJSONError: Error, Sendable, Equatable {
     case damaged(String)
     /// The file cannot be read; the system's error number.
     case unreadable(Int32)
+    /// The builder does not admit so many bytes.
+    case tooLarge
     case cancelled
 
     /// For a person.
@@ -56,6 +58,7 @@ public enum GeoJSONError: Error, Sendable, Equatable {
         case .malformed(let message, let offset): offset.map { "\(message) (at byte \($0))" } ?? message
         case .damaged(let message): "The compressed file is damaged: \(message)."
         case .unreadable(let number): "The file cannot be read: system error \(number)."
+        case .tooLarge: "The features take more memory than there may be."
         case .cancelled: "The import was cancelled."
         }
     }

@@ -7,13 +7,16 @@ import Synchronization
 public final class CallContext: Sendable {
     /// Who opened the call.
     public let peer: Peer
+    /// What the caller may do.
+    public let right: AccessRight
     /// When the caller stops waiting, by `MonotonicClock`; nil: never.
     public let deadline: UInt64?
 
     private let cancelled = Atomic<Bool>(false)
 
-    public init(peer: Peer = .unknown, deadline: UInt64? = nil) {
+    public init(peer: Peer = .unknown, right: AccessRight = .admin, deadline: UInt64? = nil) {
         self.peer = peer
+        self.right = right
         self.deadline = deadline
     }
 
@@ -42,11 +45,14 @@ public struct Peer: Sendable, Equatable {
     public var processID: Int32
     public var userID: UInt32
     public var groupID: UInt32
+    /// Its supplementary groups.
+    public var groups: [UInt32]
 
-    public init(processID: Int32, userID: UInt32, groupID: UInt32) {
+    public init(processID: Int32, userID: UInt32, groupID: UInt32, groups: [UInt32] = []) {
         self.processID = processID
         self.userID = userID
         self.groupID = groupID
+        self.groups = groups
     }
 
     /// Nobody in particular.

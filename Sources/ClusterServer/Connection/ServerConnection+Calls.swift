@@ -7,10 +7,12 @@ import JSON
 extension ServerConnection {
     func open(_ request: CallRequest) {
         let started = MonotonicClock.now()
-        let context = CallContext(peer: peer, deadline: server.deadline(of: request, from: started))
+        let context = CallContext(
+            peer: peer, right: right, deadline: server.deadline(of: request, from: started))
         let params = Params(request.params, text: request.paramsText)
         var failure: RPCError?
         do throws(RPCError) {
+            try checkRight(request.method)
             switch server.handlers[request.method] {
             case .unary(let handler)?:
                 if try handler.placement(params) == .loop, !request.acceptsDeflate {
@@ -36,12 +38,20 @@ extension ServerConnection {
         server.metrics.record(request.method, failure.code, nanoseconds: MonotonicClock.now() - started)
     }
 
+    /// Refuses a call that the peer has no right to.
+    private func checkRight(_ method: String) throws(RPCError) {
+        guard right < .manage else { return }
+        let needed = AccessRight.needed(for: method)
+        if right < needed { throw needed.denial(of: method) }
+    }
+
     private func add(
         _ request: CallRequest, _ context: CallContext, _ started: UInt64, _ work: ActiveCall.Work
     ) {
         let call = ActiveCall(request: request, context: context, started: started, work: work)
         calls[request.id] = call
         server.callsInFlight += 1
+        use.calls += 1
         if let deadline = context.deadline {
             let now = MonotonicClock.now()
             let left = deadline > now ? (deadline - now) / 1_000_000 + 1 : 0
@@ -121,6 +131,7 @@ extension ServerConnection {
         call.deadlineTimer = nil
         call.context.cancel()
         server.callsInFlight -= 1
+        use.calls -= 1
         server.metrics.record(
             call.request.method, status, nanoseconds: MonotonicClock.now() - call.started)
         switch call.work {

@@ -9,6 +9,10 @@ final class ServerConnection {
     unowned let server: Server
     let socket: Connection
     let peer: Peer
+    /// What its process may do.
+    var right: AccessRight
+    /// What all connections of the peer's user take together.
+    let use: UserUse
     var machine: ConnectionStateMachine
     var calls: [Int64: ActiveCall] = [:]
     /// Where this connection's calls wait for the pool: what reads sources, and what changes them.
@@ -29,12 +33,12 @@ final class ServerConnection {
     private var isInputEnded = false
     private var isTurn = false
 
-    init(_ socket: Connection, server: Server) {
+    init(_ socket: Connection, peer: Peer, use: UserUse, server: Server) {
         self.server = server
         self.socket = socket
-        peer =
-            socket.peer.map { Peer(processID: $0.processID, userID: $0.userID, groupID: $0.groupID) }
-            ?? .unknown
+        self.peer = peer
+        self.use = use
+        right = server.access.right(of: peer)
         machine = ConnectionStateMachine(maximumCalls: server.limits.maxCallsPerConnection)
         decoder = FrameDecoder(limit: server.limits.maxMessageBytes)
     }
@@ -136,7 +140,7 @@ final class ServerConnection {
 
     private func handle(_ message: ClientMessage) {
         carryOut(
-            machine.receive(message, kind: { server.kind(of: $0) }, hasRoom: server.hasRoomForCall))
+            machine.receive(message, kind: { server.kind(of: $0) }, hasRoom: server.hasRoomForCall(of: self)))
     }
 
     private func carryOut(_ action: ConnectionStateMachine.Action) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterSources
 import Glibc
 import JSON
 
@@ -14,6 +15,11 @@ public struct Configuration: Sendable, Equatable {
     public var limits = Limits()
 
     public init() {}
+
+    /// What handlers ask of this configuration.
+    func liveValues(_ limits: Limits) -> LiveSettings.Values {
+        LiveSettings.Values(limits: limits, importDirectories: ImportDirectories(importDirectories))
+    }
 
     /// Why a configuration cannot be used, for a person.
     public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
@@ -108,26 +114,13 @@ extension Limits {
         guard case .number(let number) = value, let integer = Int(exactly: number), integer >= 0 else {
             throw Configuration.Problem(description: "limits.\(name) must be an integer from 0 up")
         }
-        let places: [String: WritableKeyPath<Limits, Int>] = [
-            "maxMessageBytes": \.maxMessageBytes, "maxAnswerBytes": \.maxAnswerBytes,
-            "maxConnections": \.maxConnections, "maxCallsPerConnection": \.maxCallsPerConnection,
-            "maxCalls": \.maxCalls, "maxQueuedBytesPerConnection": \.maxQueuedBytesPerConnection,
-            "maxQueuedBytes": \.maxQueuedBytes, "maxStreamBytes": \.maxStreamBytes,
-            "maxInputBytes": \.maxInputBytes, "maxTimeoutMs": \.maxTimeoutMs,
-            "shutdownGraceMs": \.shutdownGraceMs,
-            "messagesPerTurn": \.messagesPerTurn, "filterCacheBytes": \.filterCacheBytes,
-            "buildThreads": \.buildThreads, "queryThreads": \.queryThreads,
-            "changeThreads": \.changeThreads,
-        ]
-        guard let place = places[name] else {
-            throw Configuration.Problem(
-                description:
-                    "limits.\(name) is unknown; known are \(places.keys.sorted().joined(separator: ", "))")
+        guard let entry = Self.table.first(where: { $0.name.hasSameBytes(as: name) }) else {
+            let names = Self.table.map(\.name).sorted().joined(separator: ", ")
+            throw Configuration.Problem(description: "limits.\(name) is unknown; known are \(names)")
         }
-        let mayBeZero = name == "maxTimeoutMs" || name == "shutdownGraceMs" || name == "filterCacheBytes"
-        guard integer > 0 || mayBeZero else {
+        guard integer >= entry.minimum else {
             throw Configuration.Problem(description: "limits.\(name) must be above 0")
         }
-        self[keyPath: place] = integer
+        self[keyPath: entry.place] = integer
     }
 }

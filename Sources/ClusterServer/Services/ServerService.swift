@@ -7,7 +7,7 @@ public struct ServerService: Sendable {
     public static let serverName = "clusterd"
     public static let version = "0.1.0"
 
-    private let limits: Limits
+    private let limits: @Sendable () -> Limits
     private let metrics: Metrics
     private let started: UInt64
     /// Whether the daemon serves; false while it shuts down.
@@ -31,7 +31,7 @@ public struct ServerService: Sendable {
     }
 
     public init(
-        limits: Limits, metrics: Metrics, isServing: @escaping @Sendable () -> Bool,
+        limits: @escaping @Sendable () -> Limits, metrics: Metrics, isServing: @escaping @Sendable () -> Bool,
         sources: @escaping @Sendable () -> [SourceStatistics]
     ) {
         self.limits = limits
@@ -84,7 +84,7 @@ public struct ServerService: Sendable {
             bytes.append(
                 .object([
                     "name": .string(ServerService.serverName), "version": .string(ServerService.version),
-                    "uptimeSeconds": .number(service.uptimeSeconds), "limits": .object(service.limits.json),
+                    "uptimeSeconds": .number(service.uptimeSeconds), "limits": .object(service.limits().json),
                     "methods": .array(methods),
                 ]))
         }

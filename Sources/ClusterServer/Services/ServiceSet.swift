@@ -5,16 +5,22 @@ import ClusterSources
 struct ServiceSet {
     let handlers: MethodHandlers
 
+    let registry: SourceRegistry
+    let settings: LiveSettings
+
     init(configuration: Configuration, metrics: Metrics, isServing: @escaping @Sendable () -> Bool) {
         let limits = configuration.limits
         let registry = SourceRegistry(
-            limits: SourceLimits(filterCacheBytes: limits.filterCacheBytes, buildThreads: limits.buildThreads)
-        )
-        let catalog = SourceCatalog(
-            registry: registry, importDirectories: ImportDirectories(configuration.importDirectories),
-            limits: limits)
+            limits: SourceLimits(
+                filterCacheBytes: limits.filterCacheBytes, buildThreads: limits.buildThreads,
+                memory: limits.memory))
+        let settings = LiveSettings(configuration.liveValues(limits))
+        let catalog = SourceCatalog(registry: registry, settings: settings)
         let server = ServerService(
-            limits: limits, metrics: metrics, isServing: isServing, sources: { Self.statistics(registry) })
+            limits: { settings.values.limits }, metrics: metrics, isServing: isServing,
+            sources: { Self.statistics(registry) })
+        self.registry = registry
+        self.settings = settings
         handlers = [ClusterService(catalog: catalog).handlers, SourceService(catalog: catalog).handlers]
             .reduce(server.handlers) { $0.merging($1) { first, _ in first } }
     }

@@ -7,8 +7,7 @@ import JSON
 /// The sources as calls name them: the params that many methods share.
 struct SourceCatalog: Sendable {
     let registry: SourceRegistry
-    let importDirectories: ImportDirectories
-    let limits: Limits
+    let settings: LiveSettings
 
     func name(_ params: Params) throws(RPCError) -> SourceName {
         guard let name = SourceName(try params.string("source")) else {
@@ -20,6 +19,22 @@ struct SourceCatalog: Sendable {
     func source(_ params: Params) throws(RPCError) -> Source {
         let name = try name(params)
         return try answering { () throws(SourceError) in try registry.source(name) }
+    }
+
+    /// The source of a call that changes it, where the caller may.
+    func sourceToChange(_ params: Params, _ call: CallContext) throws(RPCError) -> Source {
+        let source = try source(params)
+        try checkChange(of: source.name, call)
+        return source
+    }
+
+    /// Refuses those who are no administrators to change what the configuration declares.
+    func checkChange(of name: SourceName, _ call: CallContext) throws(RPCError) {
+        guard call.right < .admin, settings.values.declaredSources.contains(name) else { return }
+        throw RPCError(
+            .permissionDenied,
+            "The source '\(name)' is declared in the daemon's configuration: changing it needs the right \"admin\", which your user does not have.",
+            details: ["right": .string(AccessRight.admin.name)])
     }
 
     /// The data of now, where they are those that the caller asks for.

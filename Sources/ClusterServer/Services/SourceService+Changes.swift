@@ -10,8 +10,9 @@ extension SourceService {
         return [
             (
                 "DeleteSource",
-                onPool(["source"]) { (params, _, bytes) throws(RPCError) in
+                onPool(["source"]) { (params, call, bytes) throws(RPCError) in
                     let name = try catalog.name(params)
+                    try catalog.checkChange(of: name, call)
                     try answering { () throws(SourceError) in try catalog.registry.delete(name) }
                     bytes.append("{}")
                 }
@@ -31,7 +32,7 @@ extension SourceService {
             (
                 "UpdateOptions",
                 onPool(["source", "options"]) { (params, call, bytes) throws(RPCError) in
-                    let source = try catalog.source(params)
+                    let source = try catalog.sourceToChange(params, call)
                     guard params["options"] != nil else {
                         throw .invalidParam(
                             params.path(of: "options"), "is missing: the whole options were expected.")
@@ -63,13 +64,15 @@ extension SourceCatalog {
     fileprivate func loadFile(
         _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
     ) throws(RPCError) {
-        let source = try source(params)
+        let source = try sourceToChange(params, call)
         let path = try params.string("path")
+        let settings = settings.values
         let (mode, policy) = (try mode(params), try policy(params))
         try answering(call) { () throws(SourceError) in
-            let file = try importDirectories.open(path)
+            let file = try settings.importDirectories.open(
+                path, maximumBytes: settings.limits.maxFileBytes)
             let load = FeatureImport(into: source, mode: mode, policy: policy)
-            try load.read(file, threads: limits.buildThreads, call.cancellation)
+            try load.read(file, threads: settings.limits.buildThreads, call.cancellation)
             try load.finish(call.cancellation).write(into: &bytes)
         }
     }
@@ -77,7 +80,7 @@ extension SourceCatalog {
     fileprivate func updateFeatures(
         _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
     ) throws(RPCError) {
-        let source = try source(params)
+        let source = try sourceToChange(params, call)
         _ = try params.optionalArray("upsert")
         var removals: [FeatureIdentifier] = []
         for (place, value) in (try params.optionalArray("remove") ?? []).enumerated() {

@@ -10,7 +10,7 @@ struct FeatureImportHandler: ClientStreamHandler {
     func begin(_ params: Params, _ call: CallContext) throws(RPCError) -> any ClientStream {
         try params.rejectUnknown(["source", "mode", "onInvalid"])
         let (mode, policy) = (try catalog.mode(params), try catalog.policy(params))
-        let source = try catalog.source(params)
+        let source = try catalog.sourceToChange(params, call)
         return FeatureImportStream(FeatureImport(into: source, mode: mode, policy: policy), call)
     }
 }

@@ -23,23 +23,26 @@ struct SourceService: Sendable {
         return [
             (
                 "CreateSource",
-                onLoop(["source", "options"]) { (params, bytes) throws(RPCError) in
+                onLoop(["source", "options"]) { (params, call, bytes) throws(RPCError) in
                     let name = try catalog.name(params)
+                    try catalog.checkChange(of: name, call)
+                    let owner = call.right == .admin ? nil : call.peer.userID
                     try answering { () throws(SourceError) in
                         let options = try SourceOptions(reading: params["options"])
-                        try catalog.registry.create(name, options: options).description.write(into: &bytes)
+                        try catalog.registry.create(name, options: options, owner: owner).description.write(
+                            into: &bytes)
                     }
                 }
             ),
             (
                 "GetSource",
-                onLoop(["source"]) { (params, bytes) throws(RPCError) in
+                onLoop(["source"]) { (params, _, bytes) throws(RPCError) in
                     try catalog.source(params).description.write(into: &bytes)
                 }
             ),
             (
                 "ListSources",
-                onLoop([]) { (_, bytes) throws(RPCError) in
+                onLoop([]) { (_, _, bytes) throws(RPCError) in
                     bytes.append("{\"sources\":[")
                     for (place, source) in catalog.registry.all.enumerated() {
                         if place > 0 { bytes.append(",") }
@@ -53,10 +56,10 @@ struct SourceService: Sendable {
 
     private func onLoop(
         _ known: Set<String>,
-        _ answer: @escaping @Sendable (Params, inout ByteWriter) throws(RPCError) -> Void
+        _ answer: @escaping SimpleHandler.Answer
     ) -> SimpleHandler {
         SimpleHandler(
             known, place: { (_) throws(RPCError) in .loop },
-            answer: { (params, _, bytes) throws(RPCError) in try answer(params, &bytes) })
+            answer: answer)
     }
 }

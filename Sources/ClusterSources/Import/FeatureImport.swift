@@ -12,6 +12,9 @@ public final class FeatureImport: Sendable {
     private let mode: ImportMode
     private let policy: InvalidFeaturePolicy
     private let promoteId: String?
+    private let claim: MemoryClaim
+    /// Why the budget refused more.
+    private let refusal: Refusal
     /// Nil once finished or given up.
     private let builder: Mutex<FeatureStoreBuilder?>
 
@@ -20,7 +23,12 @@ public final class FeatureImport: Sendable {
         self.mode = mode
         self.policy = policy
         promoteId = source.revision.options.promoteId
-        builder = Mutex(FeatureStoreBuilder(policy: policy, promoteId: promoteId))
+        let claim = source.shared.memory.claim(for: source.owner)
+        let refusal = Refusal()
+        (self.claim, self.refusal) = (claim, refusal)
+        var builder = FeatureStoreBuilder(policy: policy, promoteId: promoteId)
+        builder.admits = { bytes in refusal.admits { () throws(SourceError) in try claim.grow(to: bytes) } }
+        self.builder = Mutex(builder)
     }
 
     /// Takes features in: the text of a JSON array of them.
@@ -32,7 +40,7 @@ public final class FeatureImport: Sendable {
                 builder = consume current
                 return nil
             } catch {
-                return SourceError(error)
+                return refusal.error ?? SourceError(error)
             }
         }
         if let failure { throw failure }
@@ -47,7 +55,7 @@ public final class FeatureImport: Sendable {
                 throw .conflict("the source's option promoteId changed during the import; import again")
             }
             let maker = RevisionMaker(
-                options: base.options, shared: source.shared, cancellation: cancellation)
+                options: base.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
             let batch = try maker.screen(gathered.store, policy: policy)
             badWeights = batch.badWeights
             return try maker.make(batch.store(after: mode == .append ? base.store : nil))
@@ -62,6 +70,23 @@ public final class FeatureImport: Sendable {
     /// Forgets what was gathered.
     public func cancel() {
         builder.withLock { $0 = nil }
+    }
+}
+
+/// The budget's own words, on their way past the reader, which knows no budgets.
+private final class Refusal: Sendable {
+    private let state = Mutex<SourceError?>(nil)
+
+    var error: SourceError? { state.withLock { $0 } }
+
+    func admits(_ claim: () throws(SourceError) -> Void) -> Bool {
+        do throws(SourceError) {
+            try claim()
+            return true
+        } catch {
+            state.withLock { $0 = error }
+            return false
+        }
     }
 }
 
@@ -96,7 +121,7 @@ extension FeatureImport {
                 builder = consume current
                 return nil
             } catch {
-                return SourceError(error)
+                return refusal.error ?? SourceError(error)
             }
         }
         if let failure { throw failure }

@@ -11,6 +11,12 @@ public final class FileDescriptor: Sendable {
         self.number = number
     }
 
+    /// The file's size of now, in bytes.
+    public var size: Int {
+        var status = stat()
+        return fstat(number, &status) == 0 ? Int(status.st_size) : 0
+    }
+
     deinit {
         close(number)
     }

@@ -27,8 +27,9 @@ public struct ImportDirectories: Sendable {
     /// Opens a regular file for reading.
     ///
     /// - Parameter path: absolute, or relative to one of the directories; the first that has it counts.
-    /// - Throws: `forbiddenFile`, or `missingFile` for a name plainly missing below a directory.
-    public func open(_ path: String) throws(SourceError) -> FileDescriptor {
+    /// - Parameter maximumBytes: the largest file that is opened; 0: any.
+    /// - Throws: `forbiddenFile`, or `missingFile` for a name plainly missing below a directory, or `tooLarge`.
+    public func open(_ path: String, maximumBytes: Int = 0) throws(SourceError) -> FileDescriptor {
         guard !path.isEmpty, !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX) else {
             throw .forbiddenFile
         }
@@ -36,7 +37,13 @@ public struct ImportDirectories: Sendable {
         for root in roots {
             for below in Self.relativePaths(path, to: root) {
                 switch Self.open(below, in: root) {
-                case .opened(let descriptor): return descriptor
+                case .opened(let descriptor):
+                    guard maximumBytes == 0 || descriptor.size <= maximumBytes else {
+                        throw .tooLarge(
+                            "the file has \(descriptor.size) bytes, more than the \(maximumBytes) that may be loaded (limits.maxFileBytes)"
+                        )
+                    }
+                    return descriptor
                 case .missing: missing = .missingFile(path)
                 case .forbidden: break
                 }

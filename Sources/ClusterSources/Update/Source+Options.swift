@@ -15,7 +15,8 @@ extension Source {
             let store =
                 options.promoteId == base.options.promoteId
                 ? base.store : try Self.read(base.store, promoteId: options.promoteId, cancellation)
-            let maker = RevisionMaker(options: options, shared: shared, cancellation: cancellation)
+            let maker = RevisionMaker(
+                options: options, shared: shared, owner: owner, cancellation: cancellation)
             let batch = try maker.screen(store, policy: .reject)
             return try maker.make(batch.store(after: nil))
         }

@@ -17,7 +17,8 @@ extension Source {
         let revision = try change(cancellation) { (base) throws(SourceError) -> Revision in
             let (store, identifiers) = try Self.read(json, promoteId: base.options.promoteId)
             try Self.refuseBoth(identifiers, removals)
-            let maker = RevisionMaker(options: base.options, shared: shared, cancellation: cancellation)
+            let maker = RevisionMaker(
+                options: base.options, shared: shared, owner: owner, cancellation: cancellation)
             let loaded = try maker.screen(store, policy: .reject).loaded
             let index = try base.identifierIndex(cancellation)
             let made = UpdatePlan(

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// Who may do what, by the user and the groups of the process at the other end.
+///
+/// The daemon's own user and root may do all; others what the rules give them.
+public struct AccessPolicy: Sendable, Equatable {
+    /// Users and groups that have a right.
+    public struct Rule: Sendable, Equatable {
+        /// Everybody who can open the socket.
+        public var everybody: Bool
+        public var users: Set<UInt32>
+        public var groups: Set<UInt32>
+
+        public init(everybody: Bool = false, users: Set<UInt32> = [], groups: Set<UInt32> = []) {
+            self.everybody = everybody
+            self.users = users
+            self.groups = groups
+        }
+
+        func admits(_ peer: Peer) -> Bool {
+            if everybody || users.contains(peer.userID) || groups.contains(peer.groupID) { return true }
+            return !groups.isEmpty && peer.groups.contains(where: groups.contains)
+        }
+    }
+
+    public var query = Rule(everybody: true)
+    public var manage = Rule()
+    public var admin = Rule()
+    /// Whom the daemon runs as.
+    let ownUser: UInt32
+
+    /// The rules that hold where the configuration tells none.
+    public init(ownUser: UInt32 = geteuid()) { self.ownUser = ownUser }
+
+    /// The highest right that the rules give a caller. A caller whom the system does not name gets what
+    /// everybody has.
+    public func right(of peer: Peer) -> AccessRight {
+        if peer != .unknown, peer.userID == 0 || peer.userID == ownUser || admin.admits(peer) {
+            return .admin
+        }
+        if manage.admits(peer) { return .manage }
+        return query.admits(peer) ? .query : .none
+    }
+}
