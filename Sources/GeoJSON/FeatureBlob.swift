@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Features' bytes one behind the other, while they come in.
+/// Features' bytes one behind the other: while they come in, or as they lie in a file.
 ///
-/// Invariant: `base` points at `capacity` bytes of this object's own, of which the first `count` are written.
-/// Once handed to a `FeatureStore` nobody writes it any more; that is why it may be shared then.
+/// Invariant: without an owner `base` points at `capacity` bytes of this object's own, of which the first
+/// `count` are written; with one, at `count` bytes that the owner keeps valid and that nobody writes, in
+/// which case nothing is ever appended. Once handed to a `FeatureStore` nobody writes either any more; that
+/// is why it may be shared then.
 final class FeatureBlob: @unchecked Sendable {
     private(set) var base: UnsafeMutableRawPointer
     private(set) var count = 0
     private var capacity: Int
+    private let owner: AnyObject?
+    /// Stands before bytes whose checksums were not compared yet.
+    let guardian: TextGuard?
 
     init(capacity: Int = 4096) {
         self.capacity = max(capacity, 64)
         base = Self.resize(nil, to: self.capacity)
+        (owner, guardian) = (nil, nil)
     }
 
-    deinit { free(base) }
+    /// Bytes that `owner` keeps valid and unchanged, such as a mapped file's.
+    init(borrowing bytes: UnsafeRawBufferPointer, owner: AnyObject, guardian: TextGuard?) {
+        // Without an owner's bytes there would be nothing to point at.
+        base = UnsafeMutableRawPointer(mutating: bytes.baseAddress) ?? Self.resize(nil, to: 64)
+        self.owner = bytes.baseAddress == nil ? nil : owner
+        self.guardian = guardian
+        count = bytes.count
+        capacity = bytes.count
+    }
+
+    deinit { if owner == nil { free(base) } }
 
     private static func resize(_ memory: UnsafeMutableRawPointer?, to count: Int) -> UnsafeMutableRawPointer {
         guard let memory = realloc(memory, count) else { preconditionFailure("out of memory") }

@@ -44,7 +44,12 @@ public final class FeatureStore: Sendable {
     }
 
     @inline(__always) func record(_ index: Int) -> FeatureRecord {
-        FeatureRecord(UnsafeRawBufferPointer(rebasing: blob.bytes[start(index)..<start(index + 1)]))
+        let range = start(index)..<start(index + 1)
+        // A damaged file's record is empty; `isDamaged` tells afterwards that answers made of it are wrong.
+        if let guardian = blob.guardian, !guardian.admits(range, of: blob.bytes) {
+            return FeatureRecord(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+        return FeatureRecord(UnsafeRawBufferPointer(rebasing: blob.bytes[range]))
     }
 
     /// A feature's first coordinate, in degrees. O(1): its text is read.

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+/// Why sections of a file are not a store of features.
+public struct FeatureSectionError: Error, Sendable, Equatable {
+    /// What was found, for a person.
+    public let message: String
+}
+
+/// The arrays of which a store consists, as a snapshot keeps them; in the machine's byte order.
+public struct FeatureSections {
+    /// All features' records.
+    public let text: UnsafeRawBufferPointer
+    /// 64 bits a block of 64 features: where its first record starts.
+    public let blockStarts: UnsafeRawBufferPointer
+    /// 32 bits a feature: where its record starts, from its block's start.
+    public let offsets: UnsafeRawBufferPointer
+    /// CRC-32 of each `TextGuard.chunkSize` bytes of the text.
+    public let checksums: UnsafeRawBufferPointer
+
+    public init(
+        text: UnsafeRawBufferPointer, blockStarts: UnsafeRawBufferPointer, offsets: UnsafeRawBufferPointer,
+        checksums: UnsafeRawBufferPointer
+    ) {
+        self.text = text
+        self.blockStarts = blockStarts
+        self.offsets = offsets
+        self.checksums = checksums
+    }
+}
+
+extension FeatureStore {
+    /// Lends the store's arrays, valid during the call.
+    ///
+    /// - Complexity: O(text) for its checksums.
+    public func withSections<Failure: Error>(
+        _ body: (FeatureSections) throws(Failure) -> Void
+    ) throws(Failure) {
+        let sums = TextGuard.checksums(of: blob.bytes)
+        let starts = blockStarts.map { Int64($0) }
+        var failure: Failure?
+        starts.withUnsafeBytes { starts in
+            offsets.withUnsafeBytes { offsets in
+                sums.withUnsafeBytes { sums in
+                    do throws(Failure) {
+                        try body(
+                            FeatureSections(
+                                text: blob.bytes, blockStarts: starts, offsets: offsets, checksums: sums))
+                    } catch { failure = error }
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// A store on a file's text, which is not read before it is asked for, and only where its checksum is
+    /// right: otherwise the feature is empty and `isDamaged` true.
+    ///
+    /// The other arrays are copied and checked.
+    ///
+    /// - Parameters:
+    ///   - owner: keeps the text valid and unchanged for as long as it lives.
+    /// - Complexity: O(features), some 2 ms for a million.
+    public static func onSections(
+        _ sections: FeatureSections, owner: AnyObject
+    ) throws(FeatureSectionError) -> FeatureStore {
+        let count = sections.offsets.count / MemoryLayout<UInt32>.stride
+        let blocks = (count + blockSize - 1) / blockSize
+        let chunks = (sections.text.count + TextGuard.chunkSize - 1) / TextGuard.chunkSize
+        guard sections.offsets.count % MemoryLayout<UInt32>.stride == 0,
+            sections.blockStarts.count == blocks * MemoryLayout<Int64>.stride,
+            sections.checksums.count == chunks * MemoryLayout<UInt32>.stride
+        else { throw FeatureSectionError(message: "its sections' sizes do not fit \(count) features") }
+        let offsets = [UInt32](unsafeUninitializedCapacity: count) { target, written in
+            UnsafeMutableRawBufferPointer(target).copyMemory(from: sections.offsets)
+            written = count
+        }
+        let blockStarts = (0..<blocks).map { block in
+            Int(sections.blockStarts.loadUnaligned(fromByteOffset: block * 8, as: Int64.self))
+        }
+        try check(offsets, blockStarts, textCount: sections.text.count)
+        let sums = (0..<chunks).map {
+            sections.checksums.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)
+        }
+        return FeatureStore(
+            blob: FeatureBlob(borrowing: sections.text, owner: owner, guardian: TextGuard(checksums: sums)),
+            blockStarts: blockStarts, offsets: offsets, fresh: nil)
+    }
+
+    /// Refuses records that would not lie one behind the other within the text.
+    private static func check(
+        _ offsets: [UInt32], _ blockStarts: [Int], textCount: Int
+    ) throws(FeatureSectionError) {
+        var last = 0
+        for (block, start) in blockStarts.enumerated() {
+            guard start >= last, start <= textCount else {
+                throw FeatureSectionError(message: "block \(block) of its features lies outside of its text")
+            }
+            let first = block * blockSize
+            for place in first..<min(first + blockSize, offsets.count) {
+                let record = start + Int(offsets[place])
+                guard record >= last, record <= textCount else {
+                    throw FeatureSectionError(message: "feature \(place) lies outside of its text")
+                }
+                last = record
+            }
+        }
+    }
+
+    /// Whether text that was asked for is not what was written: what was answered with it is wrong.
+    public var isDamaged: Bool { blob.guardian?.isDamaged ?? false }
+
+    /// Checks all text that was not asked for yet. False where some is damaged.
+    ///
+    /// - Complexity: O(text), at some gigabytes a second.
+    public func verifyText(isCancelled: () -> Bool = { false }) -> Bool {
+        blob.guardian?.checkAll(blob.bytes, isCancelled: isCancelled) ?? true
+    }
+}

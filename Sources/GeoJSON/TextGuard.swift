@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+import Compression
+import Synchronization
+
+/// Checks text that comes from a file before it is first read, piece by piece, so that opening a large file
+/// costs nothing and yet no byte is believed unchecked.
+///
+/// Safe from any thread; two that check one piece at once do the work twice and agree.
+public final class TextGuard: Sendable {
+    /// Bytes that one checksum covers.
+    public static let chunkSize = 1 << 16
+
+    private let checksums: [UInt32]
+    /// A bit a chunk: whether it was found good.
+    private let good: Mutex<[UInt64]>
+    private let state = Atomic<UInt8>(State.unknown.rawValue)
+
+    private enum State: UInt8 {
+        case unknown
+        case intact
+        case damaged
+    }
+
+    /// - Parameter checksums: CRC-32 of each chunk, in their order.
+    init(checksums: [UInt32]) {
+        self.checksums = checksums
+        good = Mutex(Array(repeating: 0, count: (checksums.count + 63) / 64))
+    }
+
+    /// Whether a piece that was asked for did not have its checksum. Once true it stays so.
+    public var isDamaged: Bool { state.load(ordering: .relaxed) == State.damaged.rawValue }
+
+    /// Whether the bytes of a range may be read. O(the chunks that were not checked before).
+    @inline(__always) func admits(_ range: Range<Int>, of text: UnsafeRawBufferPointer) -> Bool {
+        state.load(ordering: .acquiring) == State.intact.rawValue || check(range, of: text)
+    }
+
+    private func check(_ range: Range<Int>, of text: UnsafeRawBufferPointer) -> Bool {
+        guard !range.isEmpty else { return true }
+        let chunks = range.lowerBound / Self.chunkSize...(range.upperBound - 1) / Self.chunkSize
+        return chunks.allSatisfy { check(chunk: $0, of: text) }
+    }
+
+    private func check(chunk: Int, of text: UnsafeRawBufferPointer) -> Bool {
+        let (word, bit) = (chunk / 64, UInt64(1) << UInt64(chunk % 64))
+        guard chunk < checksums.count else { return fail() }
+        if good.withLock({ $0[word] & bit != 0 }) { return true }
+        let start = chunk * Self.chunkSize
+        let end = min(start + Self.chunkSize, text.count)
+        guard start < end,
+            Zlib.crc32(UnsafeRawBufferPointer(rebasing: text[start..<end])) == checksums[chunk]
+        else { return fail() }
+        good.withLock { $0[word] |= bit }
+        return true
+    }
+
+    private func fail() -> Bool {
+        state.store(State.damaged.rawValue, ordering: .releasing)
+        return false
+    }
+
+    /// Checks all that was not yet; afterwards reading costs nothing more. False where a piece is damaged.
+    func checkAll(_ text: UnsafeRawBufferPointer, isCancelled: () -> Bool) -> Bool {
+        for chunk in checksums.indices {
+            if isCancelled() { return !isDamaged }
+            if !check(chunk: chunk, of: text) { return false }
+        }
+        let (unknown, intact) = (State.unknown.rawValue, State.intact.rawValue)
+        _ = state.compareExchange(expected: unknown, desired: intact, ordering: .acquiringAndReleasing)
+        return !isDamaged
+    }
+
+    /// The checksums of a text's chunks. O(text).
+    static func checksums(of text: UnsafeRawBufferPointer) -> [UInt32] {
+        stride(from: 0, to: text.count, by: chunkSize).map { start in
+            Zlib.crc32(
+                UnsafeRawBufferPointer(rebasing: text[start..<min(start + chunkSize, text.count)]))
+        }
+    }
+}
