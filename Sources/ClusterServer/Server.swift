@@ -17,6 +17,8 @@ public final class Server {
     let queries: PoolQueue
     /// Calls that change sources, which may take long.
     let changes: PoolQueue
+    /// Large messages that are being read.
+    let reading: PoolQueue
     let budget: QueueBudget
     /// Lent to the connection whose turn it is.
     var turnBuffer = ByteWriter(capacity: 1 << 16)
@@ -47,6 +49,7 @@ public final class Server {
         budget = QueueBudget(limit: limits.maxQueuedBytes)
         queries = PoolQueue(jobs: limits.queryThreads, jobsPerLane: max(1, limits.queryThreads - 1))
         changes = PoolQueue(jobs: limits.changeThreads, jobsPerLane: max(1, limits.changeThreads / 2))
+        reading = PoolQueue(jobs: limits.queryThreads, jobsPerLane: 1)
         statisticsTimer = Timer(on: loop, delay: 200, every: 200) { [weak self] in self?.publish() }
         statisticsTimer?.unreference()
     }

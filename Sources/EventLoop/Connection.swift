@@ -28,6 +28,15 @@ public final class Connection {
         handle.setOwner(self)
     }
 
+    /// Takes a connected socket over; false where libuv refuses it, and the descriptor is closed.
+    func adopt(_ descriptor: Int32) -> Bool {
+        guard uv_pipe_open(handle.raw, descriptor) == 0 else {
+            Glibc.close(descriptor)
+            return false
+        }
+        return true
+    }
+
     /// Connects to a Unix socket; `completion` is called on the loop.
     public static func connect(
         on loop: EventLoop, path: String, _ completion: @escaping (Result<Connection, EventLoopError>) -> Void

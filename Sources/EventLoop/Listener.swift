@@ -5,100 +5,157 @@ import Glibc
 /// Accepts connections on a Unix socket.
 ///
 /// Where the process has no file descriptor left, accepting pauses for a moment and goes on, so that nobody
-/// is lost and nothing spins.
+/// is lost and nothing spins. libuv's own listening would then accept whoever waits only to close it again
+/// (`uv__emfile_trick`); that is why this accepts by itself when the loop says that somebody waits.
+///
+/// Invariant: `descriptor` is a listening socket of this object's from the end of `init` to `close`.
 public final class Listener {
     private let loop: EventLoop
-    private let handle = Handle<uv_pipe_t>()
+    private let handle = Handle<uv_poll_t>()
+    private let descriptor: Int32
+    /// The file that goes with the socket.
+    private let path: String?
     private let onConnection: (Connection) -> Void
     private var retry: Timer?
     private var isClosed = false
     private var isPaused = false
-    /// libuv holds a connection that nobody has taken; until then it watches for no others.
-    private var isWaiting = false
+
+    /// How many are accepted before others have their turn.
+    private static let connectionsPerTurn = 64
+    /// How long accepting rests when descriptors have run out, in milliseconds.
+    private static let rest: UInt64 = 50
 
     /// Listens on a new socket file. The path must be free.
     ///
     /// - Parameter mode: the file's permissions.
-    public init(
+    public convenience init(
         on loop: EventLoop, path: String, mode: mode_t = 0o666, backlog: Int32 = 4096,
         _ onConnection: @escaping (Connection) -> Void
     ) throws(EventLoopError) {
-        self.loop = loop
-        self.onConnection = onConnection
-        uv_pipe_init(loop.raw, handle.raw, 0)
-        handle.setOwner(self)
-        guard path.utf8.count < 108 else {
-            throw EventLoopError(number: ENAMETOOLONG, action: "listen on \(path)")
+        let action = "listen on \(path)"
+        guard var address = SocketAddress(path: path) else {
+            throw EventLoopError(number: ENAMETOOLONG, action: action)
         }
-        try EventLoopError.check(uv_pipe_bind(handle.raw, path), "listen on \(path)")
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw EventLoopError(number: errno, action: action) }
+        guard address.bind(descriptor) == 0 else {
+            let number = errno
+            Glibc.close(descriptor)
+            throw EventLoopError(number: number, action: action)
+        }
         _ = chmod(path, mode)
-        try listen(backlog, path)
+        try self.init(
+            on: loop, listening: descriptor, path: path, backlog: backlog, action: action, onConnection)
     }
 
-    /// Listens on a socket that was handed over, as systemd does.
-    public init(
+    /// Listens on a socket that was handed over, as systemd does; its file stays when this ends.
+    public convenience init(
         on loop: EventLoop, descriptor: Int32, backlog: Int32 = 4096,
         _ onConnection: @escaping (Connection) -> Void
     ) throws(EventLoopError) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        try self.init(
+            on: loop, listening: descriptor, path: nil, backlog: backlog,
+            action: "use the socket handed over",
+            onConnection)
+    }
+
+    private init(
+        on loop: EventLoop, listening descriptor: Int32, path: String?, backlog: Int32, action: String,
+        _ onConnection: @escaping (Connection) -> Void
+    ) throws(EventLoopError) {
         self.loop = loop
+        self.descriptor = descriptor
+        self.path = path
         self.onConnection = onConnection
-        uv_pipe_init(loop.raw, handle.raw, 0)
+        var failure = Glibc.listen(descriptor, backlog) == 0 ? 0 : -errno
+        // Sets the descriptor non-blocking, too.
+        if failure == 0 { failure = uv_poll_init(loop.raw, handle.raw, descriptor) }
+        guard failure == 0 else {
+            isClosed = true
+            handle.discard()
+            Glibc.close(descriptor)
+            throw EventLoopError(number: -failure, action: action)
+        }
         handle.setOwner(self)
-        try EventLoopError.check(uv_pipe_open(handle.raw, descriptor), "use the socket handed over")
-        try listen(backlog, "the socket handed over")
+        watch()
     }
 
-    private func listen(_ backlog: Int32, _ name: String) throws(EventLoopError) {
-        let status = uv_listen(handle.stream, backlog) { stream, status in
-            Handle<uv_pipe_t>.owner(stream?.pointee.data, as: Listener.self)?.accept(status)
+    private func watch() {
+        guard !isClosed, !isPaused, retry == nil else { return }
+        uv_poll_start(handle.raw, Int32(UV_READABLE.rawValue)) { handle, _, _ in
+            Handle<uv_poll_t>.owner(handle?.pointee.data, as: Listener.self)?.accept()
         }
-        try EventLoopError.check(status, "listen on \(name)")
     }
 
-    private func accept(_ status: Int32) {
-        guard !isClosed else { return }
-        guard status == 0 else { return retryLater() }
-        guard !isPaused else {
-            isWaiting = true
-            return
+    private func accept() {
+        for _ in 0..<Self.connectionsPerTurn {
+            guard !isClosed, !isPaused else { return }
+            let accepted = Glibc.accept(descriptor, nil, nil)
+            guard accepted >= 0 else {
+                switch errno {
+                case EINTR, ECONNABORTED: continue
+                case EAGAIN: return
+                default: return restForAMoment()
+                }
+            }
+            _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
+            let connection = Connection(on: loop)
+            if connection.adopt(accepted) { onConnection(connection) } else { connection.close() }
         }
-        let connection = Connection(on: loop)
-        let accepted = uv_accept(handle.stream, connection.handle.stream)
-        guard accepted == 0 else {
-            connection.close()
-            if accepted != UV_EAGAIN.rawValue { retryLater() }
-            return
-        }
-        onConnection(connection)
     }
 
     /// Lets those who connect wait in the system until `resume`.
-    public func pause() { isPaused = true }
-
-    public func resume() {
-        isPaused = false
-        guard isWaiting else { return }
-        isWaiting = false
-        accept(0)
+    public func pause() {
+        guard !isPaused, !isClosed else { return }
+        isPaused = true
+        uv_poll_stop(handle.raw)
     }
 
-    /// libuv stops watching a listener whose accept failed until it is asked again.
-    private func retryLater() {
-        guard retry == nil else { return }
-        retry = Timer(on: loop, delay: 50) { [weak self] in
-            guard let self, !self.isClosed else { return }
-            self.retry = nil
-            self.accept(0)
+    public func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        watch()
+    }
+
+    private func restForAMoment() {
+        uv_poll_stop(handle.raw)
+        retry = Timer(on: loop, delay: Self.rest) { [weak self] in
+            self?.retry = nil
+            self?.watch()
         }
     }
 
-    /// Stops accepting. libuv removes the file of a socket that it bound.
+    /// Stops accepting, and removes the file of a socket that was made here.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
         retry = nil
         handle.close()
+        Glibc.close(descriptor)
+        if let path { unlink(path) }
     }
 
     deinit { close() }
+}
+
+/// A Unix socket's address as the system takes it.
+private struct SocketAddress {
+    private var address = sockaddr_un()
+
+    /// Nil where the path is too long.
+    init?(path: String) {
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    }
+
+    mutating func bind(_ descriptor: Int32) -> Int32 {
+        withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
 }

@@ -23,7 +23,11 @@ public final class DaemonProcess {
     }
 
     /// Starts the daemon and waits until it says that it is ready.
-    public init(_ arguments: [String] = [], environment: [String: String] = [:]) throws {
+    ///
+    /// - Parameter descriptors: how many descriptors it may have open; nil: as many as this process.
+    public init(
+        _ arguments: [String] = [], environment: [String: String] = [:], descriptors: Int? = nil
+    ) throws {
         folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         socketPath = folder + "/clusterd.sock"
@@ -32,6 +36,12 @@ public final class DaemonProcess {
         process = try Self.make(
             ["--socket", socketPath] + arguments,
             environment.merging(["NOTIFY_SOCKET": ready.path]) { $1 }, errors: errorPath)
+        if let descriptors {
+            process.arguments =
+                ["-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\"", process.executableURL?.path ?? ""]
+                + (process.arguments ?? [])
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        }
         try process.run()
         guard ready.wait(for: "READY=1") else {
             process.terminate()
@@ -95,6 +105,24 @@ public final class DaemonProcess {
     public var openDescriptors: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.processIdentifier)/fd").count)
             ?? 0
+    }
+
+    /// Starts the daemon with limits of its own, as a configuration file tells them.
+    public convenience init(limits: [String: Int], descriptors: Int? = nil) throws {
+        let path = NSTemporaryDirectory() + "clusterd-limits-" + UUID().uuidString.prefix(12)
+        let members = limits.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
+        try Data("{\"limits\":{\(members.joined(separator: ","))}}".utf8).write(
+            to: URL(fileURLWithPath: path))
+        defer { unlink(path) }
+        try self.init(["--config", path], descriptors: descriptors)
+    }
+
+    /// The most memory that the daemon has had resident, in bytes.
+    public var peakMemory: Int {
+        let status = try? String(
+            contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(separator: " ").dropFirst().first).flatMap { Int($0) }.map { $0 << 10 } ?? 0
     }
 
     /// Sends a signal and waits for the end; the exit status.

@@ -70,6 +70,12 @@ public final class RawClient {
         return Array(held[..<count])
     }
 
+    /// The next message's text.
+    public func receiveText() throws -> [UInt8] {
+        let prefix = try take(5)
+        return try take(prefix[1...].reduce(0) { $0 << 8 | Int($1) })
+    }
+
     /// The next message, and whether it came compressed.
     public func receiveFrame() throws -> (message: JSONObject, isCompressed: Bool) {
         let prefix = try take(5)

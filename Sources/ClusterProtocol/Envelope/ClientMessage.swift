@@ -117,7 +117,8 @@ extension ClientMessage {
                 id: nil,
                 error: RPCError(
                     .invalidArgument,
-                    "The message has no usable id: an integer from 1 to 2^53-1 was expected."))
+                    "The message has no usable id: an integer from 1 to 2^53-1 was expected."),
+                isOpening: members.method != nil && members.item == nil)
         }
         return try read(members, id: id)
     }

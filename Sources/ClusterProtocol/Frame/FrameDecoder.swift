@@ -38,7 +38,35 @@ public struct FrameDecoder: Sendable {
     public mutating func next<Result>(
         _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(RPCError) -> Result? {
-        guard waiting >= 1 else { return trim() }
+        guard let (payload, isCompressed) = try nextPayload() else { return nil }
+        start = payload.upperBound
+        guard isCompressed else {
+            return held.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[payload])) }
+        }
+        let frame = HeldFrame(payload: Array(held[payload]), isCompressed: true, limit: limit)
+        return try frame.text().withUnsafeBytes(body)
+    }
+
+    /// Takes the next message as it was sent, where it is whole and takes long to read; nil for others, which
+    /// `next` gives.
+    ///
+    /// - Parameters:
+    ///   - bytes: how long a message is that counts as large.
+    ///   - compressed: the same of one that has to be inflated, to a thousand times that at most.
+    public mutating func takeLarge(from bytes: Int, compressed: Int) throws(RPCError) -> HeldFrame? {
+        guard let (payload, isCompressed) = try nextPayload(),
+            payload.count >= (isCompressed ? compressed : bytes)
+        else { return nil }
+        start = payload.upperBound
+        return HeldFrame(payload: Array(held[payload]), isCompressed: isCompressed, limit: limit)
+    }
+
+    /// Where the next whole frame's payload is.
+    private mutating func nextPayload() throws(RPCError) -> (range: Range<Int>, isCompressed: Bool)? {
+        guard waiting >= 1 else {
+            trim()
+            return nil
+        }
         let flag = held[start]
         guard flag <= 1 else {
             throw RPCError(
@@ -59,40 +87,13 @@ public struct FrameDecoder: Sendable {
             held.reserveCapacity(end)
             return nil
         }
-        let payload = start + MessageLimits.prefixLength..<end
-        start = end
-        if flag == 0 { return held.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[payload])) } }
-        let inflated = try inflate(payload)
-        return inflated.withUnsafeBytes(body)
+        return (start + MessageLimits.prefixLength..<end, flag == 1)
     }
 
     /// Gives a large buffer back once it is empty, so that idle connections cost little.
-    private mutating func trim<Result>() -> Result? {
-        if held.capacity > 4096 {
-            held = []
-            start = 0
-        }
-        return nil
-    }
-
-    private func inflate(_ payload: Range<Int>) throws(RPCError) -> [UInt8] {
-        var result: Swift.Result<[UInt8], CompressionError> = .success([])
-        held.withUnsafeBytes { bytes in
-            do throws(CompressionError) {
-                result = .success(
-                    try Zlib.inflate(UnsafeRawBufferPointer(rebasing: bytes[payload]), limit: limit))
-            } catch { result = .failure(error) }
-        }
-        do { return try result.get() } catch {
-            if case .limitExceeded = error {
-                throw RPCError(
-                    .resourceExhausted,
-                    "The message inflates to more than the limit of \(limit) bytes. Send it in parts. The connection is closed."
-                )
-            }
-            throw RPCError(
-                .invalidArgument,
-                "The compressed frame does not inflate as zlib (RFC 1950). The connection is closed.")
-        }
+    private mutating func trim() {
+        guard held.capacity > 4096 else { return }
+        held = []
+        start = 0
     }
 }

@@ -32,7 +32,7 @@ struct ConnectionStateMachine {
 
     var openCalls: Int { calls.count }
 
-    /// Calls whose client streams and has not said that it has ended.
+    /// Calls that gather what their client streams, and whose client has not said that it has ended.
     var unendedStreams: [Int64] {
         calls.filter { $0.value.kind == .clientStream && !$0.value.inputEnded }.map(\.key)
     }
@@ -59,6 +59,20 @@ struct ConnectionStateMachine {
             return .refuse(id: id, failure.error)
         }
         return .fail(id: id, failure.error)
+    }
+
+    /// A message that may have been an item of any stream could not be read: whatever gathers items would go
+    /// on without it, so all that do are over.
+    mutating func receive(unreadable failure: EnvelopeError) -> [Action] {
+        guard !failure.isOpening else { return [] }
+        let error = RPCError(
+            .invalidArgument,
+            "A message of this connection could not be read and may have been an item of this call: \(failure.error.message)"
+        )
+        return unendedStreams.sorted().map { id in
+            calls[id] = nil
+            return .fail(id: id, error)
+        }
     }
 
     /// The call has been answered; its id is free again.

@@ -32,6 +32,8 @@ final class ServerConnection {
     /// The client sends nothing more, but waits for its answers.
     private var isInputEnded = false
     private var isTurn = false
+    /// The bytes of a large message that the pool reads; what came after it waits for that.
+    private var bytesBeingRead = 0
 
     init(_ socket: Connection, peer: Peer, use: UserUse, server: Server) {
         self.server = server
@@ -72,7 +74,7 @@ final class ServerConnection {
         let isLent = output.count == 0
         if isLent { swap(&output, &server.turnBuffer) }
         var left = server.limits.messagesPerTurn
-        while left > 0, output.count < Self.bytesPerTurn, !isEnding, !isCongested {
+        while left > 0, output.count < Self.bytesPerTurn, !isEnding, !isCongested, bytesBeingRead == 0 {
             guard takeMessage() else { break }
             left -= 1
         }
@@ -90,7 +92,7 @@ final class ServerConnection {
     /// Counts what is held of messages that are not whole yet, over all connections, and gives up where
     /// that is too much.
     private func countInput() {
-        let waiting = isEnding || socket.isClosed ? 0 : decoder.waiting
+        let waiting = isEnding || socket.isClosed ? 0 : decoder.waiting + bytesBeingRead
         server.heldInputBytes += waiting - heldInputBytes
         heldInputBytes = waiting
         guard server.heldInputBytes > server.limits.maxInputBytes, waiting > QueueBudget.reserve else {
@@ -111,17 +113,16 @@ final class ServerConnection {
         decoder = FrameDecoder(limit: server.limits.maxMessageBytes)
     }
 
-    /// Takes one message; false where none is whole yet.
+    /// Takes one message; false where none is whole yet, or a large one is being read.
     private func takeMessage() -> Bool {
         do throws(RPCError) {
-            let message = try decoder.next { text in
-                Result { () throws(EnvelopeError) in try ClientMessage.read(text, parser: server.parser) }
+            if let frame = try decoder.takeLarge(from: Self.largeMessage, compressed: Self.largeCompressed) {
+                readOnPool(frame)
+                return false
             }
-            switch message {
-            case nil: return false
-            case .success(let message): handle(message)
-            case .failure(let failure): refuse(failure)
-            }
+            let message = try decoder.next { text in Self.read(text, server.parser) }
+            guard let message else { return false }
+            handle(message)
             return true
         } catch {
             fail(error)
@@ -129,13 +130,65 @@ final class ServerConnection {
         }
     }
 
+    private typealias ReadMessage = Result<ClientMessage, EnvelopeError>
+
+    private static func read(_ text: UnsafeRawBufferPointer, _ parser: JSONParser) -> ReadMessage {
+        Result { () throws(EnvelopeError) in try ClientMessage.read(text, parser: parser) }
+    }
+
+    /// Messages from this size on would hold the loop up for some hundred microseconds or more.
+    private static let largeMessage = 256 << 10
+    private static let largeCompressed = 1 << 10
+
+    /// Reads a large message on the pool; the connection's further messages wait for it, so that all keep
+    /// their order.
+    private func readOnPool(_ frame: HeldFrame) {
+        bytesBeingRead = frame.count
+        let (queue, lane, loop) = (server.reading, PoolQueue.Lane(), server.loop)
+        queue.run(in: lane) { [weak self] in
+            guard let self, !self.socket.isClosed else { return queue.finished(in: lane) }
+            let outcome = ReadOutcome()
+            loop.work {
+                outcome.result = Result { () throws(RPCError) in
+                    try frame.text().withUnsafeBytes { Self.read($0, JSONParser()) }
+                }
+            } completion: { [weak self] in
+                queue.finished(in: lane)
+                self?.didRead(outcome.result)
+            }
+        }
+    }
+
+    /// What one thread writes and another reads after libuv's hand-over, which orders the two; that is why it
+    /// may be shared.
+    private final class ReadOutcome: @unchecked Sendable {
+        var result: Result<ReadMessage, RPCError>?
+    }
+
+    private func didRead(_ result: Result<ReadMessage, RPCError>?) {
+        bytesBeingRead = 0
+        guard !socket.isClosed, !isEnding else { return }
+        switch result {
+        case .success(let message)?: handle(message)
+        case .failure(let error)?: fail(error)
+        case nil: break
+        }
+        turn()
+    }
+
+    private func handle(_ message: ReadMessage) {
+        switch message {
+        case .success(let message): handle(message)
+        case .failure(let failure): refuse(failure)
+        }
+    }
+
     /// A message that cannot be used: an error of no call, or, where its id is good, of that id.
     private func refuse(_ failure: EnvelopeError) {
         server.metrics.update { $0.protocolErrors += 1 }
-        guard let id = failure.id else {
-            return ServerMessage.write(error: failure.error, id: nil, into: &output)
-        }
-        carryOut(machine.receive(unusable: failure, id: id))
+        if let id = failure.id { return carryOut(machine.receive(unusable: failure, id: id)) }
+        ServerMessage.write(error: failure.error, id: nil, into: &output)
+        for action in machine.receive(unreadable: failure) { carryOut(action) }
     }
 
     private func handle(_ message: ClientMessage) {
@@ -247,8 +300,8 @@ final class ServerConnection {
         }
         let isCongested = isCongested
         server.queries.hold(queries, isCongested)
-        if isInputEnded, !isCongested, !hasMore { return endInputs() }
-        if isCongested || streamBytes > server.limits.maxStreamBytes {
+        if isInputEnded, !isCongested, !hasMore, bytesBeingRead == 0 { return endInputs() }
+        if isCongested || bytesBeingRead > 0 || streamBytes > server.limits.maxStreamBytes {
             socket.pauseReading()
         } else if hasMore {
             socket.pauseReading()

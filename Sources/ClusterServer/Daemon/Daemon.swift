@@ -50,8 +50,8 @@ public final class Daemon {
         Self.unblockSignals()
         Allocator.giveBackBlocks(from: 1 << 20)
         server.descriptorRoom = Self.raiseDescriptorLimit()
-        // One thread more than both queues use, for work that neither counts. Read by libuv at its first job.
-        let threads = configuration.limits.queryThreads + configuration.limits.changeThreads + 1
+        // One thread more than all queues use, for work that none counts. Read by libuv at its first job.
+        let threads = 2 * configuration.limits.queryThreads + configuration.limits.changeThreads + 1
         setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
         try listen()
         do throws(EventLoopError) {

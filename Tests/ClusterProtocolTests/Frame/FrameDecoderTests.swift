@@ -84,4 +84,38 @@ import Testing
             #expect(found.messages.isEmpty && found.failure == nil)
         }
     }
+
+    @Test func largeFramesAreTakenAsTheyAreAndInTheirOrder() throws {
+        let (small, large) = ([UInt8](repeating: 1, count: 99), [UInt8](repeating: 2, count: 100))
+        let compressed = try Zlib.deflate([UInt8](repeating: 3, count: 900))
+        var decoder = FrameDecoder(limit: 1000)
+        for bytes in [
+            Self.frame(small), Self.frame(large), Self.frame(compressed, flag: 1), Self.frame(small),
+        ] {
+            bytes.withUnsafeBytes { decoder.append($0) }
+        }
+        #expect(try decoder.takeLarge(from: 100, compressed: 10) == nil)
+        #expect(try decoder.next { Array($0) } == small)
+        #expect(try decoder.takeLarge(from: 100, compressed: 10)?.text() == large)
+        #expect(try decoder.takeLarge(from: 100, compressed: 10)?.text() == [UInt8](repeating: 3, count: 900))
+        #expect(try decoder.takeLarge(from: 100, compressed: 10) == nil)
+        #expect(try decoder.next { Array($0) } == small)
+        #expect(decoder.waiting == 0)
+    }
+
+    @Test func aLargeFrameThatDoesNotInflateIsKnownWhenItIsRead() throws {
+        var decoder = FrameDecoder(limit: 1000)
+        let bomb = try Zlib.deflate([UInt8](repeating: 0, count: 100_000))
+        for payload in [bomb, bomb.map { ~$0 }] {
+            Self.frame(payload, flag: 1).withUnsafeBytes { decoder.append($0) }
+        }
+        let frames = try (0..<2).map { _ in try #require(try decoder.takeLarge(from: 1, compressed: 1)) }
+        let codes = frames.map { frame in
+            do throws(RPCError) {
+                _ = try frame.text()
+                return StatusCode.ok
+            } catch { return error.code }
+        }
+        #expect(codes == [.resourceExhausted, .invalidArgument])
+    }
 }

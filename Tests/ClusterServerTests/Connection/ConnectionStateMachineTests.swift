@@ -148,4 +148,24 @@ import Testing
             }
         }
     }
+
+    @Test mutating func aMessageThatCannotBeReadEndsWhatGathersItems() {
+        let unreadable = EnvelopeError(id: nil, error: RPCError(.invalidArgument, "no JSON"))
+        for (id, method) in [(1, "import"), (2, "unary"), (3, "watch")] { _ = open(Int64(id), method) }
+        let actions = machine.receive(unreadable: unreadable)
+        #expect(actions.map { code($0) } == [.invalidArgument])
+        #expect(machine.openCalls == 2)
+        #expect(send(.item(id: 1, [1])) == .ignore)
+        #expect(machine.receive(unreadable: unreadable).isEmpty)
+    }
+
+    @Test mutating func aMessageThatOpensIsNoLostItem() {
+        _ = open(1, "import")
+        let opening = EnvelopeError(id: nil, error: RPCError(.invalidArgument, "no id"), isOpening: true)
+        #expect(machine.receive(unreadable: opening).isEmpty)
+        _ = send(.end(id: 1))
+        let unreadable = EnvelopeError(id: nil, error: RPCError(.invalidArgument, "no JSON"))
+        #expect(machine.receive(unreadable: unreadable).isEmpty)
+        #expect(machine.openCalls == 1)
+    }
 }

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// Clients that do not read, leave in the midst, or are too many.
+@Suite("Under pressure")
+struct PressureTests {
+    private static let world: JSONValue = [-180, -90, 180, 90]
+    private static let everything: JSONValue = ["source": "s", "bbox": world, "zoom": 17]
+    private static let features = GoldenDataset.points(kind: "u", count: 6000, seed: 2).map(\.feature)
+
+    private func load(_ daemon: DaemonProcess) throws -> RawClient {
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
+        _ = try client.importFeatures("s", Self.features, batch: 2000)
+        return client
+    }
+
+    @Test("clients that never read cost a bounded amount, and others are answered")
+    func slowReaders() throws {
+        let budget = 4 << 20
+        let daemon = try DaemonProcess(limits: [
+            "maxQueuedBytesPerConnection": 1 << 20, "maxQueuedBytes": budget,
+        ])
+        let bystander = try load(daemon)
+        try bystander.open("ClusterService/GetClusters", Self.everything)
+        let answer = try bystander.receiveText().split(separator: UInt8(ascii: ":"), maxSplits: 2)[2]
+        let size = answer.count
+        let calls = 20
+        // Some answers are being written while the budget counts those that wait.
+        let allowed = 4 * budget
+        let before = daemon.peakMemory
+        let readers = try (0..<6).map { _ in try daemon.client() }
+        for reader in readers {
+            for _ in 0..<calls { try reader.open("ClusterService/GetClusters", Self.everything) }
+        }
+        // Each answer comes after work on the others' listings had its turns.
+        for _ in 0..<200 {
+            #expect(try bystander.call("ServerService/Check") == ["status": "SERVING"])
+        }
+        #expect(size * calls * readers.count > 6 * allowed)
+        #expect(daemon.peakMemory - before < allowed)
+        // Whoever reads in the end has every call answered: whole, or refused for the others' sake.
+        for reader in readers {
+            var ids = Set<String>()
+            for _ in 0..<calls {
+                let text = try reader.receiveText()
+                let head = String(decoding: text.prefix(200), as: UTF8.self)
+                ids.insert(String(head.dropFirst(6).prefix { $0 != "," }))
+                let isWhole = text.suffix(answer.count).elementsEqual(answer)
+                #expect(isWhole || head.contains("RESOURCE_EXHAUSTED"))
+            }
+            #expect(ids.count == calls)
+        }
+        #expect(daemon.peakMemory - before < allowed)
+    }
+
+    @Test("with no descriptor to spare, clients wait until others have gone")
+    func descriptors() throws {
+        let daemon = try DaemonProcess(descriptors: 48)
+        var clients = try (0..<60).map { _ in try daemon.client() }
+        for client in clients { try client.open("ServerService/Check") }
+        for client in clients[..<16] {
+            #expect(try client.receive()["result"] == ["status": "SERVING"])
+        }
+        #expect(daemon.openDescriptors < 48)
+        while clients.count > 16 {
+            clients.removeFirst(4)
+            for client in clients[12..<16] {
+                #expect(try client.receive()["result"] == ["status": "SERVING"])
+            }
+        }
+    }
+
+    @Test("descriptors that run out while it serves: accepting pauses and goes on")
+    func exhaustion() throws {
+        let daemon = try DaemonProcess()
+        let first = try daemon.client()
+        #expect(try first.call("ServerService/Check") == ["status": "SERVING"])
+        let limit = [
+            "--pid", String(daemon.process.processIdentifier), "--nofile=\(daemon.openDescriptors + 2)",
+        ]
+        try #require(try DaemonProcess.run("/usr/bin/prlimit", limit).status == 0)
+        var clients = try (0..<10).map { _ in try daemon.client() }
+        for client in clients { try client.open("ServerService/Check") }
+        #expect(try first.call("ServerService/Check") == ["status": "SERVING"])
+        for client in clients[..<2] {
+            #expect(try client.receive()["result"] == ["status": "SERVING"])
+        }
+        while clients.count > 2 {
+            clients.removeFirst()
+            #expect(try clients[1].receive()["result"] == ["status": "SERVING"])
+        }
+    }
+
+    @Test("a client that ends its side gets the answers to all it sent, then the end")
+    func halfClosed() throws {
+        let daemon = try DaemonProcess()
+        _ = try load(daemon)
+        let client = try daemon.client()
+        for _ in 0..<20 { try client.open("ClusterService/GetClusters", Self.everything) }
+        let unended = try client.open("SourceService/ImportFeatures", ["source": "s"])
+        client.finishSending()
+        var statuses: [Double: String] = [:]
+        for _ in 0..<21 {
+            let message = try client.receive()
+            statuses[try #require(message["id"]?.number)] =
+                message["error"].map { RawClient.status($0).status } ?? "OK"
+        }
+        #expect(statuses.removeValue(forKey: Double(unended)) == "CANCELLED")
+        #expect(statuses.count == 20 && statuses.values.allSatisfy { $0 == "OK" })
+        #expect(client.isClosed())
+    }
+
+    @Test("a connection that closes cancels its calls")
+    func closing() throws {
+        let daemon = try DaemonProcess()
+        let other = try load(daemon)
+        func calls(_ client: RawClient) throws -> JSONValue {
+            try #require(try client.call("ServerService/GetStats")["calls"]?["inFlight"])
+        }
+        do {
+            let client = try daemon.client()
+            let id = try client.open("SourceService/ImportFeatures", ["source": "s"])
+            try client.send(#"{"id":\#(id),"item":{"features":[\#(Self.features.joined(separator: ","))]}}"#)
+            for _ in 0..<200 { try client.open("ClusterService/GetClusters", Self.everything) }
+            _ = try client.receive()
+        }
+        var looks = 0
+        while try calls(other) != 0, looks < 100_000 { looks += 1 }
+        #expect(looks < 100_000)
+        let errors = try other.call("ServerService/GetStats")["methods"]?[
+            "clusterd.v1.SourceService/ImportFeatures"]?["errors"]
+        #expect(errors == ["CANCELLED": 1])
+        #expect(try other.call("SourceService/GetSource", ["source": "s"])["points"] == 6000)
+    }
+
+    @Test("a message that cannot be read ends the connection's imports, which might have lost it")
+    func lostItem() throws {
+        let daemon = try DaemonProcess()
+        let client = try load(daemon)
+        let id = try client.open("SourceService/ImportFeatures", ["source": "s", "mode": "append"])
+        try client.send(#"{"id":\#(id),"item":{"features":[}}"#)
+        #expect(try client.receive()["id"] == .null)
+        let message = try client.receive()
+        #expect(message["id"] == .number(Double(id)))
+        #expect(RawClient.status(message["error"]).status == "INVALID_ARGUMENT")
+        try client.send(#"{"id":\#(id),"end":true}"#)
+        #expect(try client.call("SourceService/GetSource", ["source": "s"])["points"] == 6000)
+    }
+
+    @Test("a large message keeps its place among small ones, and holds nobody else up")
+    func largeMessages() throws {
+        let daemon = try DaemonProcess()
+        let (client, other) = (try load(daemon), try daemon.client())
+        let id = try client.open("SourceService/ImportFeatures", ["source": "s", "mode": "append"])
+        let item = #"{"id":\#(id),"item":{"features":[\#(Self.features.joined(separator: ","))]}}"#
+        #expect(item.utf8.count > 512 << 10)
+        for _ in 0..<4 {
+            try client.send(item)
+            #expect(try other.call("ServerService/Check") == ["status": "SERVING"])
+        }
+        try client.send(#"{"id":\#(id),"end":true}"#)
+        #expect(try client.receive()["result"]?["accepted"] == 24000)
+        // Large, and of no use: what follows is taken all the same.
+        try client.send(String(repeating: " ", count: 1 << 20))
+        #expect(try client.receive()["id"] == .null)
+        #expect(try client.call("ServerService/Check") == ["status": "SERVING"])
+    }
+}
