@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """A client of clusterd in Python's standard library alone, for any app to start from.
 
-    python3 clusterd_client.py cities.geojson     imports the file and shows clusters
+    python3 clusterd_client.py cities.geojson     imports the file, shows clusters and watches a viewport
 """
-import json, os, socket, struct, sys, zlib
+import json, os, socket, struct, sys, time, zlib
 
 
 class ClusterdError(Exception):
@@ -48,6 +48,26 @@ class Client:
             self.send({"id": self.last_id, "end": True})
         return self.receive()["result"]
 
+    def watch(self, bbox, zoom, frame=0.016, **params):
+        """Yields (features to show by key, keys to take away): so many at once as the app takes on in half a frame.
+        To move the viewport, `send` the generator a pair (bbox, zoom). For a client with no other calls."""
+        self.last_id += 1
+        self.send({"id": self.last_id, "method": "clusterd.v1.ClusterService/WatchClusters",
+                   "params": {"bbox": bbox, "zoom": zoom, **params}})
+        cost = 0.0002  # seconds a marker, through a low-pass filter
+        while "item" in (message := self.receive()):
+            steps = [(key, None) for key in message["item"]["remove"]]
+            steps += [(feature["key"], feature) for feature in message["item"]["add"]]
+            while steps or message:
+                batch, steps, message = steps[:(n := max(1, int(frame / 2 / cost)))], steps[n:], None
+                start = time.monotonic()
+                move = yield {key: feature for key, feature in batch if feature}, [key for key, feature in batch if not feature]
+                if move:
+                    self.send({"id": self.last_id, "item": {"bbox": move[0], "zoom": move[1]}})
+                took = time.monotonic() - start
+                cost += 0.2 * (took / max(1, len(batch)) - cost)
+                time.sleep(max(0, frame - took) if steps else 0)
+
 
 def main():
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
@@ -68,6 +88,13 @@ def main():
         (x, y), seen = feature["geometry"]["coordinates"], feature["properties"]
         label = f"{seen['point_count_abbreviated']} points" if seen.get("cluster") else seen.get("name", "a point")
         print(f"{y:8.2f} {x:8.2f}  {label}")
+    viewport, markers = client.watch([-30, 30, 60, 70], 4, source="example"), {}
+    for added, removed in viewport:
+        for key in removed:
+            del markers[key]
+        markers.update(added)
+        print(f"{len(added)} markers come and {len(removed)} go: {len(markers)} in the viewport")
+        break  # an app goes on
 
 
 if __name__ == "__main__":

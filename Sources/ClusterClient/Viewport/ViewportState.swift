@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import Synchronization
+
+/// What a session's reader and its iterator share.
+final class ViewportState: Sendable {
+    private struct State {
+        var queue = MarkerQueue()
+        var pace: FlushPace
+        /// Whether a change came of which nothing has been told, be it empty.
+        var hasNews = false
+        var outcome: Result<Void, any Error>?
+        var waiters: [CheckedContinuation<Void, Never>] = []
+
+        var isReady: Bool { hasNews || !queue.isEmpty || outcome != nil }
+
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            defer { waiters = [] }
+            return waiters
+        }
+    }
+
+    private let state: Mutex<State>
+
+    init(_ pace: FlushPace) { state = Mutex(State(pace: pace)) }
+
+    var told: [String: Marker] { state.withLock { $0.queue.told } }
+
+    // MARK: The reader's side
+
+    func apply(_ item: Answer) throws {
+        let change = try item.value()
+        let waiters = try state.withLock { state in
+            try state.queue.apply(change)
+            state.hasNews = true
+            return state.takeWaiters()
+        }
+        waiters.forEach { $0.resume() }
+    }
+
+    func finish(_ error: (any Error)?) {
+        let waiters = state.withLock { state in
+            state.outcome = error.map { .failure($0) } ?? .success(())
+            return state.takeWaiters()
+        }
+        waiters.forEach { $0.resume() }
+    }
+
+    // MARK: The iterator's side
+
+    /// Learns from how long the app took; how long to wait from one batch to the next.
+    func took(_ duration: Duration, for markers: Int) -> Duration {
+        state.withLock { state in
+            state.pace.took(duration, for: markers)
+            return state.pace.frame
+        }
+    }
+
+    func next() async throws -> ViewportUpdate? {
+        while true {
+            try Task.checkCancellation()
+            if let taken = try state.withLock({ try Self.take(&$0) }) { return taken.update }
+            await withTaskCancellationHandler {
+                await wait()
+            } onCancel: {
+                state.withLock { $0.takeWaiters() }.forEach { $0.resume() }
+            }
+        }
+    }
+
+    private func wait() async {
+        await withCheckedContinuation { continuation in
+            let resumeNow = state.withLock { state in
+                if state.isReady || Task.isCancelled { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if resumeNow { continuation.resume() }
+        }
+    }
+
+    /// An update, nil within for the end; nil where there is neither yet.
+    private static func take(_ state: inout State) throws -> (update: ViewportUpdate?, Void)? {
+        guard state.hasNews || !state.queue.isEmpty else {
+            guard let outcome = state.outcome else { return nil }
+            try outcome.get()
+            return (nil, ())
+        }
+        state.hasNews = false
+        var update = ViewportUpdate()
+        for step in state.queue.take(state.pace.batch) {
+            switch step {
+            case .remove(let key): update.removed.append(key)
+            case .add(let marker): update.added.append(marker)
+            case .replace(let marker): update.replaced.append(marker)
+            }
+        }
+        update.isComplete = state.queue.isEmpty
+        update.revision = state.queue.revision
+        return (update, ())
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import Testing
+
+@testable import ClusterClient
+
+/// Texts of changes.
+enum Change {
+    static func feature(_ key: String, _ name: String = "") -> String {
+        #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"name":"\#(name)"},"key":"\#(key)"}"#
+    }
+
+    static func text(add: [String] = [], remove: [String] = [], keep: Int, revision: Int = 1) -> String {
+        let removed = remove.map { "\"\($0)\"" }.joined(separator: ",")
+        return
+            #"{"add":[\#(add.joined(separator: ","))],"remove":[\#(removed)],"keep":\#(keep),"revision":\#(revision)}"#
+    }
+}
+
+@Suite struct MarkerQueueTests {
+    private var queue = MarkerQueue()
+
+    private mutating func apply(
+        add: [String] = [], remove: [String] = [], keep: Int, revision: Int = 1
+    ) throws {
+        try queue.apply(
+            JSONReader.parse(Change.text(add: add, remove: remove, keep: keep, revision: revision)))
+    }
+
+    private mutating func take(_ most: Int = .max) -> [String] {
+        queue.take(most).map { step in
+            switch step {
+            case .remove(let key): "-\(key)"
+            case .add(let marker): "+\(marker.key)"
+            case .replace(let marker): "=\(marker.key)"
+            }
+        }
+    }
+
+    @Test mutating func stepsComeInTheirOrderAndSoManyAsAskedFor() throws {
+        try apply(add: ["a", "b", "c"].map { Change.feature($0) }, keep: 0)
+        #expect(take(2) == ["+a", "+b"])
+        try apply(add: [Change.feature("d")], remove: ["a"], keep: 2, revision: 2)
+        #expect(take() == ["+c", "-a", "+d"])
+        #expect(queue.isEmpty && take().isEmpty && queue.revision == 2)
+        #expect(Set(queue.told.keys) == ["b", "c", "d"])
+    }
+
+    @Test mutating func whatComesAndGoesInBetweenIsNeverTold() throws {
+        try apply(add: [Change.feature("a")], keep: 0)
+        try apply(remove: ["a"], keep: 0)
+        #expect(take().isEmpty)
+        try apply(add: [Change.feature("a")], keep: 0)
+        #expect(take() == ["+a"])
+        try apply(remove: ["a"], keep: 0)
+        try apply(add: [Change.feature("a")], keep: 0)
+        #expect(take().isEmpty)
+    }
+
+    @Test mutating func anotherFeatureUnderAKeyReplacesTheFirst() throws {
+        try apply(add: [Change.feature("a", "x")], keep: 0)
+        _ = take()
+        try apply(add: [Change.feature("a", "y")], keep: 0)
+        #expect(take() == ["=a"])
+        #expect(queue.told["a"].map(Self.name) == "y")
+        #expect(queue.told["a"]?.feature.json["key"] == nil)
+    }
+
+    @Test mutating func whatDoesNotFitIsAnError() throws {
+        try apply(add: [Change.feature("a")], keep: 0)
+        for text in [
+            Change.text(remove: ["b"], keep: 1), Change.text(keep: 2), #"{"add":[],"remove":[]}"#, "1",
+            Change.text(add: [#"{"type":"Feature"}"#], keep: 1),
+            #"{"add":[],"remove":[1],"keep":1,"revision":1}"#,
+        ] {
+            var queue = self.queue
+            #expect(throws: RPCError.self) { try queue.apply(JSONReader.parse(text)) }
+        }
+    }
+
+    /// However changes and steps interleave, the app ends with what is to be seen, and never is told in vain.
+    @Test(arguments: 0..<20) mutating func anyInterleavingEndsRight(_ seed: UInt64) throws {
+        var random = Numbers(state: seed)
+        var wanted: [String: String] = [:]
+        var shown: [String: String] = [:]
+        for _ in 0..<200 {
+            var (added, removed) = ([String](), [String]())
+            for key in ["a", "b", "c", "d", "e"] {
+                switch random.next(5) {
+                case 0 where wanted[key] != nil:
+                    wanted[key] = nil
+                    removed.append(key)
+                case 1:
+                    let name = "\(random.next(3))"
+                    wanted[key] = name
+                    added.append(Change.feature(key, name))
+                default: break
+                }
+            }
+            try apply(add: added, remove: removed, keep: wanted.count - added.count)
+            for step in queue.take(random.next(4)) {
+                switch step {
+                case .remove(let key): #expect(shown.removeValue(forKey: key) != nil)
+                case .add(let marker):
+                    #expect(shown.updateValue(Self.name(marker), forKey: marker.key) == nil)
+                case .replace(let marker):
+                    let name = Self.name(marker)
+                    let old = shown.updateValue(name, forKey: marker.key)
+                    #expect(old != nil && old != name)
+                }
+            }
+        }
+        for step in queue.take(.max) {
+            switch step {
+            case .remove(let key): shown[key] = nil
+            case .add(let marker), .replace(let marker): shown[marker.key] = Self.name(marker)
+            }
+        }
+        #expect(shown == wanted && queue.isEmpty)
+    }
+
+    private static func name(_ marker: Marker) -> String { marker.feature.properties["name"]?.asString ?? "" }
+
+    private struct Numbers {
+        var state: UInt64
+
+        mutating func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+    }
+}
