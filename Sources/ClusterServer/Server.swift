@@ -20,7 +20,6 @@ public final class Server {
     /// Large messages that are being read.
     let reading: PoolQueue
     let budget: QueueBudget
-    let streamTurns: StreamTurns
     /// Lent to the connection whose turn it is.
     var turnBuffer = ByteWriter(capacity: 1 << 16)
 
@@ -47,7 +46,6 @@ public final class Server {
         self.access = access
         self.metrics = metrics
         self.handlers = handlers
-        streamTurns = StreamTurns(loop.remote)
         budget = QueueBudget(limit: limits.maxQueuedBytes)
         queries = PoolQueue(jobs: limits.queryThreads, jobsPerLane: max(1, limits.queryThreads - 1))
         changes = PoolQueue(jobs: limits.changeThreads, jobsPerLane: max(1, limits.changeThreads / 2))
@@ -74,6 +72,20 @@ public final class Server {
         self.access = access
         for connection in connections.values { connection.right = access.right(of: connection.peer) }
     }
+
+    /// Tells of calls that took long.
+    var slowCalls: SlowCallLog?
+
+    /// Counts a call that is over.
+    func record(_ request: CallRequest, _ status: StatusCode, since started: UInt64) {
+        let taken = MonotonicClock.now() - started
+        metrics.record(request.method, status, nanoseconds: taken)
+        slowCalls?.record(request, status, nanoseconds: taken)
+    }
+
+    /// Lets clients wait in the system until `resumeAccepting`.
+    func pauseAccepting() { for listener in listeners { listener.pause() } }
+    func resumeAccepting() { for listener in listeners { listener.resume() } }
 
     private func accept(_ socket: Connection) {
         let peer =

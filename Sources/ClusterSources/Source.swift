@@ -13,7 +13,6 @@ public final class Source: Sendable {
     let shared: SharedState
     private let state: Mutex<State>
     private let turn = Turn()
-    let observers = SourceObservers()
 
     private struct State {
         var revision: Revision
@@ -91,12 +90,8 @@ public final class Source: Sendable {
             return false
         }
         guard !isRetired else { throw .sourceNotFound(name) }
-        observers.tell()
         MemoryTrim.run()
     }
-
-    /// Whether the source has been deleted.
-    public var isRetired: Bool { state.withLock { $0.isRetired } }
 
     /// After this no change succeeds.
     func retire() {
@@ -104,6 +99,5 @@ public final class Source: Sendable {
             state.isRetired = true
             shared.filteredViews.forget(revision: state.revision.number)
         }
-        observers.tell()
     }
 }

@@ -40,12 +40,19 @@ public enum ManualPage {
         if !program.visibleSubcommands.isEmpty { page.section("COMMANDS") }
         for command in program.visibleSubcommands { page.command(command, of: program.name) }
         page.examples(program.examples)
-        for section in more {
-            page.section(section.title)
-            for entry in section.entries {
-                if let term = entry.term { page.entry(term, entry.text) } else { page.text(entry.text) }
-            }
-        }
+        for section in more { page.append(section) }
+        return page.lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The page of a file that a program reads.
+    public static func text(
+        file: String, section: Int, program: String, version: String, summary: String, sections: [Section]
+    ) -> String {
+        var page = Troff()
+        page.request("TH \(file.uppercased()) \(section) \"\" \"\(program) \(version)\"")
+        page.section("NAME")
+        page.text("\(file) - \(summary)")
+        for section in sections { page.append(section) }
         return page.lines.joined(separator: "\n") + "\n"
     }
 }
@@ -72,6 +79,18 @@ private struct Troff {
         request("TP")
         bold(term)
         text(explanation)
+    }
+
+    mutating func append(_ section: ManualPage.Section) {
+        self.section(section.title)
+        for (place, entry) in section.entries.enumerated() {
+            if let term = entry.term {
+                self.entry(term, entry.text)
+            } else {
+                if place > 0 { request("PP") }
+                text(entry.text)
+            }
+        }
     }
 
     mutating func command(_ command: Command, of program: String) {

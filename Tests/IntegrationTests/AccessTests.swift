@@ -36,4 +36,93 @@ struct AccessTests {
         }
         #expect(try daemon.client().call("SourceService/ListSources")["sources"]?.array?.count == 1)
     }
+
+    @Test(
+        "rules give rights by user, group and further group; a reload takes them away from open connections")
+    func rules() throws {
+        let daemon = try daemon(
+            #"{"access":{"query":{"users":[4242]},"manage":{"groups":[777]}},"sources":{"declared":{}}}"#)
+        let script = """
+            c = connect()
+            show([attempt(c, "SourceService/ListSources"), attempt(c, "SourceService/CreateSource", source="s%d" % os.getpid()),
+                attempt(c, "ServerService/Check"), attempt(c, "SourceService/DeleteSource", source="declared"),
+                attempt(c, "SourceService/ImportFeatures", items=[{"features": []}], source="declared")])
+            """
+        func answers(user: Int, group: Int = 1, groups: [Int] = []) throws -> [String?] {
+            let list = try OtherUser.run(
+                script, socket: daemon.socketPath, user: user, group: group, groups: groups)
+            return try #require(list.array).map { $0["details"]?["right"]?.string }
+        }
+        #expect(try answers(user: 4242) == [nil, "manage", nil, "manage", "manage"])
+        #expect(try answers(user: 4243) == ["query", "manage", nil, "manage", "manage"])
+        #expect(try answers(user: 4243, group: 777) == [nil, nil, nil, "admin", "admin"])
+        #expect(try answers(user: 4243, groups: Array(1...40) + [777]) == [nil, nil, nil, "admin", "admin"])
+    }
+
+    @Test("one user's connections, calls, sources and bytes are bounded, and others notice nothing")
+    func userLimits() throws {
+        let daemon = try daemon(
+            #"""
+            {"access":{"manage":{"users":["*"]}},
+             "limits":{"maxConnectionsPerUser":3,"maxCallsPerUser":2,"maxSourcesPerUser":2,"maxSourceBytesPerUser":2000000}}
+            """#)
+        let answers = try OtherUser.run(
+            """
+            clients = [connect() for _ in range(3)]
+            for c in clients: c.call("ServerService/Check")
+            try: refused = attempt(connect(), "ServerService/Check")
+            except OSError as e: refused = {"error": str(e)}
+            a, b = clients[:2]
+            a.call("SourceService/CreateSource", source="one")
+            a.call("SourceService/CreateSource", source="two")
+            third = attempt(b, "SourceService/CreateSource", source="three")
+            def point(i): return {"type": "Feature", "geometry": {"type": "Point", "coordinates": [i / 100, 1]}, "properties": {"name": "x" * 200}}
+            small = attempt(a, "SourceService/ImportFeatures", items=[{"features": [point(i) for i in range(100)]}], source="one")
+            large = attempt(a, "SourceService/ImportFeatures", items=[{"features": [point(i) for i in range(10000)]}], source="two")
+            for i in (1, 2): b.send({"id": 100 + i, "method": "clusterd.v1.SourceService/ImportFeatures", "params": {"source": "one"}})
+            crowded = attempt(b, "SourceService/ImportFeatures", items=[], source="one")
+            for i in (1, 2): b.send({"id": 100 + i, "cancel": True})
+            show([refused, third, small, large, crowded])
+            """, socket: daemon.socketPath)
+        let list = try #require(answers.array)
+        #expect(
+            list[0]["error"] == "RESOURCE_EXHAUSTED"
+                && list[0]["message"]?.string?.contains("your user") == true)
+        #expect(list[1]["error"] == "RESOURCE_EXHAUSTED")
+        #expect(list[1]["message"]?.string?.contains("maxSourcesPerUser") == true)
+        #expect(list[2]["points"] == 100)
+        #expect(list[3]["error"] == "RESOURCE_EXHAUSTED")
+        #expect(list[3]["message"]?.string?.contains("maxSourceBytesPerUser") == true)
+        #expect(list[4]["error"] == "RESOURCE_EXHAUSTED")
+        let clients = try (0..<5).map { _ in try daemon.client() }
+        for client in clients { #expect(try client.call("ServerService/Check")["status"] == "SERVING") }
+        for name in ["x", "y", "z"] {
+            _ = try clients[0].call("SourceService/CreateSource", ["source": .string(name)])
+        }
+        #expect(
+            try OtherUser.run("show(connect().call('ServerService/Check'))", socket: daemon.socketPath)[
+                "status"] == "SERVING")
+    }
+
+    @Test("an import past the memory budget is refused, and so is a file that is too large")
+    func budget() throws {
+        let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for (name, count) in [("small", 1000), ("large", 60_000)] {
+            try Data(collection(count).utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name).geojson"))
+        }
+        let daemon = try daemon(
+            #"{"importDirectories":["\#(folder)"],"limits":{"memoryBytes":8000000,"maxFileBytes":20000000}}"#)
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "a"])
+        func load(_ name: String) -> JSONValue { ["source": "a", "path": .string(name + ".geojson")] }
+        #expect(try client.call("SourceService/LoadFile", load("small"))["points"] == 1000)
+        let refusal = try client.failure("SourceService/LoadFile", load("large"))
+        #expect(refusal.status == "RESOURCE_EXHAUSTED" && refusal.message.contains("limits.memoryBytes"))
+        #expect(try client.call("SourceService/GetSource", ["source": "a"])["points"] == 1000)
+        try Data(count: 20_000_001).write(to: URL(fileURLWithPath: folder + "/huge.geojson"))
+        let tooLarge = try client.failure("SourceService/LoadFile", load("huge"))
+        #expect(tooLarge.status == "RESOURCE_EXHAUSTED" && tooLarge.message.contains("limits.maxFileBytes"))
+    }
 }

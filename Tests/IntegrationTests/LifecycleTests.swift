@@ -82,7 +82,7 @@ struct LifecycleTests {
         }
         #expect(
             try check(
-                #"{"socket":"/tmp/x","importDirectories":["/tmp"],"logLevel":"debug","limits":{"maxCalls":5}}"#
+                #"{"socket":"/tmp/x","importDirectories":["/tmp"],"log":{"level":"debug"},"limits":{"maxCalls":5}}"#
             ).status == 0)
         let broken = try check("{\n  \"socket\": oops\n}")
         #expect(broken.status == 2 && broken.errors.contains("line 2, column 13"))

@@ -6,6 +6,8 @@ public final class DaemonProcess {
     public let folder: String
     public let socketPath: String
     public private(set) var process: Process
+    /// Where the daemon tells its state.
+    public let notify: NotifySocket
     private let errorPath: String
 
     public struct Failure: Error, CustomStringConvertible {
@@ -32,6 +34,7 @@ public final class DaemonProcess {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         socketPath = folder + "/clusterd.sock"
         let ready = try NotifySocket(path: folder + "/notify")
+        notify = ready
         errorPath = folder + "/errors"
         process = try Self.make(
             ["--socket", socketPath] + arguments,
@@ -165,13 +168,17 @@ public final class NotifySocket {
     deinit { close(descriptor) }
 
     /// Waits for a message with a line; false after half a minute without.
-    public func wait(for line: String) -> Bool {
+    public func wait(for line: String) -> Bool { message(with: line) != nil }
+
+    /// The lines of the next message that has this one; nil after half a minute without.
+    public func message(with line: String) -> [String]? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = recv(descriptor, &bytes, bytes.count, 0)
-            if count <= 0 { return false }
-            let text = String(decoding: bytes[..<count], as: UTF8.self)
-            if text.split(separator: "\n").contains(Substring(line)) { return true }
+            if count <= 0 { return nil }
+            let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").map(
+                String.init)
+            if lines.contains(line) { return lines }
         }
     }
 }

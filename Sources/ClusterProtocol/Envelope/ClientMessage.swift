@@ -26,6 +26,8 @@ public struct CallRequest: Sendable, Equatable {
     public var params: JSONObject
     /// The params as they were sent, of methods that keep features' texts; else empty.
     public var paramsText: [UInt8] = []
+    /// How many bytes the params have as they were sent.
+    public var paramsBytes = 0
     /// How long the client waits, in milliseconds; nil: for ever.
     public var timeoutMilliseconds: Int64?
     public var acceptsDeflate: Bool
@@ -149,6 +151,7 @@ extension ClientMessage {
         if let params = members.params {
             guard case .object(let object) = params.value else { throw refuse("params must be an object.") }
             request.params = object
+            request.paramsBytes = params.rawRange.count
             if MethodTable.keepsTexts(method) { request.paramsText = Array(params.rawText) }
         }
         if let timeout = members.timeout {

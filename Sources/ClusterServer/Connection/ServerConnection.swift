@@ -243,12 +243,11 @@ final class ServerConnection {
         }
     }
 
-    /// Writes a stream's message into the outgoing bytes, as it is.
-    func writeFrame(
+    /// Writes an item of a stream straight into the outgoing bytes.
+    func writeItem(
         _ member: StaticString, for request: CallRequest, _ body: (inout ByteWriter) throws(RPCError) -> Void
-    ) {
-        let frame = AnswerFrame(id: request.id, compressing: false, maximumBytes: .max)
-        _ = frame.write(member, into: &output, body)
+    ) -> StatusCode {
+        frame(for: request).write(member, into: &output, body)
     }
 
     // MARK: Bytes out
@@ -334,18 +333,8 @@ final class ServerConnection {
 
     // MARK: The end
 
-    /// Takes no new calls, and ends those that would never end by themselves.
-    func drain() {
-        machine.drain()
-        for (id, call) in calls {
-            guard case .serverStream = call.work else { continue }
-            machine.finish(id)
-            abandon(id, Self.drainError)
-        }
-        flush()
-    }
-
-    private static let drainError = RPCError(.unavailable, "The server is shutting down. Try again soon.")
+    /// Takes no new calls.
+    func drain() { machine.drain() }
 
     /// Answers what has come, and closes once all is written.
     func end() {

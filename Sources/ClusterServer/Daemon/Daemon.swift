@@ -6,15 +6,22 @@ import Synchronization
 
 /// The daemon as a whole: its loop, its server, its signals. `run` returns when it has ended.
 public final class Daemon {
-    private let configuration: Configuration
+    private var configuration: Configuration
+    private let rereading: Rereading
     private let log: Log
     private let loop: EventLoop
     private let server: Server
+    private let services: ServiceSet
+    private let filler: SourceFiller
     private let serving: Serving
     /// Sockets that the service manager handed over.
     private let handedOver: [Int32]
     private var signals: [SignalWatcher] = []
     private var watchdog: Timer?
+    private var status: StatusReport?
+
+    /// Reads the configuration again, flags and file.
+    public typealias Rereading = () throws(Configuration.Problem) -> Configuration
 
     /// Why the daemon cannot serve, for a person.
     public struct Problem: Error, Sendable, CustomStringConvertible {
@@ -28,20 +35,26 @@ public final class Daemon {
         func end() { state.store(false, ordering: .relaxed) }
     }
 
-    public init(_ configuration: Configuration) throws(Problem) {
+    /// - Parameter rereading: what a reload goes by.
+    public init(_ configuration: Configuration, rereading: @escaping Rereading) throws(Problem) {
         self.configuration = configuration
+        self.rereading = rereading
         handedOver = Systemd.listenDescriptors()
-        log = Log(level: configuration.logLevel)
+        log = Log(configuration.log)
         let serving = Serving()
         self.serving = serving
         do throws(EventLoopError) {
             loop = try EventLoop()
         } catch { throw Problem(description: error.description) }
         let metrics = Metrics()
-        let services = ServiceSet(
+        services = ServiceSet(
             configuration: configuration, metrics: metrics, isServing: { serving.isServing })
         server = Server(
-            loop: loop, limits: configuration.limits, metrics: metrics, handlers: services.handlers)
+            loop: loop, limits: configuration.limits, access: configuration.access, metrics: metrics,
+            handlers: services.handlers)
+        server.slowCalls = SlowCallLog(log, milliseconds: configuration.log.slowCallMs)
+        filler = SourceFiller(
+            loop: loop, registry: services.registry, log: log, threads: configuration.limits.buildThreads)
     }
 
     /// Serves until a signal ends it.
@@ -68,8 +81,24 @@ public final class Daemon {
         if configuration.stateDirectory != nil {
             log.write(.warning, "nothing is kept on disk yet: the state directory has no effect")
         }
-        Systemd.notify("READY=1\nSTATUS=Serving")
+        begin()
         loop.run()
+    }
+
+    /// Answers as soon as the declared sources have data; until then clients wait in the system.
+    private func begin() {
+        filler.apply(configuration.sources)
+        let status = StatusReport(loop: loop, registry: services.registry)
+        self.status = status
+        guard filler.isFillingEmpty else { return status.ready() }
+        server.pauseAccepting()
+        status.loading()
+        filler.onIdle = { [weak self] in
+            guard let self else { return }
+            self.filler.onIdle = nil
+            self.server.resumeAccepting()
+            if self.serving.isServing { status.ready() }
+        }
     }
 
     private func listen() throws(Problem) {
@@ -96,14 +125,37 @@ public final class Daemon {
         guard serving.isServing else { return }
         serving.end()
         log.write(.info, "signal \(number): ending after the calls in flight")
-        Systemd.notify("STOPPING=1\nSTATUS=Ending")
+        status?.stopping()
+        filler.end()
         server.shutDown { [weak self] in
             self?.loop.stop()
         }
     }
 
+    /// Takes over what changed in the configuration; where it is bad, all stays as it was.
     private func reload() {
-        log.write(.info, "SIGHUP: nothing of this configuration can change while serving")
+        guard serving.isServing else { return }
+        status?.reloading()
+        do throws(Configuration.Problem) {
+            apply(try rereading())
+            log.write(.notice, "the configuration is reloaded")
+        } catch {
+            log.write(.error, "the configuration stays as it was: \(error.description)")
+        }
+        status?.ready()
+    }
+
+    private func apply(_ new: Configuration) {
+        for name in configuration.membersFixedBut(changedIn: new) {
+            log.write(.warning, "\(name) changed in the configuration: that takes effect with a restart")
+        }
+        server.apply(limits: new.limits, access: new.access)
+        server.slowCalls = SlowCallLog(log, milliseconds: new.log.slowCallMs)
+        services.settings.set(new.liveValues(server.limits))
+        services.registry.memory.limit = new.limits.memory
+        log.set(new.log)
+        filler.apply(new.sources)
+        configuration = new.keepingFixed(of: configuration)
     }
 
     /// A parent may have blocked signals, and a child inherits that; then nothing could end it.

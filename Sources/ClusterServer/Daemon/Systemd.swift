@@ -23,6 +23,9 @@ public enum Systemd {
         return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &flag, &length) == 0 && flag != 0
     }
 
+    /// Whether a service manager listens.
+    public static var isNotified: Bool { variable("NOTIFY_SOCKET") != nil }
+
     /// Sends a state such as `READY=1` to the service manager; does nothing where there is none.
     public static func notify(_ state: String) {
         guard let path = variable("NOTIFY_SOCKET"), let first = path.utf8.first,

@@ -12,7 +12,6 @@ struct ClusterService: Sendable {
         for (name, handler) in viewportHandlers + clusterHandlers {
             handlers["clusterd.v1.ClusterService/\(name)"] = .unary(handler)
         }
-        handlers["clusterd.v1.ClusterService/WatchClusters"] = .serverStream(WatchHandler(catalog: catalog))
         return handlers
     }
 

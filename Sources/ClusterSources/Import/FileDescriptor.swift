@@ -11,6 +11,19 @@ public final class FileDescriptor: Sendable {
         self.number = number
     }
 
+    /// Opens a regular file for reading, whatever leads to it: for paths that the administrator gave.
+    public init(reading path: String) throws(SourceError) {
+        // A pipe or a device must not make the caller wait.
+        number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+        guard number >= 0 else {
+            throw .unreadableInput("cannot open \(path): \(String(cString: strerror(errno)))")
+        }
+        var status = stat()
+        guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .unreadableInput("\(path) is no regular file")
+        }
+    }
+
     /// The file's size of now, in bytes.
     public var size: Int {
         var status = stat()
@@ -18,6 +31,6 @@ public final class FileDescriptor: Sendable {
     }
 
     deinit {
-        close(number)
+        if number >= 0 { close(number) }
     }
 }

@@ -38,7 +38,11 @@ struct FeatureWriter {
     func writeProperties(
         of cluster: ClusterOrdinal, into bytes: inout ByteWriter
     ) throws(SourceError) {
-        writeAggregates(of: cluster, into: &bytes)
+        for aggregate in view.aggregates where tells(aggregate) {
+            bytes.append(contentsOf: aggregate.key)
+            aggregate.column.write(cluster, of: view.index, into: &bytes)
+            bytes.append(",")
+        }
         let count = view.index.pointCount(of: cluster)
         bytes.append("\"cluster\":true,\"cluster_id\":")
         bytes.append(integer: view.index.id(of: cluster))
@@ -58,15 +62,6 @@ struct FeatureWriter {
             let details = ClusterDetailWriter(
                 revision: revision, view: view, output: output, cancellation: cancellation)
             try details.write(cluster, into: &bytes)
-        }
-    }
-
-    /// Writes what a cluster aggregates as members, each with a comma behind it.
-    func writeAggregates(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
-        for aggregate in view.aggregates where tells(aggregate) {
-            bytes.append(contentsOf: aggregate.key)
-            aggregate.column.write(cluster, of: view.index, into: &bytes)
-            bytes.append(",")
         }
     }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+/// What a member of the configuration may be.
+indirect enum ConfigurationKind {
+    case text
+    /// From the minimum up.
+    case integer(minimum: Int64)
+    case boolean
+    case oneOf([String])
+    case list(ConfigurationKind)
+    /// A user's or a group's name or number.
+    case account
+    /// An object with members of its own.
+    case members([ConfigurationEntry])
+    /// An object of such objects, by name.
+    case table([ConfigurationEntry])
+    /// A source's options, as `CreateSource` takes them.
+    case sourceOptions
+}
+
+/// A member as documents need it.
+struct ConfigurationEntry {
+    let name: String
+    let kind: ConfigurationKind
+    /// A sentence or two.
+    let help: String
+    /// Whether a reload changes it.
+    let isLive: Bool
+}
+
+/// One member of an object in the configuration: the parser, the schema and the manual all go by it.
+struct ConfigurationMember<Target>: Sendable {
+    typealias Read = @Sendable (ConfigurationValue, inout Target) throws(Configuration.Problem) -> Void
+
+    let name: String
+    private let makeKind: @Sendable () -> ConfigurationKind
+    let help: String
+    let isLive: Bool
+    /// Takes over a value that was found to be of the kind.
+    let read: Read
+
+    init(
+        _ name: String, _ kind: @autoclosure @escaping @Sendable () -> ConfigurationKind, isLive: Bool = true,
+        _ help: String, read: @escaping Read
+    ) {
+        self.name = name
+        makeKind = kind
+        self.help = help
+        self.isLive = isLive
+        self.read = read
+    }
+
+    var kind: ConfigurationKind { makeKind() }
+    var entry: ConfigurationEntry { ConfigurationEntry(name: name, kind: kind, help: help, isLive: isLive) }
+}
