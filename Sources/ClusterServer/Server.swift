@@ -20,6 +20,7 @@ public final class Server {
     /// Large messages that are being read.
     let reading: PoolQueue
     let budget: QueueBudget
+    let streamTurns: StreamTurns
     /// Lent to the connection whose turn it is.
     var turnBuffer = ByteWriter(capacity: 1 << 16)
 
@@ -46,6 +47,7 @@ public final class Server {
         self.access = access
         self.metrics = metrics
         self.handlers = handlers
+        streamTurns = StreamTurns(loop.remote)
         budget = QueueBudget(limit: limits.maxQueuedBytes)
         queries = PoolQueue(jobs: limits.queryThreads, jobsPerLane: max(1, limits.queryThreads - 1))
         changes = PoolQueue(jobs: limits.changeThreads, jobsPerLane: max(1, limits.changeThreads / 2))

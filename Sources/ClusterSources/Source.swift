@@ -13,6 +13,7 @@ public final class Source: Sendable {
     let shared: SharedState
     private let state: Mutex<State>
     private let turn = Turn()
+    let observers = SourceObservers()
 
     private struct State {
         var revision: Revision
@@ -90,8 +91,12 @@ public final class Source: Sendable {
             return false
         }
         guard !isRetired else { throw .sourceNotFound(name) }
+        observers.tell()
         MemoryTrim.run()
     }
+
+    /// Whether the source has been deleted.
+    public var isRetired: Bool { state.withLock { $0.isRetired } }
 
     /// After this no change succeeds.
     func retire() {
@@ -99,5 +104,6 @@ public final class Source: Sendable {
             state.isRetired = true
             shared.filteredViews.forget(revision: state.revision.number)
         }
+        observers.tell()
     }
 }

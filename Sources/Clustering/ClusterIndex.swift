@@ -6,13 +6,12 @@
 /// carry is the caller's, by `PointIndex`. An index costs some 35 to 65 bytes a point.
 public final class ClusterIndex: Sendable {
     public let options: ClusteringOptions
-    /// How many points there are.
-    public let pointCount: Int
-    /// How many clusters there are, over all zooms.
-    public let clusterCount: Int
-
+    /// How many points were there when the index was built: nodes of its arrays are numbered by it.
+    let basePointCount: Int
     let columns: ClusterColumns
     let spatial: Spatial
+    /// Changes since; nil where there are none.
+    let overlay: IndexOverlay?
 
     /// Positions in the precision that the options ask for.
     enum Spatial: Sendable {
@@ -20,13 +19,22 @@ public final class ClusterIndex: Sendable {
         case double(SpatialIndex<Double>)
     }
 
-    init(options: ClusteringOptions, pointCount: Int, columns: ClusterColumns, spatial: Spatial) {
+    init(
+        options: ClusteringOptions, pointCount: Int, columns: ClusterColumns, spatial: Spatial,
+        overlay: IndexOverlay? = nil
+    ) {
         self.options = options
-        self.pointCount = pointCount
-        self.clusterCount = columns.counts.count
+        self.basePointCount = pointCount
         self.columns = columns
         self.spatial = spatial
+        self.overlay = overlay
     }
+
+    /// How many points there are.
+    public var pointCount: Int { overlay?.state.pointCount ?? basePointCount }
+
+    /// How many clusters there are, over all zooms.
+    public var clusterCount: Int { overlay?.state.clusterCount ?? columns.counts.count }
 
     /// The memory that the index holds, in bytes.
     public var memoryBytes: Int {
@@ -35,7 +43,7 @@ public final class ClusterIndex: Sendable {
             case .float(let index): index.memoryBytes
             case .double(let index): index.memoryBytes
             }
-        return columns.memoryBytes + spatialBytes
+        return columns.memoryBytes + spatialBytes + (overlay?.state.memoryBytes ?? 0)
     }
 
     /// The level that answers at a zoom: its floor, within `minimumZoom` to `maximumZoom + 1`.
@@ -46,17 +54,6 @@ public final class ClusterIndex: Sendable {
         guard floor > Double(options.minimumZoom) else { return Zoom(rawValue: options.minimumZoom) }
         guard floor <= Double(options.maximumZoom) else { return Zoom(rawValue: options.maximumZoom + 1) }
         return Zoom(rawValue: Int(floor))
-    }
-
-    @inline(__always) func node(_ number: UInt32) -> Node {
-        Node(number: number, pointCount: pointCount)
-    }
-
-    @inline(__always) func number(_ node: Node) -> Int {
-        switch node {
-        case .point(let point): Int(point.rawValue)
-        case .cluster(let cluster): Int(cluster.rawValue) + pointCount
-        }
     }
 }
 

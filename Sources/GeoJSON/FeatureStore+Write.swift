@@ -25,9 +25,12 @@ extension FeatureStore {
     /// - Parameters:
     ///   - selection: the properties to keep; nil keeps all.
     ///   - precision: to how many decimals coordinates are rounded; nil leaves them as they were sent.
+    ///   - member: a member of the feature to leave out, none of GeoJSON's.
     /// - Complexity: O(the feature's text), without allocation.
     public func write(
-        _ index: Int, into bytes: inout ByteWriter, selection: PropertySelection? = nil, precision: Int? = nil
+        _ index: Int, into bytes: inout ByteWriter, selection: PropertySelection? = nil,
+        precision: Int? = nil,
+        leavingOut member: StaticString? = nil
     ) {
         let record = record(index)
         bytes.append("{\"type\":\"Feature\"")
@@ -43,8 +46,25 @@ extension FeatureStore {
         }
         bytes.append("},\"properties\":")
         Self.write(record.properties, selection, into: &bytes)
-        bytes.append(contentsOf: record.rest)
+        if let member, !record.rest.isEmpty {
+            Self.write(rest: record.rest, leavingOut: member, into: &bytes)
+        } else {
+            bytes.append(contentsOf: record.rest)
+        }
         bytes.append("}")
+    }
+
+    /// - Parameter rest: members, each with a comma before it.
+    private static func write(
+        rest: UnsafeRawBufferPointer, leavingOut member: StaticString, into bytes: inout ByteWriter
+    ) {
+        for (key, value) in JSONMembers(ofValidated: rest)
+        where JSONText.string(inside: key) != "\(member)" {
+            bytes.append(",\"")
+            bytes.append(contentsOf: key)
+            bytes.append("\":")
+            bytes.append(contentsOf: value)
+        }
     }
 
     /// Writes a feature's properties: an object or null.

@@ -6,10 +6,11 @@ import Testing
 
 /// The examples of proto-docs, sent to the real daemon in the order in which they stand.
 @Suite struct ProtoDocsTests {
-    /// A request of one or more messages, and the answer that the page shows.
+    /// A request of one or more messages, and the messages that the page shows as the answer: those of
+    /// several calls come in any order.
     private struct Example {
         let messages: [JSONValue]
-        let answer: JSONValue
+        let answers: [JSONValue]
     }
 
     /// Pages that build on each other share a daemon.
@@ -26,11 +27,15 @@ import Testing
             #expect(!examples.isEmpty, "\(page) has examples")
             for example in examples {
                 for message in example.messages { try client.send(message.text) }
-                let answer = JSONValue.object(try client.receive())
-                #expect(
-                    Self.agrees(answer, example.answer),
-                    "\(page): \(example.messages[0].text)\nwas answered \(answer.text)\nnot \(example.answer.text)"
-                )
+                var answers = try example.answers.map { _ in JSONValue.object(try client.receive()) }
+                for shown in example.answers {
+                    let place = answers.firstIndex { $0["id"] == shown["id"] }
+                    let answer = place.map { answers.remove(at: $0) } ?? .null
+                    #expect(
+                        Self.agrees(answer, shown),
+                        "\(page): \(example.messages[0].text)\nwas answered \(answer.text)\nnot \(shown.text)"
+                    )
+                }
             }
         }
     }
@@ -70,7 +75,7 @@ import Testing
             let blocks = part.components(separatedBy: "\n```\n```json answer\n")
             let answer = try #require(
                 blocks.count == 2 ? blocks[1].components(separatedBy: "\n```").first : nil)
-            examples.append(Example(messages: try values(blocks[0]), answer: try JSONReader.parse(answer)))
+            examples.append(Example(messages: try values(blocks[0]), answers: try values(answer)))
         }
         return examples
     }

@@ -50,6 +50,16 @@ public protocol ServerStreamOutput: AnyObject, Sendable {
     /// Asks to be called for the next item as soon as the connection can take one. Asking again before
     /// that changes nothing, so a slow client is sent fewer items and never a growing queue.
     func wantToSend()
+
+    /// The same after a while, in nanoseconds; asking again moves the moment. On the loop's thread.
+    func wantToSend(after delay: UInt64)
+
+    /// Runs `body` on the thread pool in the connection's turn, then `completion` on the loop; neither once
+    /// the connection has gone. On the loop's thread.
+    ///
+    /// - Parameter body: told the most bytes that an item may have.
+    func runOnPool(
+        _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void)
 }
 
 /// A call that sends items. Its functions are called on the loop's thread; longer work they put elsewhere.

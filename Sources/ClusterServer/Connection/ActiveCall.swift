@@ -24,18 +24,3 @@ final class ActiveCall {
         self.work = work
     }
 }
-
-/// A server stream's way back, which other threads may knock on.
-final class StreamOutput: ServerStreamOutput {
-    private let remote: EventLoop.Remote
-    private let pump: LoopBound<() -> Void>
-
-    init(_ remote: EventLoop.Remote, pump: @escaping () -> Void) {
-        self.remote = remote
-        self.pump = LoopBound(pump)
-    }
-
-    func wantToSend() {
-        remote.post { [pump] in pump.value() }
-    }
-}

@@ -31,7 +31,7 @@ struct AnswerFrame {
         do throws(RPCError) { try body(&bytes) } catch { failure = error }
         bytes.append("}")
         if failure == nil, bytes.hasOverflowed || frame.length(in: bytes) > maximumBytes {
-            failure = isCut ? Self.budgetError : tooLarge
+            failure = isCut ? Self.budgetError : Self.tooLarge(maximumBytes)
         }
         bytes.liftLimit()
         guard let failure else {
@@ -45,7 +45,7 @@ struct AnswerFrame {
 }
 
 extension AnswerFrame {
-    private var tooLarge: RPCError {
+    static func tooLarge(_ maximumBytes: Int) -> RPCError {
         RPCError(
             .resourceExhausted,
             "The answer is larger than the limit of \(maximumBytes) bytes. Ask for a page of it (limit, offset), a smaller bbox, or fewer properties."

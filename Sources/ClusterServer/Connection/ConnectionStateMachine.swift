@@ -21,6 +21,8 @@ struct ConnectionStateMachine {
     private struct Call {
         let kind: MethodDescription.Kind
         var inputEnded = false
+
+        var takesItems: Bool { kind == .clientStream || kind == .both }
     }
 
     private var calls: [Int64: Call] = [:]
@@ -34,7 +36,7 @@ struct ConnectionStateMachine {
 
     /// Calls that gather what their client streams, and whose client has not said that it has ended.
     var unendedStreams: [Int64] {
-        calls.filter { $0.value.kind == .clientStream && !$0.value.inputEnded }.map(\.key)
+        calls.filter { $0.value.takesItems && !$0.value.inputEnded }.map(\.key)
     }
 
     mutating func drain() { isDraining = true }
@@ -109,7 +111,7 @@ struct ConnectionStateMachine {
 
     private mutating func receive(_ item: [UInt8], _ id: Int64) -> Action {
         guard let call = calls[id] else { return .ignore }
-        guard call.kind == .clientStream || call.kind == .both else {
+        guard call.takesItems else {
             calls[id] = nil
             return .fail(
                 id: id,
@@ -125,7 +127,7 @@ struct ConnectionStateMachine {
     }
 
     private mutating func end(_ id: Int64) -> Action {
-        guard var call = calls[id], call.kind == .clientStream || call.kind == .both, !call.inputEnded else {
+        guard var call = calls[id], call.takesItems, !call.inputEnded else {
             return .ignore
         }
         call.inputEnded = true

@@ -45,7 +45,7 @@ extension ServerConnection {
         if right < needed { throw needed.denial(of: method) }
     }
 
-    private func add(
+    func add(
         _ request: CallRequest, _ context: CallContext, _ started: UInt64, _ work: ActiveCall.Work
     ) {
         let call = ActiveCall(request: request, context: context, started: started, work: work)
@@ -66,7 +66,7 @@ extension ServerConnection {
     }
 
     /// A call has ended outside of a turn: goes on with what waited for that.
-    private func settle() {
+    func settle() {
         turn()
         server.endIfDrained()
     }
@@ -140,7 +140,9 @@ extension ServerConnection {
             stream.queuedBytes = 0
             stream.items = []
             if status != .ok { stream.cancel(on: server.loop) }
-        case .serverStream(let stream, _): stream.ended()
+        case .serverStream(let stream, let output):
+            output.close()
+            stream.ended()
         }
     }
 
@@ -220,48 +222,5 @@ extension ServerConnection {
             advance(call, stream)
             turn()
         }
-    }
-
-    // MARK: Streams from the server
-
-    private func beginStream(
-        _ request: CallRequest, _ context: CallContext, _ started: UInt64, _ handler: any ServerStreamHandler,
-        _ params: Params
-    ) throws(RPCError) {
-        let output = StreamOutput(server.loop.remote) { [weak self] in self?.pump(request.id, context) }
-        let stream = try handler.begin(params, context, output)
-        add(request, context, started, .serverStream(stream, output))
-    }
-
-    /// Lets a stream write its next item, where the client keeps up.
-    private func pump(_ id: Int64, _ context: CallContext) {
-        guard let call = calls[id], call.context === context, case .serverStream(let stream, _) = call.work,
-            socket.queuedBytes == 0
-        else { return }
-        var step = StreamStep.nothing
-        let bytes = OutgoingBytes(ByteWriter(capacity: 4096))
-        var failed: RPCError?
-        do throws(RPCError) { step = try stream.next(into: &bytes.writer) } catch { failed = error }
-        if let failed {
-            machine.finish(id)
-            abandon(id, failed)
-        } else {
-            switch step {
-            case .nothing: return
-            case .item:
-                _ = writeItem("item", for: call.request) { (writer) throws(RPCError) in
-                    bytes.writer.withUnsafeBytes { writer.append(contentsOf: $0) }
-                }
-            case .end:
-                calls[id] = nil
-                machine.finish(id)
-                forget(call, status: .ok)
-                _ = writeItem("end", for: call.request) { (writer) throws(RPCError) in
-                    bytes.writer.withUnsafeBytes { writer.append(contentsOf: $0) }
-                }
-            }
-        }
-        flush()
-        settle()
     }
 }

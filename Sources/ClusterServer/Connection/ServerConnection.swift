@@ -243,11 +243,12 @@ final class ServerConnection {
         }
     }
 
-    /// Writes an item of a stream straight into the outgoing bytes.
-    func writeItem(
+    /// Writes a stream's message into the outgoing bytes, as it is.
+    func writeFrame(
         _ member: StaticString, for request: CallRequest, _ body: (inout ByteWriter) throws(RPCError) -> Void
-    ) -> StatusCode {
-        frame(for: request).write(member, into: &output, body)
+    ) {
+        let frame = AnswerFrame(id: request.id, compressing: false, maximumBytes: .max)
+        _ = frame.write(member, into: &output, body)
     }
 
     // MARK: Bytes out
@@ -333,8 +334,18 @@ final class ServerConnection {
 
     // MARK: The end
 
-    /// Takes no new calls.
-    func drain() { machine.drain() }
+    /// Takes no new calls, and ends those that would never end by themselves.
+    func drain() {
+        machine.drain()
+        for (id, call) in calls {
+            guard case .serverStream = call.work else { continue }
+            machine.finish(id)
+            abandon(id, Self.drainError)
+        }
+        flush()
+    }
+
+    private static let drainError = RPCError(.unavailable, "The server is shutting down. Try again soon.")
 
     /// Answers what has come, and closes once all is written.
     func end() {

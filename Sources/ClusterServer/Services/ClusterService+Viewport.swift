@@ -11,10 +11,7 @@ extension ClusterService {
             (
                 "GetClusters",
                 SimpleHandler(
-                    [
-                        "source", "bbox", "zoom", "limit", "properties", "precision", "filter", "include",
-                        "revision",
-                    ],
+                    SourceCatalog.clustersParams,
                     place: { (params) throws(RPCError) in try catalog.placeClusters(params) },
                     answer: { (params, call, bytes) throws(RPCError) in
                         try catalog.clusters(params, call, &bytes)
@@ -42,10 +39,15 @@ extension ClusterService {
 }
 
 extension SourceCatalog {
-    private func clustersQuery(_ params: Params) throws(RPCError) -> ClustersQuery {
+    /// What `GetClusters` and those like it know.
+    static let clustersParams: Set<String> = [
+        "source", "bbox", "zoom", "limit", "properties", "precision", "filter", "include", "revision",
+    ]
+
+    func clustersQuery(_ params: Params) throws(RPCError) -> ClustersQuery {
         let limit = try params.optionalInteger("limit", in: 0...(1 << 53))
         return ClustersQuery(
-            box: try box(params), zoom: try params.number("zoom"), limit: limit.map { Int($0) },
+            box: try Box(params), zoom: try params.number("zoom"), limit: limit.map { Int($0) },
             output: try output(params))
     }
 

@@ -12,6 +12,7 @@ struct ClusterService: Sendable {
         for (name, handler) in viewportHandlers + clusterHandlers {
             handlers["clusterd.v1.ClusterService/\(name)"] = .unary(handler)
         }
+        handlers["clusterd.v1.ClusterService/WatchClusters"] = .serverStream(WatchHandler(catalog: catalog))
         return handlers
     }
 

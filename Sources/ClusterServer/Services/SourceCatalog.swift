@@ -49,21 +49,6 @@ struct SourceCatalog: Sendable {
         params["filter"].map { QueryFilter($0) }
     }
 
-    func box(_ params: Params) throws(RPCError) -> Box {
-        let values = try params.array("bbox")
-        guard values.count == 4 else {
-            throw .invalidParam(params.path(of: "bbox"), "must be [west, south, east, north] in degrees.")
-        }
-        var edges: [Double] = []
-        for (place, value) in values.enumerated() {
-            guard case .number(let edge) = value, edge.isFinite else {
-                throw .invalidParam("\(params.path(of: "bbox"))[\(place)]", "must be a number of degrees.")
-            }
-            edges.append(edge)
-        }
-        return Box(west: edges[0], south: edges[1], east: edges[2], north: edges[3])
-    }
-
     func output(_ params: Params) throws(RPCError) -> FeatureOutput {
         var output = FeatureOutput()
         output.properties = try params.optionalStrings("properties").map { PropertySelection($0) }
@@ -91,6 +76,24 @@ struct SourceCatalog: Sendable {
             throw .invalidParam(params.path(of: "mode"), "must be \"replace\" or \"append\".")
         }
         return mode
+    }
+}
+
+extension Box {
+    /// The box that params name, as `bbox`.
+    init(_ params: Params) throws(RPCError) {
+        let values = try params.array("bbox")
+        guard values.count == 4 else {
+            throw .invalidParam(params.path(of: "bbox"), "must be [west, south, east, north] in degrees.")
+        }
+        var edges: [Double] = []
+        for (place, value) in values.enumerated() {
+            guard case .number(let edge) = value, edge.isFinite else {
+                throw .invalidParam("\(params.path(of: "bbox"))[\(place)]", "must be a number of degrees.")
+            }
+            edges.append(edge)
+        }
+        self.init(west: edges[0], south: edges[1], east: edges[2], north: edges[3])
     }
 }
 

@@ -38,11 +38,7 @@ struct FeatureWriter {
     func writeProperties(
         of cluster: ClusterOrdinal, into bytes: inout ByteWriter
     ) throws(SourceError) {
-        for aggregate in view.aggregates where tells(aggregate) {
-            bytes.append(contentsOf: aggregate.key)
-            aggregate.column.write(cluster, of: view.index, into: &bytes)
-            bytes.append(",")
-        }
+        writeAggregates(of: cluster, into: &bytes)
         let count = view.index.pointCount(of: cluster)
         bytes.append("\"cluster\":true,\"cluster_id\":")
         bytes.append(integer: view.index.id(of: cluster))
@@ -62,6 +58,15 @@ struct FeatureWriter {
             let details = ClusterDetailWriter(
                 revision: revision, view: view, output: output, cancellation: cancellation)
             try details.write(cluster, into: &bytes)
+        }
+    }
+
+    /// Writes what a cluster aggregates as members, each with a comma behind it.
+    func writeAggregates(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
+        for aggregate in view.aggregates where tells(aggregate) {
+            bytes.append(contentsOf: aggregate.key)
+            aggregate.column.write(cluster, of: view.index, into: &bytes)
+            bytes.append(",")
         }
     }
 

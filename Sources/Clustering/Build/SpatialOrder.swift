@@ -9,9 +9,6 @@ struct SpatialOrder<Scalar: Coordinate> {
     let options: ClusteringOptions
     let parallel: Parallel
 
-    /// Cells of the curve along one axis, as bits: ten metres at the equator.
-    private static var axisBits: UInt64 { 22 }
-
     private struct Item: BitwiseCopyable {
         var code: UInt64
         var node: UInt32
@@ -34,13 +31,13 @@ struct SpatialOrder<Scalar: Coordinate> {
                 let (x, y) = place(node)
                 let (firstZoom, lastZoom) = life(node)
                 first.base[node] = Item(
-                    code: code(x, y), node: UInt32(truncatingIfNeeded: node), firstZoom: firstZoom,
+                    code: CurveCode.code(x, y), node: UInt32(truncatingIfNeeded: node), firstZoom: firstZoom,
                     lastZoom: lastZoom)
             }
         }
         let second = Scratch<Item>(capacity: count)
         let sorted = RadixSort.sort(
-            first.base, spare: second.base, count: count, bits: Int(2 * Self.axisBits), by: CodeKey(),
+            first.base, spare: second.base, count: count, bits: Int(2 * CurveCode.axisBits), by: CodeKey(),
             parallel: parallel)
         return index(of: sorted, count: count)
     }
@@ -49,21 +46,6 @@ struct SpatialOrder<Scalar: Coordinate> {
         if node < table.pointCount { return (pointX.base[node], pointY.base[node]) }
         let ordinal = node - table.pointCount
         return (Scalar(table.x.base[ordinal]), Scalar(table.y.base[ordinal]))
-    }
-
-    @inline(__always) private func code(_ x: Scalar, _ y: Scalar) -> UInt64 {
-        let scale = Double(UInt64(1) << Self.axisBits)
-        return spread(UInt64(Double(x) * scale)) | spread(UInt64(Double(y) * scale)) << 1
-    }
-
-    /// Puts a zero before each of the lowest 32 bits.
-    @inline(__always) private func spread(_ value: UInt64) -> UInt64 {
-        var bits = min(value, (1 << Self.axisBits) - 1)
-        bits = (bits | bits << 16) & 0x0000_FFFF_0000_FFFF
-        bits = (bits | bits << 8) & 0x00FF_00FF_00FF_00FF
-        bits = (bits | bits << 4) & 0x0F0F_0F0F_0F0F_0F0F
-        bits = (bits | bits << 2) & 0x3333_3333_3333_3333
-        return (bits | bits << 1) & 0x5555_5555_5555_5555
     }
 
     private func index(of items: UnsafeMutablePointer<Item>, count: Int) -> SpatialIndex<Scalar> {

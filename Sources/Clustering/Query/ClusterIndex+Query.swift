@@ -82,6 +82,14 @@ extension ClusterIndex {
 
     private func collect(_ box: UnitBox, _ zoom: Zoom, _ limit: Int, _ found: inout [Node]) -> Bool {
         let level = max(options.minimumZoom, min(zoom.rawValue, options.maximumZoom + 1))
+        if let overlay {
+            return switch spatial {
+            case .float(let index):
+                overlay.collect(box, level: level, limit: limit, base: index, into: &found)
+            case .double(let index):
+                overlay.collect(box, level: level, limit: limit, base: index, into: &found)
+            }
+        }
         return switch spatial {
         case .float(let index): index.collect(box, zoom: level, limit: limit, into: &found)
         case .double(let index): index.collect(box, zoom: level, limit: limit, into: &found)

@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
+    /// Where a cluster is among those that changes made; nil where it is the base's.
+    @inline(__always) private func changed(_ cluster: ClusterOrdinal) -> (IndexOverlay, Int)? {
+        guard let overlay, let place = overlay.state.overlayCluster(Int(cluster.rawValue)) else { return nil }
+        return (overlay, place)
+    }
+
     /// A cluster's id as supercluster makes it: `((index << 5) | (zoom + 1)) + points`, where `index` is the
-    /// place in the next deeper level's list of the node that the cluster grew from.
+    /// place in the next deeper level's list of the node that the cluster grew from. A cluster that changes
+    /// made (see `updated`) has `2^48 + ((point << 5) | (zoom + 1))`, where `point` is the index of the point
+    /// that it grew from.
     public func id(of cluster: ClusterOrdinal) -> Int64 {
+        if let (overlay, place) = changed(cluster) { return overlay.id(ofCluster: place) }
         let ordinal = Int(cluster.rawValue)
         return (Int64(columns.originIndexes[ordinal]) << 5 | Int64(columns.zooms[ordinal]) + 1)
-            + Int64(pointCount)
+            + Int64(basePointCount)
     }
 
     /// The cluster with an id; nil where there is none. O(log clusters of its zoom).
     public func cluster(id: Int64) -> ClusterOrdinal? {
-        let (code, overflow) = id.subtractingReportingOverflow(Int64(pointCount))
+        guard let overlay else { return baseCluster(id: id) }
+        if let cluster = overlay.cluster(id: id) { return cluster }
+        guard let cluster = baseCluster(id: id), overlay.state.isAlive(cluster: Int(cluster.rawValue)) else {
+            return nil
+        }
+        return cluster
+    }
+
+    private func baseCluster(id: Int64) -> ClusterOrdinal? {
+        let (code, overflow) = id.subtractingReportingOverflow(Int64(basePointCount))
         guard !overflow, code >= 0 else { return nil }
         let zoom = Int(code & 31) - 1
         let origin = code >> 5
@@ -27,21 +45,27 @@ extension ClusterIndex {
     }
 
     /// How many points a cluster has, at least 2.
-    public func pointCount(of cluster: ClusterOrdinal) -> Int { Int(columns.counts[Int(cluster.rawValue)]) }
+    public func pointCount(of cluster: ClusterOrdinal) -> Int {
+        if let (overlay, place) = changed(cluster) { return Int(overlay.state.clusters[place].count) }
+        return Int(columns.counts[Int(cluster.rawValue)])
+    }
 
     /// The sum of a cluster's points' weights; nil where points are not weighted.
     public func weight(of cluster: ClusterOrdinal) -> Double? {
-        columns.weights.map { $0[pointCount + Int(cluster.rawValue)] }
+        columns.weights.map { $0[basePointCount + Int(cluster.rawValue)] }
     }
 
     /// The part that all of a cluster's points are of; nil where points were not parted.
     public func partition(of cluster: ClusterOrdinal) -> UInt32? {
-        columns.partitions.map { $0[pointCount + Int(cluster.rawValue)] }
+        columns.partitions.map { $0[basePointCount + Int(cluster.rawValue)] }
     }
 
     /// A cluster's centre in the unit square, in 64 bits.
     public func unitPosition(of cluster: ClusterOrdinal) -> (x: Double, y: Double) {
-        (columns.x[Int(cluster.rawValue)], columns.y[Int(cluster.rawValue)])
+        if let (overlay, place) = changed(cluster) {
+            return (overlay.state.clusters[place].x, overlay.state.clusters[place].y)
+        }
+        return (columns.x[Int(cluster.rawValue)], columns.y[Int(cluster.rawValue)])
     }
 
     /// A cluster's centre in degrees.
@@ -52,7 +76,10 @@ extension ClusterIndex {
 
     /// The deepest zoom at which a cluster is shown as one.
     public func zoom(of cluster: ClusterOrdinal) -> Zoom {
-        Zoom(rawValue: Int(columns.zooms[Int(cluster.rawValue)]))
+        if let (overlay, place) = changed(cluster) {
+            return Zoom(rawValue: Int(overlay.state.clusters[place].zoom))
+        }
+        return Zoom(rawValue: Int(columns.zooms[Int(cluster.rawValue)]))
     }
 
     /// The zoom at which a cluster falls into its children: one deeper than the deepest that shows it.
@@ -62,7 +89,15 @@ extension ClusterIndex {
 
     /// The cluster that a node goes into at a shallower zoom; nil at the shallowest.
     public func parent(of node: Node) -> ClusterOrdinal? {
-        let parent = columns.parents[number(node)]
+        let parent: UInt32
+        if let overlay {
+            parent = overlay.state.parent(of: NodeKey(node))
+        } else {
+            switch node {
+            case .point(let point): parent = columns.parents[Int(point.rawValue)]
+            case .cluster(let cluster): parent = columns.parents[basePointCount + Int(cluster.rawValue)]
+            }
+        }
         return parent == NodeNumber.none ? nil : ClusterOrdinal(rawValue: parent)
     }
 
@@ -73,55 +108,26 @@ extension ClusterIndex {
         return node
     }
 
-    /// A cluster's children: the node that it grew from, then those that joined, in input order of the
-    /// points that these grew from.
-    public func children(of cluster: ClusterOrdinal) -> Children {
-        let ordinal = Int(cluster.rawValue)
-        return Children(
-            index: self, bounds: Int(columns.childStarts[ordinal])..<Int(columns.childStarts[ordinal + 1]))
+    /// Whether a point is there: within the input, and not taken out since.
+    public func contains(_ point: PointIndex) -> Bool {
+        guard let overlay else { return Int(point.rawValue) < basePointCount }
+        return overlay.state.isAlive(point: Int(point.rawValue))
     }
 
-    /// A cluster's points, child by child as `children(of:)` has them, each with all its own: an order that
-    /// is the same on every build, so that pages neither repeat nor lose a leaf.
-    ///
-    /// - Complexity: O(1); reading a page costs the page, wherever it starts.
-    public func leaves(of cluster: ClusterOrdinal) -> Leaves {
-        let ordinal = Int(cluster.rawValue)
-        let start = Int(columns.leafStarts[ordinal])
-        return Leaves(leaves: columns.leaves, bounds: start..<start + Int(columns.counts[ordinal]))
+    /// A point's place in the input, points taken out since not counted.
+    public func inputPlace(of point: PointIndex) -> Int {
+        overlay?.inputPlace(of: point) ?? Int(point.rawValue)
     }
 
-    /// The tree as flat arrays, for whoever folds values up from points to clusters: by cluster where its
-    /// children start in `children`, one more at the end; children as node numbers, points first, then
-    /// `pointCount` plus the ordinal. A cluster's children come before it.
+    /// The tree of an index without changes as flat arrays, for whoever folds values up from points to
+    /// clusters: by cluster where its children start in `children`, one more at the end; children as node
+    /// numbers, points first, then `pointCount` plus the ordinal. A cluster's children come before it.
     public func withHierarchy<Result>(
         _ body: (_ childStarts: UnsafeBufferPointer<UInt32>, _ children: UnsafeBufferPointer<UInt32>) ->
             Result
     ) -> Result {
         body(
-            UnsafeBufferPointer(start: columns.childStarts.base, count: clusterCount + 1),
+            UnsafeBufferPointer(start: columns.childStarts.base, count: columns.childStarts.count),
             UnsafeBufferPointer(start: columns.children.base, count: columns.children.count))
-    }
-
-    public struct Children: RandomAccessCollection, Sendable {
-        let index: ClusterIndex
-        let bounds: Range<Int>
-
-        public var startIndex: Int { 0 }
-        public var endIndex: Int { bounds.count }
-        public subscript(position: Int) -> Node {
-            index.node(index.columns.children[bounds.lowerBound + position])
-        }
-    }
-
-    public struct Leaves: RandomAccessCollection, Sendable {
-        let leaves: Column<UInt32>
-        let bounds: Range<Int>
-
-        public var startIndex: Int { 0 }
-        public var endIndex: Int { bounds.count }
-        public subscript(position: Int) -> PointIndex {
-            PointIndex(rawValue: leaves[bounds.lowerBound + position])
-        }
     }
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+/// Points to be taken out of an index, put in, or put elsewhere.
+public struct PointChanges: Sendable {
+    public struct Placement: Sendable {
+        public let point: PointIndex
+        /// In degrees, -180 to 180.
+        public let longitude: Double
+        /// In degrees, -90 to 90.
+        public let latitude: Double
+
+        public init(point: PointIndex, longitude: Double, latitude: Double) {
+            self.point = point
+            self.longitude = longitude
+            self.latitude = latitude
+        }
+    }
+
+    /// Points that go, each once.
+    public var removed: [PointIndex] = []
+    /// Points that stay at their place in the input and lie elsewhere, or whose clusters are to be made anew
+    /// for another reason; each once.
+    public var moved: [Placement] = []
+    /// Points that come last in the input, numbered from the index's `pointLimit`.
+    public var added: [Placement] = []
+
+    public init() {}
+
+    public var isEmpty: Bool { removed.isEmpty && moved.isEmpty && added.isEmpty }
+    public var count: Int { removed.count + moved.count + added.count }
+}
+
+/// An index after changes.
+public struct IndexUpdate: Sendable {
+    public let index: ClusterIndex
+    /// The clusters that the changes made, by ordinal: a cluster's children come before it.
+    public let made: Range<UInt32>
+}
+
+extension ClusterIndex {
+    /// The number that the next point put in gets: above all that ever were.
+    public var pointLimit: Int { overlay?.state.pointLimit ?? basePointCount }
+
+    /// Whether there are no changes beside what was built.
+    public var isPlain: Bool { overlay == nil }
+
+    /// How much the changes beside what was built have grown, in nodes: with it grow an update's cost and
+    /// that of large listings, until an index is built anew.
+    public var overlaySize: Int {
+        overlay.map { $0.state.clusters.count + $0.state.placements.count + $0.state.removedPoints.count }
+            ?? 0
+    }
+
+    /// Whether `updated` knows how: pairs may cluster, and points have neither weights nor parts.
+    ///
+    /// Where a cluster takes three points or more, nodes that failed to make one are passed on in another
+    /// order than that of the input, and one point may change the order of all.
+    public var takesUpdates: Bool {
+        options.minimumPoints <= 2 && columns.weights == nil && columns.partitions == nil
+    }
+
+    /// The index after changes: all answers, the order of nodes included, are those of the points that there
+    /// are then, built anew; only ids of clusters differ. This index stays as it is.
+    ///
+    /// Ids: a cluster that the changes leave as it is keeps its id. One that they make or change has an id of
+    /// its own kind, which stays for as long as there is a cluster of its zoom that grew from the same point.
+    ///
+    /// - Parameters:
+    ///   - coordinates: where a point is that is neither among the changes nor was placed by earlier ones.
+    /// - Returns: nil where following the changes would cost more than building anew, or is not known.
+    /// - Complexity: the neighbourhoods of the changes and of the clusters above them, and a copy of the
+    ///   earlier changes.
+    public func updated(
+        _ changes: PointChanges,
+        coordinates: (PointIndex) -> (longitude: Double, latitude: Double)
+    ) -> IndexUpdate? {
+        guard takesUpdates, changes.count <= max(64, pointCount / 16),
+            pointLimit + changes.added.count < Int(UInt32.max / 2)
+        else { return nil }
+        let state =
+            overlay?.state ?? OverlayState(base: columns, pointCount: basePointCount, options: options)
+        let first = state.baseClusterCount + state.clusters.count
+        let changed: OverlayState? =
+            switch spatial {
+            case .float(let spatial):
+                withoutActuallyEscaping(coordinates) { Self.run(changes, state, spatial, $0) }
+            case .double(let spatial):
+                withoutActuallyEscaping(coordinates) { Self.run(changes, state, spatial, $0) }
+            }
+        guard let changed else { return nil }
+        let index = ClusterIndex(
+            options: options, pointCount: basePointCount, columns: columns, spatial: spatial,
+            overlay: IndexOverlay(changed))
+        let end = changed.baseClusterCount + changed.clusters.count
+        return IndexUpdate(
+            index: index, made: UInt32(truncatingIfNeeded: first)..<UInt32(truncatingIfNeeded: end))
+    }
+
+    private static func run<Scalar: Coordinate>(
+        _ changes: PointChanges, _ state: OverlayState, _ spatial: SpatialIndex<Scalar>,
+        _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
+    ) -> OverlayState? {
+        let updater = IndexUpdater(state: state, spatial: spatial, coordinates: coordinates)
+        return updater.run(changes) ? updater.state : nil
+    }
+}

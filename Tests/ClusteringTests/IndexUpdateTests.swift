@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import Clustering
+
+/// A changed index must answer as one built anew of the same points, to the bit and in the same order.
+@Suite struct IndexUpdateTests {
+    /// What the points are, by number, and the index as changes have made it.
+    private struct Live {
+        var places: [Position?]
+        var index: ClusterIndex
+        let original: [Position]
+
+        init(_ places: [Position], _ options: ClusteringOptions) throws {
+            self.places = places
+            original = places
+            index = try ClusterIndex.build(places, options)
+        }
+
+        /// Applies changes; false where the index asked to be built anew instead.
+        mutating func apply(_ changes: PointChanges) -> Bool {
+            let original = original
+            guard
+                let update = index.updated(
+                    changes,
+                    coordinates: { point in
+                        let place = original[Int(point.rawValue)]
+                        return (place.longitude, place.latitude)
+                    })
+            else { return false }
+            index = update.index
+            for point in changes.removed { places[Int(point.rawValue)] = nil }
+            for placement in changes.moved {
+                places[Int(placement.point.rawValue)] = Position(
+                    longitude: placement.longitude, latitude: placement.latitude)
+            }
+            for placement in changes.added {
+                places.append(Position(longitude: placement.longitude, latitude: placement.latitude))
+            }
+            return true
+        }
+    }
+
+    /// What a node shows, told without numbers that depend on gaps.
+    private struct Shown: Equatable, CustomStringConvertible {
+        var x = 0.0
+        var y = 0.0
+        var zoom = -1
+        var leaves: [Int] = []
+        /// By child: its first leaf and how many it has.
+        var children: [[Int]] = []
+        /// The same of the parent.
+        var parent: [Int]?
+
+        var description: String { "(\(x), \(y)) zoom \(zoom) leaves \(leaves.prefix(6)) of \(leaves.count)" }
+    }
+
+    private static func leaves(_ node: Node, _ index: ClusterIndex) -> [Int] {
+        switch node {
+        case .point(let point): [index.inputPlace(of: point)]
+        case .cluster(let cluster): index.leaves(of: cluster).map { index.inputPlace(of: $0) }
+        }
+    }
+
+    private static func ends(_ node: Node, _ index: ClusterIndex) -> [Int] {
+        guard case .cluster(let cluster) = node else { return leaves(node, index) }
+        let leaves = index.leaves(of: cluster)
+        return [index.inputPlace(of: leaves[0]), leaves.count]
+    }
+
+    private static func shown(_ node: Node, _ index: ClusterIndex) -> Shown {
+        var shown = Shown(leaves: leaves(node, index))
+        shown.parent = index.parent(of: node).map { ends(.cluster($0), index) }
+        if case .cluster(let cluster) = node {
+            (shown.x, shown.y) = index.unitPosition(of: cluster)
+            shown.zoom = index.zoom(of: cluster).rawValue
+            shown.children = index.children(of: cluster).map { ends($0, index) }
+            #expect(index.pointCount(of: cluster) == shown.leaves.count)
+            #expect(index.cluster(id: index.id(of: cluster)) == cluster)
+        }
+        return shown
+    }
+
+    private static func answers(_ index: ClusterIndex) -> [[Shown]] {
+        (index.options.minimumZoom...index.options.maximumZoom + 1).map { level in
+            var nodes: [Node] = []
+            _ = index.nodes(
+                west: -180, south: -90, east: 180, north: 90, at: Zoom(rawValue: level), into: &nodes)
+            return nodes.map { shown($0, index) }
+        }
+    }
+
+    /// Compares every level's answer; tells the first difference.
+    private static func expectEqual(_ live: Live, _ label: String) throws {
+        let fresh = try ClusterIndex.build(live.places.compactMap { $0 }, live.index.options)
+        #expect(live.index.pointCount == fresh.pointCount, "\(label)")
+        #expect(live.index.clusterCount == fresh.clusterCount, "\(label)")
+        for (place, (mine, theirs)) in zip(answers(live.index), answers(fresh)).enumerated() {
+            let level = place + live.index.options.minimumZoom
+            guard mine != theirs else { continue }
+            let first = zip(mine, theirs).first { $0 != $1 }
+            Issue.record(
+                "\(label), level \(level): \(mine.count) and \(theirs.count) nodes; \(String(describing: first))"
+            )
+            return
+        }
+    }
+
+    private static func changes(
+        _ random: inout SeededGenerator, _ live: Live, count: Int, area: (inout SeededGenerator) -> Position
+    ) -> PointChanges {
+        var changes = PointChanges()
+        var used: Set<Int> = []
+        for _ in 0..<count {
+            let kind = random.next() % 3
+            let alive = live.places.indices.filter { live.places[$0] != nil && !used.contains($0) }
+            if kind == 0 || alive.isEmpty {
+                let place = area(&random)
+                let number = live.index.pointLimit + changes.added.count
+                changes.added.append(
+                    .init(
+                        point: PointIndex(rawValue: UInt32(number)), longitude: place.longitude,
+                        latitude: place.latitude))
+                continue
+            }
+            let point = alive[Int(random.next() % UInt64(alive.count))]
+            used.insert(point)
+            if kind == 1 {
+                changes.removed.append(PointIndex(rawValue: UInt32(point)))
+            } else {
+                // Now and then only the contents change.
+                let place = random.next() % 4 == 0 ? live.places[point] ?? area(&random) : area(&random)
+                changes.moved.append(
+                    .init(
+                        point: PointIndex(rawValue: UInt32(point)), longitude: place.longitude,
+                        latitude: place.latitude))
+            }
+        }
+        return changes
+    }
+
+    private static let areas: [@Sendable (inout SeededGenerator) -> Position] = [
+        {
+            Position(
+                longitude: Double.random(in: 0..<1, using: &$0) * 0.02,
+                latitude: Double.random(in: 0..<1, using: &$0) * 0.02)
+        },
+        {
+            Position(
+                longitude: Double.random(in: 0..<1, using: &$0) * 300 - 150,
+                latitude: Double.random(in: 0..<1, using: &$0) * 140 - 70)
+        },
+        {
+            Position(
+                longitude: (Double.random(in: 0...8, using: &$0)).rounded() / 1e4,
+                latitude: (Double.random(in: 0...8, using: &$0)).rounded() / 1e4)
+        },
+        {
+            Position(
+                longitude: (Double.random(in: 0...3, using: &$0)).rounded() * 40,
+                latitude: Double.random(in: 0..<1, using: &$0) * 0.001)
+        },
+    ]
+
+    private static let variants: [ClusteringOptions] = [
+        ClusteringOptions(), ClusteringOptions(radius: 75, extent: 256, maximumZoom: 9),
+        ClusteringOptions(minimumZoom: 3, maximumZoom: 24, precision: .double),
+        ClusteringOptions(radius: 0, maximumZoom: 4),
+        ClusteringOptions(radius: 200, maximumZoom: 12, minimumPoints: 1),
+    ]
+
+    @Test(arguments: 0..<20) func followsRandomSequences(_ seed: Int) throws {
+        var random = SeededGenerator(state: UInt64(seed) + 77)
+        let options = Self.variants[seed % Self.variants.count]
+        let area = Self.areas[seed / Self.variants.count % Self.areas.count]
+        for round in 0..<25 {
+            let start = Int(random.next() % 40)
+            var live = try Live((0..<start).map { _ in area(&random) }, options)
+            for step in 0..<20 {
+                let changes = Self.changes(
+                    &random, live, count: Int(random.next() % 4) + 1, area: area)
+                guard live.apply(changes) else {
+                    Issue.record("refused")
+                    return
+                }
+                try Self.expectEqual(live, "seed \(seed), round \(round), step \(step), \(changes)")
+            }
+        }
+    }
+
+    /// Changes in town and country of larger sets, several at once.
+    @Test(arguments: [PointSet.gathered, .uniform, .crowd, .duplicates, .edges, .grid])
+    func followsChangesOfLargerSets(_ set: PointSet) throws {
+        var random = SeededGenerator(state: 5)
+        var live = try Live(set.places(1500), ClusteringOptions())
+        let pool = set.places(3000, seed: 9)
+        for step in 0..<6 {
+            let changes = Self.changes(&random, live, count: [1, 1, 40, 3, 90, 1][step]) {
+                pool[Int.random(in: 0..<pool.count, using: &$0)]
+            }
+            guard live.apply(changes) else {
+                Issue.record("refused")
+                return
+            }
+            try Self.expectEqual(live, "\(set) step \(step)")
+        }
+    }
+
+    @Test func leavesUntouchedClustersTheirIds() throws {
+        var live = try Live(PointSet.gathered.places(2000), ClusteringOptions())
+        let before = live.index
+        var changes = PointChanges()
+        changes.removed = [PointIndex(rawValue: 17)]
+        guard live.apply(changes) else {
+            Issue.record("refused")
+            return
+        }
+        var kept = 0
+        for ordinal in 0..<UInt32(before.clusterCount) {
+            let cluster = ClusterOrdinal(rawValue: ordinal)
+            let holds = before.leaves(of: cluster).contains { $0.rawValue == 17 }
+            let found = live.index.cluster(id: before.id(of: cluster))
+            if holds { #expect(found == nil) }
+            if found == cluster { kept += 1 }
+        }
+        #expect(kept > before.clusterCount - 60)
+        #expect(
+            live.index.contains(PointIndex(rawValue: 16)) && !live.index.contains(PointIndex(rawValue: 17)))
+    }
+
+    @Test func refusesWhatItCannotFollow() throws {
+        let places = PointSet.gathered.places(300)
+        var changes = PointChanges()
+        changes.removed = [PointIndex(rawValue: 1)]
+        let threes = try ClusterIndex.build(places, ClusteringOptions(minimumPoints: 3))
+        #expect(!threes.takesUpdates)
+        let weighted = try ClusterIndex.build(
+            places, ClusteringOptions(), weights: Array(repeating: 2, count: 300))
+        #expect(weighted.updated(changes, coordinates: { _ in (0, 0) }) == nil)
+        var many = PointChanges()
+        many.removed = (0..<200).map { PointIndex(rawValue: $0) }
+        let plain = try ClusterIndex.build(places, ClusteringOptions())
+        #expect(plain.updated(many, coordinates: { _ in (0, 0) }) == nil)
+    }
+}
