@@ -62,6 +62,21 @@ struct ClusterctlTests {
         return 1
     }
 
+    @Test("prints what changes in a viewport, a line a change")
+    func watching() throws {
+        _ = try run(["import", "cities", Self.cities])
+        let shown = try run([
+            "watch", "cities", "-z", "2", "-b", "-10,35,30,60", "--precision", "2", "-c", "1",
+        ])
+        #expect(shown.status == 0 && shown.output.hasSuffix("}\n"), "\(shown.errors)")
+        var replay = MarkerReplay()
+        try replay.apply(JSONReader.parse(shown.output))
+        let found = try json(["clusters", "cities", "-z", "2", "-b", "-10,35,30,60", "--precision", "2"])
+        #expect(replay.features == MarkerReplay.features(of: found) && !replay.features.isEmpty)
+        let refused = try run(["watch", "nowhere"])
+        #expect(refused.status == 1 && refused.errors.contains("nowhere"))
+    }
+
     @Test("shows tables to people")
     func tables() throws {
         _ = try run(["import", "cities", Self.cities])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import JSON
 import Testing
 
 @testable import clusterctl
@@ -71,6 +72,31 @@ import Testing
         let before = row.prefix { $0 == "█" }.count
         #expect(row == String(repeating: "█", count: before) + label + String(repeating: "█", count: before))
         #expect(lines[1] == lines[3].replacing("▀", with: "▄") || lines[1] == lines[3])
+    }
+
+    private func marker(_ key: String, _ longitude: Double, count: Int = 2) throws -> Marker {
+        let text = """
+            {"type":"Feature","id":5,"key":"\(key)","geometry":{"type":"Point","coordinates":[\(longitude),0]},\
+            "properties":{"cluster":true,"cluster_id":5,"point_count":\(count),"point_count_abbreviated":\(count)}}
+            """
+        return try #require(Marker(JSONReader.parse(text)))
+    }
+
+    @Test func theChosenClusterStaysChosenWhileItIsThere() throws {
+        var map = TerminalMap(camera: MapCamera(columns: 80, rows: 24))
+        try map.show([marker("a", 5), marker("b", 40)], keepingChoice: false)
+        #expect(map.chosenFeature?.longitude == 5)
+        map.chooseNext()
+        #expect(map.chosenFeature?.longitude == 40)
+        try map.show([marker("0", 1), marker("b", 40)], keepingChoice: true)
+        #expect(map.chosenFeature?.longitude == 40)
+        try map.show([marker("0", 1), marker("c", 40)], keepingChoice: true)
+        #expect(map.chosenFeature?.longitude == 1)
+        map.chooseNext()
+        try map.show([marker("0", 1), marker("c", 40)], keepingChoice: false)
+        #expect(map.chosenFeature?.longitude == 1)
+        map.show([], keepingChoice: true)
+        #expect(map.chosenFeature == nil)
     }
 
     @Test(arguments: [10, 80, 300]) func theStatusLineIsAsWideAsTheScreen(columns: Int) {

@@ -8,22 +8,7 @@ enum ClustersCommand: Subcommand {
     static let table = Command(
         "clusters", summary: "Show the clusters and points in a box at a zoom",
         operands: [CommandTable.source],
-        options: [
-            Option(
-                "bbox", short: "b", value: "W,S,E,N",
-                help: "the box in degrees: west, south, east, north; default: the world"),
-            Option(
-                "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
-                help: "the map's zoom; default 0"),
-            Option(
-                "limit", short: "n", value: "N", kind: .integer(0...(1 << 53)), help: "show so many at most"),
-            Option("properties", value: "NAME,...", help: "the properties to keep of each feature"),
-            Option("precision", value: "DECIMALS", kind: .integer(0...20), help: "round coordinates"),
-            Option(
-                "include", value: "WHAT,...",
-                help: "more about each cluster: hull, bbox, expansionZoom, coincident, anchor"),
-            CommandTable.filter, CommandTable.revision,
-        ],
+        options: viewportOptions,
         examples: [
             Example("clusterctl clusters cities --zoom 2", "shows the world"),
             Example("clusterctl clusters cities -b -10,35,30,60 -z 4 -n 20", "shows part of Europe"),
@@ -32,7 +17,26 @@ enum ClustersCommand: Subcommand {
                 "clusters large cities only"),
         ])
 
-    static func run(_ invocation: Invocation) async throws {
+    /// What tells of a viewport.
+    static let viewportOptions: [Option] = [
+        Option(
+            "bbox", short: "b", value: "W,S,E,N",
+            help: "the box in degrees: west, south, east, north; default: the world"),
+        Option(
+            "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
+            help: "the map's zoom; default 0"),
+        Option(
+            "limit", short: "n", value: "N", kind: .integer(0...(1 << 53)), help: "show so many at most"),
+        Option("properties", value: "NAME,...", help: "the properties to keep of each feature"),
+        Option("precision", value: "DECIMALS", kind: .integer(0...20), help: "round coordinates"),
+        Option(
+            "include", value: "WHAT,...",
+            help: "more about each cluster: hull, bbox, expansionZoom, coincident, anchor"),
+        CommandTable.filter, CommandTable.revision,
+    ]
+
+    /// The params that the options make.
+    static func params(_ invocation: Invocation) throws -> JSONObject {
         let arguments = invocation.arguments
         let box = try arguments.string("bbox").map { try self.box($0, invocation) } ?? .world
         var members: JSONObject = ["bbox": box.json, "zoom": .number(arguments.number("zoom") ?? 0)]
@@ -40,8 +44,11 @@ enum ClustersCommand: Subcommand {
         if let decimals = arguments.number("precision") { members["precision"] = .number(decimals) }
         if let names = arguments.string("properties") { members["properties"] = words(names) }
         if let names = arguments.string("include") { members["include"] = words(names) }
-        let answer = try await invocation.call(
-            "ClusterService/GetClusters", try invocation.queryParams(members))
+        return try invocation.queryParams(members)
+    }
+
+    static func run(_ invocation: Invocation) async throws {
+        let answer = try await invocation.call("ClusterService/GetClusters", params(invocation))
         guard !invocation.wantsJSON else { return try invocation.show(answer) { _ in } }
         let collection = try FeatureCollection(answer)
         guard !collection.features.isEmpty else { return invocation.remark("nothing there") }

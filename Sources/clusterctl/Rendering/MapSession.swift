@@ -5,7 +5,8 @@ import JSON
 
 /// A map in the terminal from its first picture to the key that ends it.
 ///
-/// One loop takes every event; the daemon is asked beside it, so keys are answered while an answer is on its way.
+/// One loop takes every event; the viewport is watched beside it, so keys are answered while a change is on its
+/// way.
 struct MapSession {
     let client: Client
     let source: String
@@ -15,8 +16,9 @@ struct MapSession {
     private var map: TerminalMap
     private var keys = MapKeyDecoder()
     private let events = TerminalEvents(interval: .seconds(1))
-    private var loading: Task<Void, Never>?
-    private var isLoading = false
+    private var watch: MapWatch?
+    private var hasMoved = true
+    private var hasFailed = false
 
     init(client: Client, source: String, extra: JSONObject, home: BoundingBox) {
         self.client = client
@@ -36,7 +38,7 @@ struct MapSession {
             guard handle(event) else { break }
             draw()
         }
-        loading?.cancel()
+        watch?.end()
     }
 
     /// False where the map ends.
@@ -53,17 +55,21 @@ struct MapSession {
             map.camera.columns = size.columns
             map.camera.rows = max(size.rows - 1, 1)
             load()
-        case .tick: if !isLoading { load() }
+        case .tick: if watch == nil { load() }
         case .ended: return false
-        case .loaded(let collection):
-            isLoading = false
-            let isSame = collection == map.collection
-            if !isSame { map.show(collection) }
+        case .loaded(let markers):
+            map.show(markers, keepingChoice: !hasMoved)
+            if hasFailed { map.message = "" }
+            hasFailed = false
+            hasMoved = false
         case .opened(let longitude, let latitude, let zoom):
             map.camera.look(longitude: longitude, latitude: latitude, zoom: zoom)
             load()
+        case .refused(let message): map.message = message
         case .failed(let message):
-            isLoading = false
+            watch?.end()
+            watch = nil
+            hasFailed = true
             map.message = message
         }
         return true
@@ -92,21 +98,17 @@ struct MapSession {
 
     // MARK: The daemon
 
-    /// Asks for what is in sight; an answer that is no longer wanted is given up.
+    /// Moves the watched viewport to what is in sight.
     private mutating func load() {
-        loading?.cancel()
-        isLoading = true
-        let (client, source, extra, events) = (client, source, extra, events.continuation)
+        hasMoved = true
         let (box, zoom) = (map.camera.frame.box, Double(map.camera.zoom))
-        loading = Task {
-            do {
-                let shown = try await client.clusters(
-                    of: source, in: box, zoom: zoom, extra: extra.with(["properties": .array([])]))
-                if !Task.isCancelled { events.yield(.loaded(shown)) }
-            } catch {
-                if !Task.isCancelled { events.yield(.failed(Self.message(error))) }
-            }
-        }
+        if let watch { return watch.move(to: box, zoom: zoom) }
+        let params = extra.with(["properties": .array([])])
+        let events = events.continuation
+        do {
+            let session = try client.viewport(of: source, in: box, zoom: zoom, extra: params)
+            watch = MapWatch(session) { events.yield($0) }
+        } catch { events.yield(.failed(Self.message(error))) }
     }
 
     /// Zooms to where the chosen cluster falls apart.
@@ -118,9 +120,9 @@ struct MapSession {
                 let zoom = try await client.expansionZoom(of: cluster.id, source: source, extra: extra)
                 events.yield(
                     .opened(longitude: feature.longitude, latitude: feature.latitude, zoom: zoom))
-            } catch { events.yield(.failed(Self.message(error))) }
+            } catch { events.yield(.refused(Self.message(error))) }
         }
     }
 
-    private static func message(_ error: any Error) -> String { (error as? RPCError)?.message ?? "\(error)" }
+    static func message(_ error: any Error) -> String { (error as? RPCError)?.message ?? "\(error)" }
 }

@@ -7,11 +7,15 @@ import Glibc
 enum MapEvent: Sendable {
     case input([UInt8])
     case resized
-    /// Time to look whether the source has changed.
+    /// Time to try again what has failed.
     case tick
     case ended
-    case loaded(FeatureCollection)
+    /// What is to be seen, after a change of the data or a move.
+    case loaded([Marker])
     case opened(longitude: Double, latitude: Double, zoom: Int)
+    /// A single question of the map's was not answered.
+    case refused(String)
+    /// The viewport is watched no more.
     case failed(String)
 }
 

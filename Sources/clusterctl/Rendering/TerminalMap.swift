@@ -5,7 +5,9 @@ import JSON
 /// The terminal's map: what is shown, and which cluster is chosen.
 struct TerminalMap {
     var camera: MapCamera
-    private(set) var collection: FeatureCollection?
+    private(set) var features: [Feature] = []
+    private var keys: [String] = []
+    private var isLoaded = false
     /// The chosen one's place among those shown.
     private(set) var chosen: Int?
     /// Said in place of the help, until the next key.
@@ -13,10 +15,16 @@ struct TerminalMap {
 
     init(camera: MapCamera) { self.camera = camera }
 
-    /// Shows new features, and chooses the cluster nearest to the middle.
-    mutating func show(_ collection: FeatureCollection) {
-        self.collection = collection
-        chosen = order.first
+    /// Shows new markers in place of the old, and chooses the cluster nearest to the middle.
+    ///
+    /// - Parameter keepingChoice: whether the chosen cluster stays chosen where it is still there.
+    mutating func show(_ markers: [Marker], keepingChoice: Bool) {
+        let key = chosen.map { keys[$0] }
+        features = markers.map(\.feature)
+        keys = markers.map(\.key)
+        isLoaded = true
+        let kept = keepingChoice ? key.flatMap { key in keys.firstIndex { $0 == key } } : nil
+        chosen = kept ?? order.first
     }
 
     /// Chooses the next cluster further out, from the last one the first again.
@@ -27,20 +35,19 @@ struct TerminalMap {
     }
 
     var chosenFeature: Feature? {
-        guard let collection, let chosen, collection.features.indices.contains(chosen) else { return nil }
-        return collection.features[chosen]
+        chosen.map { features[$0] }
     }
 
     /// The clusters in sight, from the middle outwards.
     private var order: [Int] {
         let frame = camera.frame
         func distance(_ place: Int) -> Double {
-            guard let feature = collection?.features[place] else { return .infinity }
+            let feature = features[place]
             let pixel = frame.pixel(longitude: feature.longitude, latitude: feature.latitude)
             let (x, y) = (pixel.x - Double(frame.width) / 2, pixel.y - Double(frame.height) / 2)
             return x * x + y * y
         }
-        let clusters = (collection?.features ?? []).indices.filter { collection?.features[$0].cluster != nil }
+        let clusters = features.indices.filter { features[$0].cluster != nil }
         return clusters.map { ($0, distance($0)) }.sorted { $0.1 < $1.1 }.map(\.0)
     }
 
@@ -55,7 +62,6 @@ struct TerminalMap {
 
     private func draw(on grid: inout TerminalGrid) {
         let frame = camera.frame
-        let features = collection?.features ?? []
         for feature in features where feature.cluster == nil {
             let place = frame.pixel(longitude: feature.longitude, latitude: feature.latitude)
             grid.text("•", at: place, ink: MarkerStyle.point)
@@ -107,8 +113,8 @@ struct TerminalMap {
     }
 
     private var counts: String {
-        guard let collection else { return "loading" }
-        let clusters = collection.features.filter { $0.cluster != nil }.count
-        return "\(clusters) clusters, \(collection.features.count - clusters) points"
+        guard isLoaded else { return "loading" }
+        let clusters = features.count { $0.cluster != nil }
+        return "\(clusters) clusters, \(features.count - clusters) points"
     }
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+import JSON
+
+/// `clusterctl watch`: what changes in a viewport, as it changes.
+enum WatchCommand: Subcommand {
+    static let table = Command(
+        "watch", summary: "Print what changes in a box at a zoom, as it changes",
+        details: [
+            "Prints a JSON object a line: first all there is, then each change as the source's data change: "
+                + "\"add\", features each with a \"key\"; \"remove\", keys; \"keep\", how many stay as they are; "
+                + "\"revision\". A feature under a key that is there already takes the other's place."
+        ],
+        operands: [CommandTable.source],
+        options: ClustersCommand.viewportOptions + [
+            Option(
+                "max-rate", short: "r", value: "HZ", kind: .number(0.01...1000),
+                help: "so many changes a second at most; default 10"),
+            Option(
+                "count", short: "c", value: "N", kind: .integer(1...(1 << 53)),
+                help: "end after so many changes; default: never"),
+        ],
+        examples: [
+            Example("clusterctl watch cities --zoom 2", "watches the world"),
+            Example("clusterctl watch cities -b -10,35,30,60 -z 4 -c 1", "prints what is there, with keys"),
+        ])
+
+    static func run(_ invocation: Invocation) async throws {
+        var params = try ClustersCommand.params(invocation)
+        if let rate = invocation.arguments.number("max-rate") { params["maxRateHz"] = .number(rate) }
+        var left = invocation.arguments.integer("count") ?? .max
+        let client = try await invocation.connect()
+        defer { client.close() }
+        let changes = try client.openBothWays(
+            "ClusterService/WatchClusters", params, options: invocation.callOptions)
+        for try await change in changes {
+            Terminal.write(change.bytes + [UInt8(ascii: "\n")])
+            left -= 1
+            if left == 0 { break }
+        }
+    }
+}

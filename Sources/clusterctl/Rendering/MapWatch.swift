@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+
+/// A map's viewport, watched beside the loop that draws it.
+final class MapWatch: Sendable {
+    private let reader: Task<Void, Never>
+    private let mover: Task<Void, Never>
+    private let moves: AsyncStream<Place>.Continuation
+
+    private struct Place: Sendable {
+        let box: BoundingBox
+        let zoom: Double
+    }
+
+    /// - Parameter tell: told what is to be seen whenever that changes, and why it is not.
+    init(_ session: ViewportSession, _ tell: @escaping @Sendable (MapEvent) -> Void) {
+        let (places, moves) = AsyncStream.makeStream(of: Place.self, bufferingPolicy: .bufferingNewest(1))
+        self.moves = moves
+        // A move that fails ends the reader too, which tells of it.
+        mover = Task {
+            for await place in places { try? await session.move(to: place.box, zoom: place.zoom) }
+        }
+        reader = Task {
+            do {
+                for try await update in session where update.isComplete {
+                    tell(.loaded(session.markers.values.sorted { $0.key < $1.key }))
+                }
+                tell(.failed("the daemon has ended the watching"))
+            } catch {
+                if !Task.isCancelled { tell(.failed(MapSession.message(error))) }
+            }
+        }
+    }
+
+    /// Only the newest of moves that come at once counts.
+    func move(to box: BoundingBox, zoom: Double) { moves.yield(Place(box: box, zoom: zoom)) }
+
+    func end() {
+        moves.finish()
+        reader.cancel()
+        mover.cancel()
+    }
+}
