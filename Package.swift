@@ -11,10 +11,10 @@ let package = Package(
         .executable(name: "clusterd", targets: ["clusterd"]),
         .executable(name: "clusterctl", targets: ["clusterctl"]),
         .library(name: "ClusterClient", targets: ["ClusterClient"]),
-        // For Benchmarks/ only: no promise to anybody.
+        // For Benchmarks/ and Fuzzing/ only: no promise to anybody.
         .library(
             name: "ClusterdInternals",
-            targets: ["Clustering", "ClusterSources", "GeoJSON", "Expressions", "JSON"]),
+            targets: ["Clustering", "ClusterSources", "ClusterProtocol", "GeoJSON", "Expressions", "JSON"]),
     ],
     targets: [
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),

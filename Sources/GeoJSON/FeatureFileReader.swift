@@ -8,7 +8,7 @@ import JSON
 /// (RFC 8142), or one feature; plain or compressed by gzip.
 public enum FeatureFileReader {
     /// How much of a file is read at once, in bytes.
-    private static let windowSize = 2 << 20
+    public static let windowSize = 2 << 20
 
     /// Adds all features of an open file to a builder, from the descriptor's current offset on. Where it
     /// throws, the builder can only be thrown away.
@@ -16,11 +16,12 @@ public enum FeatureFileReader {
     /// - Parameters:
     ///   - descriptor: an open, readable file; it stays open.
     ///   - threads: how many cores may be used.
+    ///   - windowSize: how much is read at once, in bytes; 1 or more.
     ///   - isCancelled: asked once every few MiB.
     /// - Complexity: O(size), some hundred MB/s a core; memory for a few windows, whatever the size.
     public static func read(
         descriptor: Int32, into builder: inout FeatureStoreBuilder, threads: Int = 1,
-        isCancelled: () -> Bool = { false }
+        windowSize: Int = windowSize, isCancelled: () -> Bool = { false }
     ) throws(GeoJSONError) {
         var reader = FeatureTextReader()
         var crew = ParserCrew(threads: max(1, threads), builder: builder)

@@ -1,0 +1,14 @@
+// swift-tools-version: 6.1
+// One program, a target by the environment's FUZZ_TARGET; built by scripts/fuzz, which adds the sanitizers.
+import PackageDescription
+
+let package = Package(
+    name: "Fuzzing",
+    dependencies: [.package(name: "clusterd", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: [.product(name: "ClusterdInternals", package: "clusterd")])
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import GeoJSON
+import Glibc
+
+/// The sections of a snapshot: a good index and a good store, damaged as the input says. What passes their
+/// checks must be safe to ask.
+///
+/// The input is a list of changes of four bytes: a section, a place (two bytes), and what is added there.
+final class SnapshotTarget: FuzzTarget {
+    private let options = ClusteringOptions()
+    private let count = 150
+    private var good: [IndexSection: [UInt8]] = [:]
+    private var store: [[UInt8]] = []
+
+    init() {
+        let longitudes = (0..<count).map { Double($0 * $0 % 311 - 150) }
+        let latitudes = (0..<count).map { Double($0 * 7 % 53 - 20) }
+        let index = longitudes.withUnsafeBufferPointer { longitudes in
+            latitudes.withUnsafeBufferPointer { latitudes in
+                try? ClusterIndex.build(longitudes: longitudes, latitudes: latitudes, options: options)
+            }
+        }
+        index?.forEachSection { (section: IndexSection, bytes: UnsafeRawBufferPointer) in
+            good[section] = Array(bytes)
+        }
+        if good.isEmpty { violated("an index can be built") }
+        var builder = FeatureStoreBuilder(policy: .reject, promoteId: nil)
+        let features = (0..<count).map {
+            #"{"type":"Feature","id":\#($0),"geometry":{"type":"Point","coordinates":[\#($0),1.5]},"properties":{"n":"\#($0)"}}"#
+        }
+        var text = "[\(features.joined(separator: ","))]"
+        let accepted = text.withUTF8 { text in
+            (try? builder.append(features: UnsafeRawBufferPointer(text))) != nil
+        }
+        if !accepted { violated("features can be read") }
+        builder.finish().withSections { (sections: FeatureSections) in
+            store = [sections.text, sections.blockStarts, sections.offsets, sections.checksums].map {
+                Array($0)
+            }
+        }
+    }
+
+    func take(_ input: UnsafeRawBufferPointer) {
+        var (index, store) = (good, store)
+        for change in stride(from: 0, to: input.count - 3, by: 4) {
+            let place = Int(input[change + 1]) << 8 | Int(input[change + 2])
+            if let section = IndexSection(rawValue: UInt32(input[change])) {
+                apply(place, input[change + 3], to: &index[section, default: []])
+            } else {
+                apply(place, input[change + 3], to: &store[Int(input[change]) % store.count])
+            }
+        }
+        let memory = SectionMemory()
+        ask(index.mapValues { memory.add($0) }, memory)
+        ask(store.map { memory.add($0) }, memory)
+    }
+
+    /// Adds to a byte; beyond the last it cuts or lengthens the section.
+    private func apply(_ place: Int, _ value: UInt8, to bytes: inout [UInt8]) {
+        if place < bytes.count {
+            bytes[place] &+= value
+        } else if value < 128 {
+            bytes.removeLast(min(bytes.count, Int(value)))
+        } else {
+            bytes += [UInt8](repeating: value, count: Int(value) - 127)
+        }
+    }
+
+    private func ask(_ sections: [IndexSection: UnsafeRawBufferPointer], _ memory: SectionMemory) {
+        guard
+            let index = try? ClusterIndex.onSections(
+                options: options, pointCount: count, owner: memory, sections: sections),
+            (try? index.validate()) != nil
+        else { return }
+        var nodes: [Node] = []
+        for zoom in 0...17 {
+            _ = index.nodes(
+                west: -180, south: -90, east: 180, north: 90, at: index.level(for: Double(zoom)), into: &nodes
+            )
+        }
+        for ordinal in 0..<UInt32(index.clusterCount) {
+            let cluster = ClusterOrdinal(rawValue: ordinal)
+            _ = index.children(of: cluster).map { index.parent(of: $0) }
+            _ = index.leaves(of: cluster).reduce(0) { $0 &+ $1.rawValue }
+            _ = (index.id(of: cluster), index.expansionZoom(of: cluster), index.coordinates(of: cluster))
+        }
+    }
+
+    private func ask(_ sections: [UnsafeRawBufferPointer], _ memory: SectionMemory) {
+        let parts = FeatureSections(
+            text: sections[0], blockStarts: sections[1], offsets: sections[2], checksums: sections[3])
+        guard let store = try? FeatureStore.onSections(parts, owner: memory) else { return }
+        for place in 0..<store.count {
+            _ = store.coordinates(place)
+            store.withProperties(place) { _ = $0.count }
+        }
+    }
+}
+
+/// Sections in aligned memory of their own, so that a read beyond one is seen.
+final class SectionMemory {
+    private var blocks: [UnsafeMutableRawBufferPointer] = []
+
+    func add(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
+        block.copyBytes(from: bytes)
+        blocks.append(block)
+        return UnsafeRawBufferPointer(block)
+    }
+
+    deinit { for block in blocks { block.deallocate() } }
+}
