@@ -44,6 +44,7 @@ extension Limits {
         live(
             "maxStreamBytes", \.maxStreamBytes,
             "Bytes of an import that wait to be worked on before nothing more is read from its client."),
+        live("maxWatchedFeatures", \.maxWatchedFeatures, "Features that all watching clients have."),
         live("maxInputBytes", \.maxInputBytes, "Bytes of unfinished messages, over all connections."),
         live(
             "maxTimeoutMs", \.maxTimeoutMs, from: 0,

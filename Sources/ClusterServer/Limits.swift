@@ -33,6 +33,8 @@ public struct Limits: Sendable, Equatable {
     public var maxInputBytes = 256 << 20
     /// Bytes of a stream's items that wait to be worked on; above, nothing more is read from its client.
     public var maxStreamBytes = 32 << 20
+    /// Features that all watching clients have; above, a viewport that would show more ends.
+    public var maxWatchedFeatures = 4 << 20
     /// The longest deadline, in milliseconds; also that of calls that tell none. 0: none.
     public var maxTimeoutMs = 0
     /// How long calls in flight may go on when the server ends, in milliseconds.

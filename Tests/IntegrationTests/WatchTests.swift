@@ -183,6 +183,24 @@ struct WatchTests {
         #expect(changes < 200)
     }
 
+    @Test("viewports that show more than there is room for end, the others go on")
+    func limitedMemory() throws {
+        let daemon = try DaemonProcess(limits: ["maxWatchedFeatures": 100])
+        let (client, other) = (try daemon.client(), try daemon.client())
+        _ = try other.call("SourceService/CreateSource", ["source": "s"])
+        _ = try other.importFeatures(
+            "s", GoldenDataset.points(kind: "u", count: 150, seed: 2).map(\.feature))
+        let params: JSONValue = ["source": "s", "bbox": Self.world, "zoom": 20, "limit": 60]
+        let first = try client.open(Self.method, params)
+        #expect(try client.receive()["item"]?["add"]?.array?.count == 60)
+        try client.open(Self.method, params)
+        #expect(RawClient.status(try client.receive()["error"]).status == "RESOURCE_EXHAUSTED")
+        try client.send(#"{"id":\#(first),"item":{"bbox":[0,0,0,0],"zoom":20}}"#)
+        #expect(try client.receive()["item"]?["keep"] == 0)
+        try client.open(Self.method, params)
+        #expect(try client.receive()["item"]?["add"]?.array?.count == 60)
+    }
+
     @Test("replayed changes are what GetClusters gives, whatever happens between", arguments: [1, 2])
     func replay(_ seed: UInt32) throws {
         var random = PythonRandom(seed: seed)

@@ -6,12 +6,18 @@ import JSON
 /// WatchClusters: a viewport's changes as they come.
 struct WatchHandler: ServerStreamHandler {
     let catalog: SourceCatalog
+    private let budget: WatchBudget
+
+    init(catalog: SourceCatalog) {
+        self.catalog = catalog
+        budget = WatchBudget(settings: catalog.settings)
+    }
 
     func begin(
         _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
     ) throws(RPCError) -> any ServerStream {
         try params.rejectUnknown(SourceCatalog.clustersParams.union(["maxRateHz"]))
-        return WatchStream(try WatchRequest(params, catalog), call, output)
+        return WatchStream(try WatchRequest(params, catalog), call, output, budget)
     }
 }
 

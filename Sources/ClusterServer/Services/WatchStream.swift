@@ -21,6 +21,7 @@ final class WatchStream: ServerStream {
     private let hasNews = Signal()
     /// What the client has.
     private var table = MarkerTable()
+    private let budget: WatchBudget
     private var shownRevision: UInt64?
     private var hasMoved = true
     private var work = Work.none
@@ -36,7 +37,10 @@ final class WatchStream: ServerStream {
     /// After so many nanoseconds a change that waits for its client is made anew, if it has been overtaken.
     private static let patience: UInt64 = 50_000_000
 
-    init(_ watch: WatchRequest, _ call: CallContext, _ output: any ServerStreamOutput) {
+    init(
+        _ watch: WatchRequest, _ call: CallContext, _ output: any ServerStreamOutput, _ budget: WatchBudget
+    ) {
+        self.budget = budget
         source = watch.source
         filter = watch.filter
         asked = watch.revision
@@ -44,8 +48,9 @@ final class WatchStream: ServerStream {
         pace = Pace(rate: watch.rate)
         self.call = call
         self.output = output
-        observation = source.observe { [hasNews] in
-            if hasNews.raise() { output.wantToSend() }
+        observation = source.observe { [hasNews, weak source] in
+            // Once is enough until it has been looked at; but an end is not to wait for the pace.
+            if hasNews.raise() || source?.isRetired != false { output.wantToSend() }
         }
         output.wantToSend()
     }
@@ -66,6 +71,7 @@ final class WatchStream: ServerStream {
     func ended() {
         work = .none
         observation = nil
+        budget.giveBack(table.count)
         table = MarkerTable()
     }
 
@@ -80,23 +86,29 @@ final class WatchStream: ServerStream {
             hasMoved = true
         case .none: break
         }
-        hasNews.lower()
         guard !source.isRetired else { throw RPCError(.sourceNotFound(source.name)) }
-        let revision = source.revision
-        try answering { () throws(SourceError) in try revision.check(asked: asked) }
         let now = MonotonicClock.now()
         let delay = pace.delay(at: now)
         if isEnding, !hasMoved || delay > 0 {
             bytes.append("{}")
             return .end
         }
-        guard hasMoved || revision.number != shownRevision else { return .nothing }
         guard delay == 0 else {
+            // Until then what is new stays where it is, and knocks no more.
             output.wantToSend(after: delay)
             return .nothing
         }
+        hasNews.lower()
+        let revision = source.revision
+        try answering { () throws(SourceError) in try revision.check(asked: asked) }
+        guard hasMoved || revision.number != shownRevision else { return .nothing }
         pace.sent(at: now)
         return try show(revision, into: &bytes)
+    }
+
+    private func adopt(_ next: MarkerTable) throws(RPCError) {
+        try budget.change(from: table.count, to: next.count)
+        table = next
     }
 
     private func isOvertaken(_ job: WatchJob) -> Bool {
@@ -110,7 +122,7 @@ final class WatchStream: ServerStream {
         let job = WatchJob(revision, filter, query, from: table)
         if job.isQuick {
             try job.run(call, into: &bytes)
-            table = job.table
+            try adopt(job.table)
             if isEnding { output.wantToSend() }
             return .item
         }
@@ -128,7 +140,7 @@ final class WatchStream: ServerStream {
     private func deliver(_ job: WatchJob, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
         if let error = job.error { throw error }
         job.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        table = job.table
+        try adopt(job.table)
         // Whatever has changed since is told in its turn.
         output.wantToSend()
         return .item
