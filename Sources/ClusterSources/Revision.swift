@@ -18,11 +18,11 @@ public final class Revision: Sendable {
     let columns: SourceColumns
     let shared: SharedState
     /// Made when first asked for.
-    private let identifiers = Mutex<IdentifierIndex?>(nil)
+    private let identifiers: Mutex<IdentifierIndex?>
 
     init(
         number: UInt64, options: SourceOptions, store: FeatureStore, columns: SourceColumns, view: View,
-        buildMilliseconds: Double, shared: SharedState
+        buildMilliseconds: Double, identifiers: IdentifierIndex? = nil, shared: SharedState
     ) {
         self.number = number
         self.options = options
@@ -30,8 +30,12 @@ public final class Revision: Sendable {
         self.columns = columns
         self.view = view
         self.buildMilliseconds = buildMilliseconds
+        self.identifiers = Mutex(identifiers)
         self.shared = shared
     }
+
+    /// Whether it was built as a whole: no changes lie beside features and clusters.
+    public var isPlain: Bool { store.isPlain && view.index.isPlain }
 
     /// Whether an import ever succeeded.
     public var hasData: Bool { number > 0 }

@@ -6,6 +6,8 @@ final class SharedState: Sendable {
     let limits: SourceLimits
     let filteredViews: FilteredViewCache
     let memory: MemoryBudget
+    /// How updates of single features were done.
+    let updates = UpdateCounts()
     private let lastRevision = Atomic<UInt64>(0)
 
     init(limits: SourceLimits) {

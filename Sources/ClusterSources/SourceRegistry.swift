@@ -61,6 +61,10 @@ public final class SourceRegistry: Sendable {
         sources.withLock { Array($0.values) }.sorted { $0.name < $1.name }
     }
 
+    /// How many updates of single features only looked at what they changed, and how many had to cluster a
+    /// whole source anew; over all sources.
+    public var updateCounts: (followed: Int, rebuilt: Int) { shared.updates.values }
+
     /// Bytes that the cached indexes of filtered features hold, over all sources.
     public var filterCacheBytes: Int { shared.filteredViews.bytes }
 }

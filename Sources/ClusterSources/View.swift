@@ -40,7 +40,8 @@ public final class View: Sendable {
     /// The point that a feature is; nil where the feature is not in this view.
     func point(of feature: Int) -> PointIndex? {
         guard let members else {
-            return feature < index.pointCount ? PointIndex(rawValue: UInt32(feature)) : nil
+            let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: feature))
+            return index.contains(point) ? point : nil
         }
         // Members ascend.
         var (low, high) = (0, members.count)
@@ -70,7 +71,7 @@ public final class View: Sendable {
 
     /// Bytes that the view holds.
     var memoryBytes: Int {
-        indexBytes + aggregates.reduce(0) { $0 + $1.column.memoryBytes }
+        indexBytes + aggregates.reduce(0) { $0 + $1.memoryBytes }
     }
 }
 
@@ -80,17 +81,29 @@ struct NamedAggregate: Sendable {
     /// The name as JSON with its colon, ready to be written.
     let key: [UInt8]
     let column: AggregateColumn
+    /// Values of the clusters that updates made, whose ordinals come after those of `column`.
+    let made: AggregateColumn?
     /// Whether clusters tell something of their own under this name, which wins.
     let isHidden: Bool
 
-    init(name: String, column: AggregateColumn) {
+    init(name: String, column: AggregateColumn, made: AggregateColumn? = nil) {
         self.name = name
         self.column = column
+        self.made = made
         isHidden = Self.builtIn.contains(name)
         var writer = ByteWriter()
         writer.append(json: name)
         writer.append(":")
         key = writer.bytes
+    }
+
+    var memoryBytes: Int { column.memoryBytes + (made?.memoryBytes ?? 0) }
+
+    func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
+        guard let made, let place = column.placeBeyond(cluster) else {
+            return column.write(cluster, of: index, into: &bytes)
+        }
+        made.write(ClusterOrdinal(rawValue: place), of: index, into: &bytes)
     }
 
     private static let builtIn: Set<String> = [

@@ -14,6 +14,8 @@ public final class FeatureStore: Sendable {
     let blockStarts: [Int]
     /// By feature: where its record starts, from its block's start; one more at the end.
     let offsets: [UInt32]
+    /// What is otherwise than in the members above, which are the base's; nil where there is nothing.
+    let changes: FeatureChanges?
     /// Coordinates that reading has left, until they are asked for or given up.
     private let fresh: Mutex<FreshCoordinates?>
 
@@ -30,26 +32,42 @@ public final class FeatureStore: Sendable {
         self.blob = blob
         self.blockStarts = blockStarts
         self.offsets = offsets
+        self.changes = nil
         self.fresh = Mutex(fresh)
+    }
+
+    init(changes: FeatureChanges, count: Int) {
+        self.count = count
+        self.changes = changes
+        blob = changes.base.blob
+        blockStarts = changes.base.blockStarts
+        offsets = changes.base.offsets
+        fresh = Mutex(nil)
     }
 
     /// The memory that the features hold, in bytes.
     public var memoryBytes: Int {
         blob.count + offsets.count * MemoryLayout<UInt32>.stride + blockStarts.count
-            * MemoryLayout<Int>.stride
+            * MemoryLayout<Int>.stride + (changes?.memoryBytes ?? 0)
     }
 
     @inline(__always) func start(_ index: Int) -> Int {
-        index == count ? blob.count : blockStarts[index / Self.blockSize] + Int(offsets[index])
+        index == offsets.count ? blob.count : blockStarts[index / Self.blockSize] + Int(offsets[index])
     }
 
     @inline(__always) func record(_ index: Int) -> FeatureRecord {
+        if let changes, let place = changes.place(of: index) { return record(place, changes) }
         let range = start(index)..<start(index + 1)
         // A damaged file's record is empty; `isDamaged` tells afterwards that answers made of it are wrong.
         if let guardian = blob.guardian, !guardian.admits(range, of: blob.bytes) {
             return FeatureRecord(UnsafeRawBufferPointer(start: nil, count: 0))
         }
         return FeatureRecord(UnsafeRawBufferPointer(rebasing: blob.bytes[range]))
+    }
+
+    private func record(_ place: FeatureChanges.Place, _ changes: FeatureChanges) -> FeatureRecord {
+        guard place.store != .max else { return FeatureRecord(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return changes.stores[Int(place.store)].record(Int(place.row))
     }
 
     /// A feature's first coordinate, in degrees. O(1): its text is read.
@@ -60,6 +78,7 @@ public final class FeatureStore: Sendable {
 
     public func coordinates(_ index: Int) -> (longitude: Double, latitude: Double) {
         let text = record(index).coordinates
+        guard !text.isEmpty else { return (0, 0) }
         var place = 1
         let longitude = Self.number(text, &place)
         return (longitude, Self.number(text, &place))

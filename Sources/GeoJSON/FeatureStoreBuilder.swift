@@ -137,6 +137,7 @@ public struct FeatureSlice {
 extension FeatureStore {
     /// A store of the features of slices, one behind the other. O(their bytes).
     public static func joining(_ slices: [FeatureSlice]) -> FeatureStore {
+        let slices = slices.flatMap { $0.store.plainSlices($0.rows) }
         let sizes = slices.map { $0.store.start($0.rows.upperBound) - $0.store.start($0.rows.lowerBound) }
         let blob = FeatureBlob(capacity: sizes.reduce(0, +))
         var ends = RecordOffsets()

@@ -31,6 +31,20 @@ enum AggregateColumn: Sendable {
         }
     }
 
+    /// How far past the column's end a cluster is; nil where the column has it, or has no end.
+    func placeBeyond(_ cluster: ClusterOrdinal) -> UInt32? {
+        let count: Int
+        switch self {
+        case .numbers(let numbers): count = numbers.count
+        case .flags(let flags): count = flags.count
+        case .values(let values): count = values.count
+        case .means(let sums, _): count = sums.count
+        case .counts(let counts): count = counts.count
+        case .labels: return nil
+        }
+        return Int(cluster.rawValue) < count ? nil : cluster.rawValue - UInt32(truncatingIfNeeded: count)
+    }
+
     var memoryBytes: Int {
         switch self {
         case .numbers(let numbers): numbers.count * MemoryLayout<Double>.stride

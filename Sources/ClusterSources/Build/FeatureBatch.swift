@@ -50,7 +50,7 @@ struct FeatureBatch {
 
     /// A store of the loaded features after those of another.
     func store(after base: FeatureStore?) -> FeatureStore {
-        if case .all = loaded, base.map({ $0.count == 0 }) ?? true { return store }
+        if case .all = loaded, base.map({ $0.count == 0 }) ?? true { return store.plain() }
         let first = base.map { $0.count > 0 ? [FeatureSlice(store: $0, rows: 0..<$0.count)] : [] } ?? []
         return FeatureStore.joining(first + slices)
     }

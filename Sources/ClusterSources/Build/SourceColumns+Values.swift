@@ -9,7 +9,9 @@ extension SourceColumns {
         _ members: [UInt32]?, of store: FeatureStore, zoom: Double? = nil, _ cancellation: Cancellation
     ) -> RowSource {
         RowSource(
-            columns: columns, rows: members ?? Array(0..<UInt32(truncatingIfNeeded: store.count)), zoom: zoom,
+            columns: columns,
+            rows: members ?? store.livingPlaces ?? Array(0..<UInt32(truncatingIfNeeded: store.count)),
+            zoom: zoom,
             feature: { Self.feature($0, of: store) }, isCancelled: { cancellation.isCancelled })
     }
 

@@ -60,13 +60,8 @@ struct ViewMaker {
             longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
             options: options.clustering, threads: threads, isCancelled: { cancellation.isCancelled })
         guard !longitudes.isEmpty else { return (index, nil) }
-        var box = Box(west: .infinity, south: .infinity, east: -.infinity, north: -.infinity)
-        for place in longitudes.indices {
-            box.west = min(box.west, longitudes[place])
-            box.south = min(box.south, latitudes[place])
-            box.east = max(box.east, longitudes[place])
-            box.north = max(box.north, latitudes[place])
-        }
+        var box = Box.nowhere
+        for place in longitudes.indices { box.include((longitudes[place], latitudes[place])) }
         return (index, box)
     }
 }

@@ -34,10 +34,11 @@ extension Revision {
         _ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation
     ) throws(SourceError) -> View {
         let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
-        let columns = try columns.including(expression.propertyNames, of: store, cancellation)
+        let columns = try columns.including(
+            expression.propertyNames.union(options.propertyNames), of: store, cancellation)
         let rows = columns.rows(nil, of: store, zoom: zoom, cancellation)
         guard let passing = expression.passing(rows) else { throw .cancelled }
-        if passing.count == store.count { return view }
+        if passing.count == pointCount { return view }
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: shared.limits.buildThreads,
             cancellation: cancellation)

@@ -7,6 +7,8 @@ import GeoJSON
 struct IdentifierIndex: Sendable {
     /// The hash's upper 32 bits above the place.
     private let entries: [UInt64]
+    /// Features that came later, beyond the places of `entries`.
+    private var added: [FeatureIdentifier: [Int]] = [:]
 
     /// - Complexity: O(features × log(features)); some 0.2 s for a million.
     init(_ store: FeatureStore, _ cancellation: Cancellation) throws(SourceError) {
@@ -22,9 +24,15 @@ struct IdentifierIndex: Sendable {
         self.entries = entries
     }
 
-    var memoryBytes: Int { entries.count * MemoryLayout<UInt64>.stride }
+    var memoryBytes: Int { entries.count * MemoryLayout<UInt64>.stride + added.count * 64 }
 
-    /// The places of all features that have the id, ascending. O(log features).
+    /// The same with a feature whose place is greater than all others'.
+    mutating func add(_ identifier: FeatureIdentifier, at place: Int) {
+        added[identifier, default: []].append(place)
+    }
+
+    /// The places of all features that have the id, ascending, in the store that the index was made of or one
+    /// that changed it since. O(log features).
     func places(of identifier: FeatureIdentifier, in store: FeatureStore) -> [Int] {
         let prefix = Self.prefix(identifier.stableHash)
         var (low, high) = (0, entries.count)
@@ -38,7 +46,8 @@ struct IdentifierIndex: Sendable {
             if store.featureIdentifier(place) == identifier { found.append(place) }
             low += 1
         }
-        return found
+        guard let later = added[identifier] else { return found }
+        return found + later.filter { store.featureIdentifier($0) == identifier }
     }
 
     private static func prefix(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }

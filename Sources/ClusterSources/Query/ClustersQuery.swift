@@ -34,6 +34,17 @@ public struct Box: Sendable, Equatable {
 
     /// The whole world.
     public static let world = Box(west: -180, south: -90, east: 180, north: 90)
+
+    /// The extent of no points, to be widened.
+    static let nowhere = Box(west: .infinity, south: .infinity, east: -.infinity, north: -.infinity)
+
+    /// Widens the box so that it reaches a place, without regard to the antimeridian.
+    mutating func include(_ place: (longitude: Double, latitude: Double)) {
+        west = min(west, place.longitude)
+        south = min(south, place.latitude)
+        east = max(east, place.longitude)
+        north = max(north, place.latitude)
+    }
 }
 
 /// How much of each feature an answer tells.

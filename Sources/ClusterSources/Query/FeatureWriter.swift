@@ -65,7 +65,7 @@ struct FeatureWriter {
     func writeAggregates(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
         for aggregate in view.aggregates where tells(aggregate) {
             bytes.append(contentsOf: aggregate.key)
-            aggregate.column.write(cluster, of: view.index, into: &bytes)
+            aggregate.write(cluster, of: view.index, into: &bytes)
             bytes.append(",")
         }
     }

@@ -92,7 +92,7 @@ extension Revision {
     /// The point's place in the input where the options ask for that, else its own id where it has one.
     func writeIdentifier(of point: PointIndex, in view: View, into bytes: inout ByteWriter) {
         if options.generateId {
-            bytes.append(integer: Int64(point.rawValue))
+            bytes.append(integer: Int64(view.index.inputPlace(of: point)))
         } else {
             store.writeIdentifier(view.feature(of: point), into: &bytes)
         }

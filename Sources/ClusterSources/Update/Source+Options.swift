@@ -12,9 +12,10 @@ extension Source {
     ) throws(SourceError) -> SourceDescription {
         let revision = try change(cancellation) { (base) throws(SourceError) -> Revision in
             guard base.hasData else { return try .empty(options: options, shared: shared) }
+            let plain = base.store.plain()
             let store =
                 options.promoteId == base.options.promoteId
-                ? base.store : try Self.read(base.store, promoteId: options.promoteId, cancellation)
+                ? plain : try Self.read(plain, promoteId: options.promoteId, cancellation)
             let maker = RevisionMaker(
                 options: options, shared: shared, owner: owner, cancellation: cancellation)
             let batch = try maker.screen(store, policy: .reject)

@@ -12,9 +12,9 @@ struct UpdatePlan {
     private(set) var removed = 0
     private(set) var missing = 0
     /// By place in the old store: the new feature that takes it, or nil for none.
-    private var changes: [Int: Int?] = [:]
+    private(set) var changes: [Int: Int?] = [:]
     /// New features that go last, by their place among the new.
-    private var additions: [Int] = []
+    private(set) var additions: [Int] = []
 
     /// - Parameters:
     ///   - upserts: the new features' ids by place; of equal ones the last counts.

@@ -24,39 +24,6 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
         #expect(try features(test) == features(fresh))
     }
 
-    @Test func answersAsIfLoadedAnew() throws {
-        var random = PythonRandom(seed: 11)
-        let (test, fresh) = (try TestSource(options: Self.options), try TestSource(options: Self.options))
-        var model: [(id: Int, text: String)] = []
-        for _ in 0..<40 {
-            var upserts: [String] = []
-            var removals: [FeatureIdentifier] = []
-            for number in Set((0..<random.randrange(6)).map { _ in random.randrange(60) }) {
-                let text = point(
-                    number, Double(random.randrange(40)), Double(random.randrange(20)),
-                    #"{"v":\#(random.randrange(9))}"#)
-                if let place = model.firstIndex(where: { $0.id == number }), random.randrange(3) == 0 {
-                    model.remove(at: place)
-                    removals.append(try id(number))
-                    continue
-                }
-                upserts.append(text)
-                if let place = model.firstIndex(where: { $0.id == number }) {
-                    model[place].text = text
-                } else {
-                    model.append((number, text))
-                }
-            }
-            _ = try test.update(upsert: "[" + upserts.joined(separator: ",") + "]", remove: removals)
-            try fresh.load("[" + model.map(\.text).joined(separator: ",") + "]")
-            for zoom in [0.0, 3, 5, 17] {
-                #expect(try features(test, zoom) == features(fresh, zoom))
-            }
-        }
-    }
-
-    private static let options = #"{"clusterProperties":{"sum":["+",["get","v"]]}}"#
-
     private func features(_ test: TestSource, _ zoom: Double = 0) throws -> String {
         let text = try test.world(zoom).text
         return String(text.prefix(upTo: text.range(of: ",\"revision\":")?.lowerBound ?? text.endIndex))

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+
+/// Features to put in, by their ids, and ids of features to take out.
+struct FeatureUpdate: Sendable {
+    let store: FeatureStore
+    /// By row of the store.
+    let identifiers: [FeatureIdentifier]
+    let removals: [FeatureIdentifier]
+
+    /// - Parameters:
+    ///   - json: the text of a JSON array of features, each with an id; nil for none.
+    ///   - removals: none of them an id of the features.
+    init(
+        upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], promoteId: String?
+    ) throws(SourceError) {
+        var builder = FeatureStoreBuilder(policy: .reject, promoteId: promoteId)
+        if let json {
+            do throws(GeoJSONError) {
+                try builder.append(features: json)
+            } catch {
+                throw SourceError(error)
+            }
+        }
+        store = builder.finish()
+        var identifiers: [FeatureIdentifier] = []
+        for place in 0..<store.count {
+            guard let identifier = store.featureIdentifier(place) else {
+                throw .badFeature(
+                    index: place, reason: "noIdentifier",
+                    message: "Feature \(place) has no id to be updated by.")
+            }
+            identifiers.append(identifier)
+        }
+        self.identifiers = identifiers
+        self.removals = removals
+        let upserted = Set(identifiers)
+        for (place, identifier) in removals.enumerated() where upserted.contains(identifier) {
+            throw .invalidParameter(path: "remove[\(place)]", message: "is among the features to upsert too")
+        }
+    }
+
+    /// Makes the revision that a base becomes by the update, looking only at what changes where that is
+    /// known how; else everything is clustered anew. The answers are the same either way, ids apart.
+    func apply(
+        to base: Revision, owner: UInt32?, _ cancellation: Cancellation
+    ) throws(SourceError) -> (Revision, UpdatePlan) {
+        let start = ContinuousClock.now
+        let shared = base.shared
+        let maker = RevisionMaker(
+            options: base.options, shared: shared, owner: owner, cancellation: cancellation)
+        let loaded = try maker.screen(store, policy: .reject).loaded
+        let index = try base.identifierIndex(cancellation)
+        let plan = UpdatePlan(
+            upserts: identifiers, isLoaded: { loaded.contains($0) }, removals: removals,
+            places: { index.places(of: $0, in: base.store) })
+        let live = try LiveUpdate(
+            base: base, update: self, plan: plan, identifiers: index, cancellation: cancellation
+        ).make(since: start)
+        shared.updates.count(isFollowed: live != nil)
+        if let live { return (live, plan) }
+        return (try maker.make(FeatureStore.joining(plan.slices(old: base.store, new: store))), plan)
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import Expressions
+import GeoJSON
+
+/// Folds aggregated properties for the clusters that an update made, from their children's values.
+struct LiveAggregates {
+    let options: SourceOptions
+    let view: View
+    let update: IndexUpdate
+    /// The features as they are after the update.
+    let store: FeatureStore
+    let cancellation: Cancellation
+
+    /// Whether a cluster's value follows from its children's alone: not so where an initial value is folded
+    /// in at the end, points themselves are looked at, or an expression reads other properties' values.
+    static func isFollowable(_ property: ClusterProperty) -> Bool {
+        switch property.folding {
+        case .simple(_, let initial): initial == nil
+        case .mean, .count: true
+        case .distinct, .histogram, .reduce: false
+        }
+    }
+
+    /// All aggregates with the new clusters' values; nil where a value could not be worked out, which a build
+    /// of everything counts and tells.
+    func make() throws(SourceError) -> [NamedAggregate]? {
+        guard !view.aggregates.isEmpty else { return [] }
+        let points = childPoints
+        let rows = try rows(of: points)
+        var aggregates: [NamedAggregate] = []
+        for aggregate in view.aggregates {
+            guard
+                let property = options.clusterProperties.first(where: {
+                    $0.property.name == aggregate.name
+                })?.property
+            else { return nil }
+            guard let values = property.map.values(rows) else { throw .cancelled }
+            let fold = LiveFold(
+                update: update, index: update.index,
+                rows: Dictionary(uniqueKeysWithValues: points.enumerated().map { ($1, $0) }))
+            guard values.errors.isEmpty, let made = fold.fold(property, aggregate, values) else { return nil }
+            aggregates.append(NamedAggregate(name: aggregate.name, column: aggregate.column, made: made))
+        }
+        return aggregates
+    }
+
+    /// The points that are children of new clusters.
+    private var childPoints: [PointIndex] {
+        update.made.flatMap { ordinal in
+            update.index.children(of: ClusterOrdinal(rawValue: ordinal)).compactMap { child in
+                if case .point(let point) = child { point } else { nil }
+            }
+        }
+    }
+
+    /// The columns of these points' features alone.
+    private func rows(of points: [PointIndex]) throws(SourceError) -> RowSource {
+        let some = FeatureStore.joining(
+            points.map { FeatureSlice(store: store, rows: Int($0.rawValue)..<Int($0.rawValue) + 1) })
+        let columns = try SourceColumns(some, reading: options.propertyNames, cancellation)
+        return columns.rows(nil, of: some, cancellation)
+    }
+}
+
+/// The folding of one property's values for new clusters, children first.
+private struct LiveFold {
+    let update: IndexUpdate
+    let index: ClusterIndex
+    /// By point: its row among the mapped values.
+    let rows: [PointIndex: Int]
+
+    /// The new clusters' values behind those of earlier updates; nil where one is null.
+    func fold(
+        _ property: ClusterProperty, _ aggregate: NamedAggregate, _ values: RowValues
+    ) -> AggregateColumn? {
+        switch (property.folding, aggregate.column) {
+        case (.simple(let simple, _), .numbers(let base)):
+            var made: [Double] = []
+            if case .numbers(let earlier)? = aggregate.made { made = earlier }
+            let points = zip(values.numbers, values.kinds).map { $1 == .number ? $0 : Double.nan }
+            fold(points, base, &made) { a, b in a.isNaN || b.isNaN ? .nan : simple.fold(a, b) }
+            return made.contains(where: \.isNaN) ? nil : .numbers(made)
+        case (.simple(let simple, _), .flags(let base)):
+            var made: [UInt8] = []
+            if case .flags(let earlier)? = aggregate.made { made = earlier }
+            let decisive: UInt8 = simple == .all ? 0 : 1
+            fold(flags(values), base, &made) { a, b in a == decisive || a == 2 ? a : b }
+            return made.contains(2) ? nil : .flags(made)
+        case (.mean, .means(let sums, let counts)):
+            var (madeSums, madeCounts): ([Double], [UInt32]) = ([], [])
+            if case .means(let earlierSums, let earlierCounts)? = aggregate.made {
+                (madeSums, madeCounts) = (earlierSums, earlierCounts)
+            }
+            fold(zip(values.numbers, values.kinds).map { $1 == .number ? $0 : 0 }, sums, &madeSums) {
+                $0 + $1
+            }
+            fold(values.kinds.map { $0 == .number ? 1 : 0 }, counts, &madeCounts) { $0 &+ $1 }
+            return .means(sums: madeSums, counts: madeCounts)
+        case (.count, .counts(let base)):
+            var made: [UInt32] = []
+            if case .counts(let earlier)? = aggregate.made { made = earlier }
+            fold(values.kinds.map { $0 == .null ? 0 : 1 }, base, &made) { $0 &+ $1 }
+            return .counts(made)
+        default:
+            return nil
+        }
+    }
+
+    private func flags(_ values: RowValues) -> [UInt8] {
+        values.kinds.indices.map { place in
+            guard values.kinds[place] == .other else { return 2 }
+            switch values.others[Int(values.numbers[place])] {
+            case .bool(let flag): return flag ? 1 : 0
+            default: return 2
+            }
+        }
+    }
+
+    private func fold<Value>(
+        _ points: [Value], _ base: [Value], _ made: inout [Value], _ combine: (Value, Value) -> Value
+    ) {
+        for ordinal in update.made {
+            var folded: Value?
+            for child in index.children(of: ClusterOrdinal(rawValue: ordinal)) {
+                let next: Value
+                switch child {
+                case .point(let point):
+                    guard let row = rows[point] else { continue }
+                    next = points[row]
+                case .cluster(let cluster):
+                    let place = Int(cluster.rawValue)
+                    next = place < base.count ? base[place] : made[place - base.count]
+                }
+                folded = folded.map { combine($0, next) } ?? next
+            }
+            // Every cluster has children, and every child a value.
+            if let folded { made.append(folded) }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+/// Features of a store that are others than its base has at their places, or are gone, or come after it.
+final class FeatureChanges: Sendable {
+    /// Where a feature is now: a row of one of `stores`; nowhere where it is gone.
+    struct Place: Sendable, BitwiseCopyable {
+        let store: UInt32
+        let row: UInt32
+
+        static let gone = Place(store: .max, row: 0)
+    }
+
+    let base: FeatureStore
+    let places: [UInt32: Place]
+    /// Without changes themselves.
+    let stores: [FeatureStore]
+    /// How many features are gone.
+    let goneCount: Int
+
+    init(base: FeatureStore, places: [UInt32: Place], stores: [FeatureStore]) {
+        self.base = base
+        self.places = places
+        self.stores = stores
+        goneCount = places.values.lazy.filter { $0.store == .max }.count
+    }
+
+    var memoryBytes: Int {
+        // Dictionaries keep about a third of their room free.
+        places.count * (4 + MemoryLayout<Place>.stride) * 3 / 2 + stores.reduce(0) { $0 + $1.memoryBytes }
+    }
+
+    /// The store and row that have a feature; nil where it is as in the base.
+    @inline(__always) func place(of index: Int) -> Place? {
+        guard let number = UInt32(exactly: index) else { return nil }
+        return places[number]
+    }
+}
+
+/// What is to be put at a place of a store.
+public struct FeatureReplacement: Sendable {
+    public let place: Int
+    /// The row of the store with the new features; nil takes the feature away.
+    public let row: Int?
+
+    public init(place: Int, row: Int?) {
+        self.place = place
+        self.row = row
+    }
+}
+
+extension FeatureStore {
+    /// Whether all features lie in this store itself, one behind the other.
+    public var isPlain: Bool { changes == nil }
+
+    /// How many features are others than in the plain store below, which keeps theirs too.
+    public var changeCount: Int { changes?.places.count ?? 0 }
+
+    /// A store with some features replaced or taken away and others put behind; this one stays as it is.
+    ///
+    /// A place whose feature is taken away stays, empty, so that the others keep theirs.
+    ///
+    /// - Parameters:
+    ///   - replacements: places of this store, each once.
+    ///   - additions: rows of `store` that come last, in this order.
+    ///   - store: a plain store.
+    /// - Complexity: O(all changes since the plain store).
+    public func changing(
+        _ replacements: [FeatureReplacement], adding additions: [Int], from store: FeatureStore
+    ) -> FeatureStore {
+        var places = changes?.places ?? [:]
+        let number = UInt32(truncatingIfNeeded: changes?.stores.count ?? 0)
+        func place(_ row: Int) -> FeatureChanges.Place {
+            FeatureChanges.Place(store: number, row: UInt32(truncatingIfNeeded: row))
+        }
+        for replacement in replacements {
+            places[UInt32(truncatingIfNeeded: replacement.place)] = replacement.row.map(place) ?? .gone
+        }
+        for (position, row) in additions.enumerated() {
+            places[UInt32(truncatingIfNeeded: count + position)] = place(row)
+        }
+        return FeatureStore(
+            changes: FeatureChanges(
+                base: changes?.base ?? self, places: places, stores: (changes?.stores ?? []) + [store]),
+            count: count + additions.count)
+    }
+
+    /// The places of the features that there are, ascending; nil where that is all places.
+    public var livingPlaces: [UInt32]? {
+        guard let changes, changes.goneCount > 0 else { return nil }
+        return (0..<UInt32(truncatingIfNeeded: count)).filter { changes.places[$0]?.store != .max }
+    }
+
+    /// The same features in a store without changes, one behind the other without gaps. O(their bytes).
+    public func plain() -> FeatureStore {
+        isPlain ? self : FeatureStore.joining([FeatureSlice(store: self, rows: 0..<count)])
+    }
+
+    /// Some rows as runs of plain stores; those that are gone left out.
+    func plainSlices(_ rows: Range<Int>) -> [FeatureSlice] {
+        guard let changes else { return [FeatureSlice(store: self, rows: rows)] }
+        var slices: [FeatureSlice] = []
+        var start = rows.lowerBound
+        for number in changes.places.keys.sorted() {
+            let place = Int(number)
+            guard rows.contains(place), let change = changes.places[number] else { continue }
+            if start < place { slices.append(FeatureSlice(store: changes.base, rows: start..<place)) }
+            if change.store != .max {
+                let row = Int(change.row)
+                slices.append(FeatureSlice(store: changes.stores[Int(change.store)], rows: row..<row + 1))
+            }
+            start = place + 1
+        }
+        if start < rows.upperBound {
+            slices.append(FeatureSlice(store: changes.base, rows: start..<rows.upperBound))
+        }
+        return slices.filter { !$0.rows.isEmpty }
+    }
+}
