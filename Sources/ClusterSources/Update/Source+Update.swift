@@ -15,12 +15,12 @@ extension Source {
         upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], _ cancellation: Cancellation
     ) throws(SourceError) -> UpdateOutcome {
         var plan: UpdatePlan?
-        let revision = try change(cancellation) { (base) throws(SourceError) -> Revision in
+        let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
             let update = try FeatureUpdate(
                 upserts: json, removals: removals, promoteId: base.options.promoteId)
             let (revision, made) = try update.apply(to: base, owner: owner, cancellation)
             plan = made
-            return revision
+            return Change(revision: revision, update: update)
         }
         return UpdateOutcome(
             description: description(of: revision), inserted: plan?.inserted ?? 0,
