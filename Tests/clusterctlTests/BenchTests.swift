@@ -38,6 +38,28 @@ private func frame(_ text: String) -> [UInt8] {
             ])
     }
 
+    @Test(arguments: [1, 3, 7, 64, 801, 100_000])
+    func idsAndRevisionsAreFoundHoweverMessagesAreCut(piece: Int) {
+        let features = String(repeating: #"{"id":3,"revision":9},"#, count: 200)
+        let item = #"{"id":12,"item":{"add":[\#(features)1],"keep":0,"revision":45}}"#
+        let result = #"{"id":7,"result":{"revision":6,"state":"ready"}}"#
+        let error = #"{"id":null,"error":{"code":5}}"#
+        let bytes = frame(item) + frame(result) + frame(error) + frame("{}")
+        var (tails, found) = (FrameTails(), [FrameTails.Message]())
+        for start in stride(from: 0, to: bytes.count, by: piece) {
+            bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes {
+                tails.receive($0) { found.append($0) }
+            }
+        }
+        #expect(
+            found == [
+                FrameTails.Message(id: 12, revision: 45, bytes: 5 + item.utf8.count),
+                FrameTails.Message(id: 7, revision: 6, bytes: 5 + result.utf8.count),
+                FrameTails.Message(id: 0, revision: nil, bytes: 5 + error.utf8.count),
+                FrameTails.Message(id: 0, revision: nil, bytes: 7),
+            ])
+    }
+
     @Test(arguments: [1, 4, 100])
     func answersOfRedisComeInOrder(piece: Int) {
         var wire = RedisLoad(key: "k")

@@ -6,7 +6,7 @@ struct BenchReport {
     let title: String
     let result: LoadResult
 
-    private static let shares: [(String, Double)] = [
+    static let shares: [(String, Double)] = [
         ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999),
     ]
 
@@ -47,10 +47,13 @@ struct BenchReport {
             ("errors", Quantity.grouped(result.errors)),
         ]
         if result.lostConnections > 0 { entries.append(("lost connections", String(result.lostConnections))) }
-        let quantiles = Self.shares.map { "\($0.0) \(Self.time(result.latency.quantile($0.1)))" }
-        entries.append(
-            ("latency", (quantiles + ["max \(Self.time(result.latency.maximum))"]).joined(separator: "  ")))
+        entries.append(("latency", Self.quantiles(result.latency)))
         return DescriptionList.text(entries, style: style) + "\n" + bars(style)
+    }
+
+    static func quantiles(_ latency: LatencyHistogram) -> String {
+        let quantiles = shares.map { "\($0.0) \(time(latency.quantile($0.1)))" }
+        return (quantiles + ["max \(time(latency.maximum))"]).joined(separator: "  ")
     }
 
     private func bars(_ style: Style) -> String {

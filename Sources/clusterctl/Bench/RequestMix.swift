@@ -68,6 +68,21 @@ struct RequestMix {
         return requests
     }
 
+    /// Params of a watched viewport each, and places where the source's features are.
+    static func viewports(of source: String, _ viewport: Viewport, count: Int, _ client: Client) async throws
+        -> (params: [JSONObject], places: [(longitude: Double, latitude: Double)])
+    {
+        var random = SplitMix(seed: 1)
+        let places = try await places(source, viewport, client)
+        guard !places.isEmpty else { throw Failure(message: "\(source) has no points to watch") }
+        let params = (0..<count).map { _ in
+            var params: JSONObject = ["source": .string(source)]
+            addBox(places[random.integer(below: places.count)], viewport, &params, &random)
+            return params
+        }
+        return (params, places.map { ($0.longitude, $0.latitude) })
+    }
+
     private static func envelope(_ kind: Kind, _ params: JSONObject) -> [UInt8] {
         let method =
             switch kind {

@@ -41,12 +41,20 @@ enum BenchCommand: Subcommand {
             Option(
                 "value-size", value: "BYTES", kind: .integer(1...(64 << 20)),
                 help: "store a value of this size under the key first"),
+            Option(
+                "watch", short: "w", value: "N", kind: .integer(1...100_000),
+                help: "watch so many viewports instead of asking; tells when changes arrive"),
+            Option(
+                "updates", short: "u", value: "HZ", kind: .number(0...100_000),
+                help: "with --watch: change the source so often a second; default 100"),
         ],
         examples: [
             Example("clusterctl bench cities -c 16 -t 10", "asks for viewports over 16 connections"),
             Example(
                 "clusterctl bench cities -m clusters=8,tile=1,leaves=1 -d 8",
                 "a mix, 8 requests in flight on each"),
+            Example(
+                "clusterctl bench cities -w 1000 -u 100", "1000 viewports, 100 updates a second"),
             Example(
                 "clusterctl bench --redis /run/redis/redis.sock --value-size 12000", "the same load on Redis"),
         ])
@@ -56,6 +64,7 @@ enum BenchCommand: Subcommand {
 
     static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
+        if arguments.has("watch") { return try await WatchBench.run(invocation) }
         let report: BenchReport
         if let path = arguments.string("redis") {
             report = try redis(path, invocation)
@@ -113,7 +122,7 @@ enum BenchCommand: Subcommand {
             seconds: arguments.number("duration") ?? 5, wire: wire)
     }
 
-    private static func range(_ text: String, _ invocation: Invocation) throws -> ClosedRange<Int> {
+    static func range(_ text: String, _ invocation: Invocation) throws -> ClosedRange<Int> {
         let ends = text.split(separator: "-").map { Int($0) }
         if let low = ends.first ?? nil, let high = ends.last ?? nil, ends.count <= 2, low >= 0, high <= 24,
             low <= high

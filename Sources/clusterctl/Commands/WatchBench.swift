@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import ClusterProtocol
+import JSON
+
+/// `clusterctl bench --watch`: many watched viewports of a source that changes.
+enum WatchBench {
+    static func run(_ invocation: Invocation) async throws {
+        let arguments = invocation.arguments
+        guard let source = arguments.operand(0) else {
+            throw arguments.usageError("missing operand SOURCE")
+        }
+        var viewport = RequestMix.Viewport()
+        if let limit = arguments.integer("limit") { viewport.limit = Int(limit) }
+        if let zooms = arguments.string("zooms") {
+            viewport.zooms = try BenchCommand.range(zooms, invocation)
+        }
+        let watchers = Int(arguments.integer("watch") ?? 1000)
+        let client = try await invocation.connect()
+        defer { client.close() }
+        let (params, places) = try await RequestMix.viewports(of: source, viewport, count: watchers, client)
+        let path = SocketPath.resolve(option: arguments.string("socket"))
+        let plan = WatchLoad.Plan(
+            path: path, source: source, viewports: params, watchers: watchers,
+            connections: Int(arguments.integer("connections") ?? 16),
+            updates: arguments.number("updates") ?? 100, seconds: arguments.number("duration") ?? 5)
+        let result = try WatchLoad.run(plan, UpdateSequence(places: places))
+        let added = (0..<UpdateSequence.features).map { JSONValue.string(UpdateSequence.identifier($0)) }
+        _ = try await client.call(
+            "SourceService/UpdateFeatures", ["source": .string(source), "remove": .array(added)])
+        if invocation.wantsJSON {
+            invocation.print(JSONValue.object(json(result)).text)
+        } else {
+            Terminal.write(text(result, "\(watchers) viewports of \(source) at \(path)"))
+        }
+        if result.errors > 0 { throw Failure(message: "\(result.errors) calls have failed") }
+    }
+
+    private static func json(_ result: WatchLoad.Result) -> JSONObject {
+        [
+            "seconds": .number(result.seconds), "changes": .number(Double(result.items)),
+            "bytes": .number(Double(result.bytes)), "errors": .number(Double(result.errors)),
+            "updates": .number(Double(result.update.count)), "arrivalMs": .object(json(result.lag)),
+            "updateMs": .object(json(result.update)), "processorSeconds": .number(result.processor),
+            "memoryBytes": .number(Double(result.memory)),
+        ]
+    }
+
+    private static func json(_ latency: LatencyHistogram) -> JSONObject {
+        var object: JSONObject = [:]
+        for (name, share) in BenchReport.shares {
+            object[name] = .number(Double(latency.quantile(share)) / 1e6)
+        }
+        object["max"] = .number(Double(latency.maximum) / 1e6)
+        return object
+    }
+
+    private static func text(_ result: WatchLoad.Result, _ title: String) -> String {
+        let seconds = max(result.seconds, 1e-9)
+        let each = Double(result.bytes) / Double(max(1, result.items))
+        return DescriptionList.text(
+            [
+                ("target", title),
+                (
+                    "changes",
+                    "\(Quantity.grouped(Int(Double(result.items) / seconds)))/s, "
+                        + "\(Quantity.bytes(Double(result.bytes) / seconds))/s, \(Quantity.bytes(each)) each"
+                ),
+                ("arrival", BenchReport.quantiles(result.lag)),
+                ("updates", "\(Quantity.fixed(Double(result.update.count) / seconds, decimals: 1))/s"),
+                ("update", BenchReport.quantiles(result.update)),
+                (
+                    "daemon",
+                    "\(Quantity.fixed(100 * result.processor / seconds, decimals: 0))% of a core, "
+                        + Quantity.bytes(Double(result.memory))
+                ),
+                ("errors", Quantity.grouped(result.errors)),
+            ], style: Terminal.outputStyle)
+    }
+}
