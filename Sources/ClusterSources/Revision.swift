@@ -69,4 +69,11 @@ public final class Revision: Sendable {
 
     /// Whether `writeLocation` answers without making the features' index by id.
     public var isReadyToLocate: Bool { identifiers.withLock { $0 != nil } }
+
+    /// The same data under a new number.
+    func renumbered() -> Revision {
+        Revision(
+            number: hasData ? shared.nextRevision() : 0, options: options, store: store, columns: columns,
+            view: view, buildMilliseconds: buildMilliseconds, shared: shared)
+    }
 }

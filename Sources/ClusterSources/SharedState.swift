@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Dispatch
 import Synchronization
 
 /// What the sources of one registry share.
@@ -8,9 +9,20 @@ final class SharedState: Sendable {
     let memory: MemoryBudget
     /// How updates of single features were done.
     let updates = UpdateCounts()
+    /// Where sources are kept; nil: nowhere.
+    let directory: StateDirectory?
+    /// Told what became of the sources' files beside calls.
+    let report: @Sendable (StateEvent) -> Void
+    /// Writes snapshots and compares checksums, one source after the other.
+    let background = DispatchQueue(label: "snapshots", qos: .utility)
     private let lastRevision = Atomic<UInt64>(0)
 
-    init(limits: SourceLimits) {
+    init(
+        limits: SourceLimits, directory: StateDirectory? = nil,
+        report: @escaping @Sendable (StateEvent) -> Void = { _ in }
+    ) {
+        self.directory = directory
+        self.report = report
         self.limits = limits
         memory = MemoryBudget(limits.memory)
         filteredViews = FilteredViewCache(budget: limits.filterCacheBytes)
@@ -22,5 +34,13 @@ final class SharedState: Sendable {
     /// again for another source of the same name.
     func nextRevision() -> UInt64 {
         lastRevision.add(1, ordering: .relaxed).newValue
+    }
+
+    /// The number drawn last.
+    var newestRevision: UInt64 { lastRevision.load(ordering: .relaxed) }
+
+    /// Lets numbers go on above one that was drawn in an earlier life of the daemon.
+    func raiseRevision(to number: UInt64) {
+        _ = lastRevision.max(number, ordering: .relaxed)
     }
 }

@@ -12,6 +12,8 @@ public final class Source: Sendable {
     public let owner: UInt32?
     public let createdAt: Timestamp
     let shared: SharedState
+    /// Where the source is kept; nil: nowhere.
+    let files: SourceFiles?
     private let state: Mutex<State>
     private let turn = Turn()
     let observers = SourceObservers()
@@ -25,18 +27,32 @@ public final class Source: Sendable {
         var updatesMeanwhile: [FeatureUpdate]?
         /// How large changes must have grown before that is tried again after it failed.
         var compactionFloor = 0
+        /// Why the source's data are not to be had.
+        var damage: String?
+        /// What else of its files is to be told.
+        var note: String?
+        var isSaving = false
     }
 
-    /// A source without data.
-    init(name: SourceName, options: SourceOptions, owner: UInt32? = nil, shared: SharedState)
-        throws(SourceError)
-    {
-        self.name = name
-        self.owner = owner
-        self.shared = shared
-        createdAt = .now
+    /// A source that is kept nowhere, without data.
+    convenience init(
+        name: SourceName, options: SourceOptions, owner: UInt32? = nil, shared: SharedState
+    ) throws(SourceError) {
         let revision = try Revision.empty(options: options, shared: shared)
-        state = Mutex(State(revision: revision, updatedAt: createdAt))
+        let identity = SourceIdentity(name: name, owner: owner, createdAt: .now)
+        self.init(identity, revision, updatedAt: identity.createdAt, files: nil, shared: shared)
+    }
+
+    init(
+        _ identity: SourceIdentity, _ revision: Revision, updatedAt: Timestamp, files: SourceFiles?,
+        shared: SharedState, damage: String? = nil
+    ) {
+        name = identity.name
+        owner = identity.owner
+        createdAt = identity.createdAt
+        self.shared = shared
+        self.files = files
+        state = Mutex(State(revision: revision, updatedAt: updatedAt, damage: damage))
     }
 
     /// The data that answer now.
@@ -47,7 +63,7 @@ public final class Source: Sendable {
         state.withLock { state in
             SourceDescription(
                 source: name, revision: state.revision, isBuilding: state.isBuilding,
-                createdAt: createdAt, updatedAt: state.updatedAt)
+                createdAt: createdAt, updatedAt: state.updatedAt, damage: state.damage, note: state.note)
         }
     }
 
@@ -56,69 +72,130 @@ public final class Source: Sendable {
         state.withLock { state in
             SourceDescription(
                 source: name, revision: revision, isBuilding: false, createdAt: createdAt,
-                updatedAt: state.updatedAt)
+                updatedAt: state.updatedAt, damage: state.damage, note: state.note)
         }
     }
 
-    /// Makes a new revision from the one of now and swaps it in.
-    ///
-    /// Changes of one source wait for each other here, so `make` sees the newest revision and what it
-    /// returns follows it. Where `make` throws, nothing has changed. Blocks: only for threads of the pool.
-    func change(
-        _ cancellation: Cancellation, _ make: (Revision) throws(SourceError) -> Revision
-    ) throws(SourceError) -> Revision {
-        try change(cancellation) { (base) throws(SourceError) -> Change in Change(revision: try make(base)) }
+    /// How a change is kept on disk.
+    enum Keeping {
+        /// By a snapshot of the new revision, which may have nothing to do with the old.
+        case snapshot
+        /// By what the call said.
+        case record(JournalRecord)
     }
 
-    /// A revision to be swapped in, and the update of single features that made it.
+    /// A revision to be swapped in, how it is kept, and the update of single features that made it.
     struct Change {
         let revision: Revision
+        var keeping: Keeping
         var update: FeatureUpdate?
     }
 
+    /// Makes a new revision from the one of now, keeps it where the source is kept, and swaps it in.
+    ///
+    /// Changes of one source wait for each other here, so `make` sees the newest revision and what it
+    /// returns follows it. Where this throws, nothing has changed. Blocks: only for threads of the pool.
     func change(
         _ cancellation: Cancellation, _ make: (Revision) throws(SourceError) -> Change
     ) throws(SourceError) -> Revision {
         let revision = try turn.take(cancellation) { () throws(SourceError) -> Revision in
             let base = try begin()
             defer { state.withLock { $0.isBuilding = false } }
+            // What follows reads features' text all over and cannot say where it is damaged.
+            guard base.store.verifyText() else { throw reportDamage() }
             let change = try make(base)
             guard !cancellation.isCancelled else { throw .cancelled }
-            try publish(change)
+            let moment = Timestamp.now
+            try keep(change, at: moment)
+            try publish(change.revision, following: change.update, at: moment)
             return change.revision
         }
         compactIfGrown(revision)
+        if let files, files.wantsSnapshot { saveLater() }
         return revision
     }
 
-    private func begin() throws(SourceError) -> Revision {
-        let base: Revision? = state.withLock { state in
-            guard !state.isRetired else { return nil }
-            state.isBuilding = true
-            return state.revision
+    private func keep(_ change: Change, at moment: Timestamp) throws(SourceError) {
+        guard let files else { return }
+        switch change.keeping {
+        case .snapshot: try files.replace(with: change.revision, updatedAt: moment)
+        case .record(let record):
+            try files.append(record, at: moment, revision: change.revision.number)
         }
-        guard let base else { throw .sourceNotFound(name) }
-        return base
     }
 
-    private func publish(_ change: Change) throws(SourceError) {
+    /// Runs a body in the source's turn: no change comes between.
+    func inTurn<Result>(_ body: () throws(SourceError) -> Result) throws(SourceError) -> Result {
+        try turn.take(.never, body)
+    }
+
+    private func begin() throws(SourceError) -> Revision {
+        let base = state.withLock { state -> Result<Revision, SourceError> in
+            guard !state.isRetired else { return .failure(.sourceNotFound(name)) }
+            if let damage = state.damage { return .failure(.damaged(name, damage)) }
+            state.isBuilding = true
+            return .success(state.revision)
+        }
+        return try base.get()
+    }
+
+    /// Swaps a revision in.
+    ///
+    /// - Parameters:
+    ///   - update: what made it of the one before; nil where the data are others altogether, so that what
+    ///     is being worked in is not needed any more.
+    ///   - moment: nil where the features are the same.
+    func publish(
+        _ revision: Revision, following update: FeatureUpdate? = nil, at moment: Timestamp?
+    ) throws(SourceError) {
         let isRetired = state.withLock { state in
             guard !state.isRetired else { return true }
             shared.filteredViews.forget(revision: state.revision.number)
-            state.revision = change.revision
-            if let update = change.update {
+            state.revision = revision
+            if let update {
                 state.updatesMeanwhile?.append(update)
             } else {
-                // Data that are others altogether: what is being worked in is not needed any more.
                 state.updatesMeanwhile = nil
             }
-            state.updatedAt = .now
+            if let moment { state.updatedAt = moment }
             return false
         }
         guard !isRetired else { throw .sourceNotFound(name) }
         observers.tell()
-        if change.revision.isPlain { MemoryTrim.run() }
+        if revision.isPlain { MemoryTrim.run() }
     }
+
+    /// What a change of an earlier life of the daemon is told to have been.
+    func setUpdatedAt(_ moment: Timestamp) { state.withLock { $0.updatedAt = moment } }
+
+    var updatedAt: Timestamp { state.withLock { $0.updatedAt } }
+
+    /// Refuses callers where the data are known not to be what was written; to be asked before an answer is
+    /// made, and again before it is sent, since text is checked as it is read.
+    public func checkIntact() throws(SourceError) {
+        let (damage, isDamaged) = state.withLock { ($0.damage, $0.revision.store.isDamaged) }
+        if let damage { throw .damaged(name, damage) }
+        if isDamaged { throw reportDamage() }
+    }
+
+    /// Marks the source as one whose data are not to be had; false where that was so already.
+    func setDamage(_ damage: String?, note: String? = nil) -> Bool {
+        state.withLock { state in
+            defer { (state.damage, state.note) = (damage, note) }
+            return state.damage == nil
+        }
+    }
+
+    /// Whether nobody writes a snapshot yet; then the caller does.
+    func beginSaving() -> Bool {
+        state.withLock { state in
+            guard !state.isSaving, !state.isRetired, state.damage == nil else { return false }
+            state.isSaving = true
+            return true
+        }
+    }
+
+    func endSaving() { state.withLock { $0.isSaving = false } }
 
     /// Whether the source has been deleted.
     public var isRetired: Bool { state.withLock { $0.isRetired } }
@@ -173,7 +250,7 @@ extension Source {
                 guard let updates = state.withLock({ $0.updatesMeanwhile }) else { return }
                 var revision = whole
                 for update in updates { revision = try update.apply(to: revision, owner: owner, .never).0 }
-                try publish(Change(revision: revision))
+                try publish(revision, at: nil)
             }
         } catch {
             // The changes answer as before; when they have grown as much again it is tried again.

@@ -11,14 +11,20 @@ public struct SourceDescription: Sendable {
     public let createdAt: Timestamp
     /// When the revision came to be; `createdAt` for a source without data.
     public let updatedAt: Timestamp
+    /// Why the data are not to be had: the files are not what was written.
+    public let damage: String?
+    /// What is to be known of the data, such as that they are older than the newest.
+    public let note: String?
 
     public enum State: String, Sendable {
         case empty
         case building
         case ready
+        case damaged
     }
 
     public var state: State {
+        if damage != nil { return .damaged }
         if isBuilding { return .building }
         return revision.hasData ? .ready : .empty
     }
@@ -54,6 +60,10 @@ public struct SourceDescription: Sendable {
         output.append(json: createdAt.text)
         output.append(",\"updatedAt\":")
         output.append(json: updatedAt.text)
+        if let damage = damage ?? note {
+            output.append(",\"damage\":")
+            output.append(json: damage)
+        }
         writeErrors(into: &output)
     }
 

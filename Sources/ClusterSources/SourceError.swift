@@ -26,6 +26,12 @@ public enum SourceError: Error, Sendable, Equatable {
     case missingFile(String)
     /// More than this process takes on.
     case tooLarge(String)
+    /// The source's files are not what was written; the message says what was found.
+    case damaged(SourceName, String)
+    /// The disk has no room for what was to be kept.
+    case diskFull(String)
+    /// What was to be kept can't be written.
+    case stateNotWritable(String)
     /// Whoever asked no longer wants the answer.
     case cancelled
     /// An invariant of the daemon itself does not hold.
@@ -57,8 +63,10 @@ extension SourceError: CustomStringConvertible {
         case .revisionChanged(let asked, let current):
             "the source is at revision \(current), not \(asked); ask again with the data of now"
         case .conflict(let message), .unreadableInput(let message), .tooLarge(let message),
-            .defect(let message):
+            .defect(let message), .diskFull(let message), .stateNotWritable(let message):
             message
+        case .damaged(let name, let message):
+            "the source '\(name)' is damaged: \(message). Restore its files from a copy and start the daemon anew, or delete the source and import it again"
         case .badFeature(_, _, let message): message
         case .forbiddenFile:
             "the file may not be read: it has to be a regular file below one of the daemon's import directories"

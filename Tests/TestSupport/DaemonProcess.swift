@@ -26,9 +26,12 @@ public final class DaemonProcess {
 
     /// Starts the daemon and waits until it says that it is ready.
     ///
-    /// - Parameter descriptors: how many descriptors it may have open; nil: as many as this process.
+    /// - Parameters:
+    ///   - descriptors: how many descriptors it may have open; nil: as many as this process.
+    ///   - fileBlocks: how large a file it may write, in 512 bytes; nil: as large as this process.
     public init(
-        _ arguments: [String] = [], environment: [String: String] = [:], descriptors: Int? = nil
+        _ arguments: [String] = [], environment: [String: String] = [:], descriptors: Int? = nil,
+        fileBlocks: Int? = nil
     ) throws {
         folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -39,9 +42,11 @@ public final class DaemonProcess {
         process = try Self.make(
             ["--socket", socketPath] + arguments,
             environment.merging(["NOTIFY_SOCKET": ready.path]) { $1 }, errors: errorPath)
-        if let descriptors {
+        let limits = [descriptors.map { "ulimit -n \($0); " }, fileBlocks.map { "ulimit -f \($0); " }]
+            .compactMap { $0 }.joined()
+        if !limits.isEmpty {
             process.arguments =
-                ["-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\"", process.executableURL?.path ?? ""]
+                ["-c", limits + "exec \"$0\" \"$@\"", process.executableURL?.path ?? ""]
                 + (process.arguments ?? [])
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
+import ClusterSources
 import EventLoop
 import Glibc
 import Synchronization
@@ -48,7 +49,8 @@ public final class Daemon {
         } catch { throw Problem(description: error.description) }
         let metrics = Metrics()
         services = ServiceSet(
-            configuration: configuration, metrics: metrics, isServing: { serving.isServing })
+            configuration: configuration, directory: try Self.stateDirectory(configuration),
+            metrics: metrics, log: log, isServing: { serving.isServing })
         server = Server(
             loop: loop, limits: configuration.limits, access: configuration.access, metrics: metrics,
             handlers: services.handlers)
@@ -60,12 +62,15 @@ public final class Daemon {
     /// Serves until a signal ends it.
     public func run() throws(Problem) {
         signal(SIGPIPE, SIG_IGN)
+        // A file grown as large as it may is an error of the call then, not the daemon's end.
+        signal(SIGXFSZ, SIG_IGN)
         Self.unblockSignals()
         Allocator.giveBackBlocks(from: 1 << 20)
         server.descriptorRoom = Self.raiseDescriptorLimit()
         // One thread more than all queues use, for work that none counts. Read by libuv at its first job.
         let threads = 2 * configuration.limits.queryThreads + configuration.limits.changeThreads + 1
         setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
+        try recover()
         try listen()
         do throws(EventLoopError) {
             for number in [SIGTERM, SIGINT] {
@@ -77,9 +82,6 @@ public final class Daemon {
         if let interval = Systemd.watchdogInterval() {
             watchdog = Timer(on: loop, delay: interval, every: interval) { Systemd.notify("WATCHDOG=1") }
             watchdog?.unreference()
-        }
-        if configuration.stateDirectory != nil {
-            log.write(.warning, "nothing is kept on disk yet: the state directory has no effect")
         }
         begin()
         loop.run()
@@ -99,6 +101,29 @@ public final class Daemon {
             self.server.resumeAccepting()
             if self.serving.isServing { status.ready() }
         }
+    }
+
+    /// The directory that is asked for, else the service manager's, locked.
+    private static func stateDirectory(
+        _ configuration: Configuration
+    ) throws(Problem) -> StateDirectory? {
+        guard let path = configuration.stateDirectory ?? Systemd.stateDirectory else { return nil }
+        do throws(StateDirectory.Problem) { return try StateDirectory(path) } catch {
+            throw Problem(description: error.description)
+        }
+    }
+
+    private func recover() throws(Problem) {
+        let start = MonotonicClock.now()
+        do throws(SourceError) { try services.registry.recover() } catch {
+            throw Problem(description: error.description)
+        }
+        let count = services.registry.all.count
+        guard count > 0 else { return }
+        let milliseconds = (MonotonicClock.now() - start) / 1_000_000
+        log.write(
+            .info, "sources are taken up from the state directory",
+            ["sources": .number(Double(count)), "ms": .number(Double(milliseconds))])
     }
 
     private func listen() throws(Problem) {

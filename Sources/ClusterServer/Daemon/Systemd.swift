@@ -64,5 +64,12 @@ public enum Systemd {
         return max(1, microseconds / 2000)
     }
 
+    /// Where the service manager lets this service keep things, the first where there are several; nil where
+    /// there is none (systemd.exec(5), `StateDirectory=`).
+    public static var stateDirectory: String? {
+        guard let paths = variable("STATE_DIRECTORY") else { return nil }
+        return paths.split(separator: ":").first.map(String.init)
+    }
+
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

@@ -10,7 +10,7 @@ struct ClusterService: Sendable {
     var handlers: MethodHandlers {
         var handlers: MethodHandlers = [:]
         for (name, handler) in viewportHandlers + clusterHandlers {
-            handlers["clusterd.v1.ClusterService/\(name)"] = .unary(handler)
+            handlers["clusterd.v1.ClusterService/\(name)"] = .unary(catalog.checkingText(handler))
         }
         handlers["clusterd.v1.ClusterService/WatchClusters"] = .serverStream(WatchHandler(catalog: catalog))
         return handlers

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterSources
+import JSON
 
 /// All services on one set of sources.
 struct ServiceSet {
@@ -8,12 +9,16 @@ struct ServiceSet {
     let registry: SourceRegistry
     let settings: LiveSettings
 
-    init(configuration: Configuration, metrics: Metrics, isServing: @escaping @Sendable () -> Bool) {
+    /// - Parameter directory: where sources are kept; nil: nowhere.
+    init(
+        configuration: Configuration, directory: StateDirectory?, metrics: Metrics, log: Log,
+        isServing: @escaping @Sendable () -> Bool
+    ) {
         let limits = configuration.limits
         let registry = SourceRegistry(
             limits: SourceLimits(
                 filterCacheBytes: limits.filterCacheBytes, buildThreads: limits.buildThreads,
-                memory: limits.memory))
+                memory: limits.memory), directory: directory, report: { Self.report($0, log) })
         let settings = LiveSettings(configuration.liveValues(limits))
         let catalog = SourceCatalog(registry: registry, settings: settings)
         let server = ServerService(
@@ -23,6 +28,20 @@ struct ServiceSet {
         self.settings = settings
         handlers = [ClusterService(catalog: catalog).handlers, SourceService(catalog: catalog).handlers]
             .reduce(server.handlers) { $0.merging($1) { first, _ in first } }
+    }
+
+    private static func report(_ event: StateEvent, _ log: Log) {
+        let level: Log.Level =
+            switch event.gravity {
+            case .information: .info
+            case .warning: .warning
+            case .error: .error
+            }
+        if let source = event.source {
+            log.write(level, event.message, ["source": .string(source)])
+        } else {
+            log.write(level, event.message)
+        }
     }
 
     private static func statistics(_ registry: SourceRegistry) -> [ServerService.SourceStatistics] {

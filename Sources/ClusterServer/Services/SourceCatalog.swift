@@ -40,9 +40,20 @@ struct SourceCatalog: Sendable {
     /// The data of now, where they are those that the caller asks for.
     func revision(_ params: Params) throws(RPCError) -> Revision {
         let asked = try params.optionalInteger("revision", in: 0...(1 << 53))
-        let revision = try source(params).revision
+        let source = try source(params)
+        try answering { () throws(SourceError) in try source.checkIntact() }
+        let revision = source.revision
         try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
         return revision
+    }
+
+    /// A handler of a call that reads a source's features, whose answer is thrown away where their text turned
+    /// out to be damaged while it was made.
+    func checkingText(_ handler: SimpleHandler) -> SimpleHandler {
+        handler.followed { (params) throws(RPCError) in
+            let source = try source(params)
+            try answering { () throws(SourceError) in try source.checkIntact() }
+        }
     }
 
     func filter(_ params: Params) -> QueryFilter? {
@@ -110,6 +121,15 @@ struct SimpleHandler: UnaryHandler {
         self.known = known
         self.place = place
         self.answer = answer
+    }
+
+    /// The same with a check behind, which throws where the answer is not to be given.
+    func followed(by check: @escaping @Sendable (Params) throws(RPCError) -> Void) -> SimpleHandler {
+        let answer = answer
+        return SimpleHandler(known, place: place) { (params, call, bytes) throws(RPCError) in
+            try answer(params, call, &bytes)
+            try check(params)
+        }
     }
 
     func placement(_ params: Params) throws(RPCError) -> Placement {

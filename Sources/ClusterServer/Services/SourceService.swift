@@ -23,7 +23,10 @@ struct SourceService: Sendable {
         return [
             (
                 "CreateSource",
-                onLoop(["source", "options"]) { (params, call, bytes) throws(RPCError) in
+                SimpleHandler(
+                    ["source", "options"],
+                    place: { (_) throws(RPCError) in catalog.registry.isKept ? .pool : .loop }
+                ) { (params, call, bytes) throws(RPCError) in
                     let name = try catalog.name(params)
                     try catalog.checkChange(of: name, call)
                     let owner = call.right == .admin ? nil : call.peer.userID

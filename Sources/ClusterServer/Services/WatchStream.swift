@@ -100,13 +100,18 @@ final class WatchStream: ServerStream {
         }
         hasNews.lower()
         let revision = source.revision
-        try answering { () throws(SourceError) in try revision.check(asked: asked) }
+        try answering { () throws(SourceError) in
+            try source.checkIntact()
+            try revision.check(asked: asked)
+        }
         guard hasMoved || revision.number != shownRevision else { return .nothing }
         pace.sent(at: now)
         return try show(revision, into: &bytes)
     }
 
     private func adopt(_ next: MarkerTable) throws(RPCError) {
+        // What was just written may come from text that turned out to be damaged.
+        try answering { () throws(SourceError) in try source.checkIntact() }
         try budget.change(from: table.count, to: next.count)
         table = next
     }
@@ -139,8 +144,8 @@ final class WatchStream: ServerStream {
 
     private func deliver(_ job: WatchJob, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
         if let error = job.error { throw error }
-        job.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
         try adopt(job.table)
+        job.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
         // Whatever has changed since is told in its turn.
         output.wantToSend()
         return .item

@@ -10,11 +10,11 @@ import Synchronization
 /// came; large clusters' answers are kept.
 final class LabelAggregate: Sendable {
     /// Whether counts are told too.
-    private let isHistogram: Bool
+    let isHistogram: Bool
     /// Different values, in the order in which they are told.
-    private let labels: [JSONValue]
+    let labels: [JSONValue]
     /// By point, the place among the labels plus one; 0 for null.
-    private let codes: [UInt32]
+    let codes: [UInt32]
     private let kept = Mutex<[ClusterOrdinal: [UInt8]]>([:])
 
     /// Values or labels that one cluster tells at most; then comes a mark that there are more.
@@ -32,6 +32,13 @@ final class LabelAggregate: Sendable {
         for (rank, place) in order.enumerated() { ranks[place] = UInt32(truncatingIfNeeded: rank + 1) }
         labels = order.map { found.values[$0] }
         codes = found.codes.map { ranks[Int($0)] }
+    }
+
+    /// - Parameter codes: by point, at most the number of labels.
+    init(labels: [JSONValue], codes: [UInt32], isHistogram: Bool) {
+        self.labels = labels
+        self.codes = codes
+        self.isHistogram = isHistogram
     }
 
     var memoryBytes: Int {

@@ -54,6 +54,12 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         return bytes.first == UInt8(ascii: "\"") ? text + "\"" : text
     }
 
+    /// Writes the id as JSON, which reads as the same id.
+    func write(into output: inout ByteWriter) {
+        guard bytes.first == UInt8(ascii: "\"") else { return output.append(contentsOf: bytes) }
+        bytes.dropFirst().withUnsafeBytes { output.append(json: $0) }
+    }
+
     /// A hash that is the same in every process.
     var stableHash: UInt64 { bytes.withUnsafeBytes { Self.hash($0) } }
 

@@ -50,7 +50,7 @@ public final class FeatureImport: Sendable {
     public func finish(_ cancellation: Cancellation) throws(SourceError) -> ImportOutcome {
         guard let gathered = take() else { throw .cancelled }
         var badWeights = 0
-        let revision = try source.change(cancellation) { (base) throws(SourceError) -> Revision in
+        let revision = try source.change(cancellation) { (base) throws(SourceError) -> Source.Change in
             guard base.options.promoteId == promoteId else {
                 throw .conflict("the source's option promoteId changed during the import; import again")
             }
@@ -58,7 +58,11 @@ public final class FeatureImport: Sendable {
                 options: base.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
             let batch = try maker.screen(gathered.store, policy: policy)
             badWeights = batch.badWeights
-            return try maker.make(batch.store(after: mode == .append ? base.store : nil))
+            let isRecord =
+                mode == .append && base.hasData && gathered.store.memoryBytes < Self.largestRecord
+            return Source.Change(
+                revision: try maker.make(batch.store(after: mode == .append ? base.store : nil)),
+                keeping: isRecord ? .record(.append(batch.slices)) : .snapshot)
         }
         var reasons = gathered.skippedReasons
         if badWeights > 0 { reasons[FeatureBatch.badWeight, default: 0] += badWeights }
@@ -66,6 +70,9 @@ public final class FeatureImport: Sendable {
             description: source.description(of: revision), accepted: gathered.accepted - badWeights,
             skippedReasons: reasons)
     }
+
+    /// What is larger is kept by a new snapshot: reading it again would take longer than that.
+    private static let largestRecord = 1 << 20
 
     /// Forgets what was gathered.
     public func cancel() {

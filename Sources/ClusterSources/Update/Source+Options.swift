@@ -10,8 +10,11 @@ extension Source {
     public func update(
         options: SourceOptions, _ cancellation: Cancellation
     ) throws(SourceError) -> SourceDescription {
-        let revision = try change(cancellation) { (base) throws(SourceError) -> Revision in
-            guard base.hasData else { return try .empty(options: options, shared: shared) }
+        let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
+            let keeping = Keeping.record(.options(options.json))
+            guard base.hasData else {
+                return Change(revision: try .empty(options: options, shared: shared), keeping: keeping)
+            }
             let plain = base.store.plain()
             let store =
                 options.promoteId == base.options.promoteId
@@ -19,8 +22,10 @@ extension Source {
             let maker = RevisionMaker(
                 options: options, shared: shared, owner: owner, cancellation: cancellation)
             let batch = try maker.screen(store, policy: .reject)
-            return try maker.make(batch.store(after: nil))
+            return Change(revision: try maker.make(batch.store(after: nil)), keeping: keeping)
         }
+        // Clustering anew at the next start would take as long as it took now.
+        saveLater()
         return description(of: revision)
     }
 

@@ -20,7 +20,9 @@ extension Source {
                 upserts: json, removals: removals, promoteId: base.options.promoteId)
             let (revision, made) = try update.apply(to: base, owner: owner, cancellation)
             plan = made
-            return Change(revision: revision, update: update)
+            return Change(
+                revision: revision, keeping: .record(.update(upserts: json, removals: removals)),
+                update: update)
         }
         return UpdateOutcome(
             description: description(of: revision), inserted: plan?.inserted ?? 0,

@@ -170,6 +170,11 @@ import Testing
             }
             await work.value
         }
+        // Something to be worked in, whether or not the last updates are already.
+        let (upserts, removals) = model.change(3)
+        _ = try test.update(
+            upsert: "[" + upserts + "]",
+            remove: removals.compactMap { FeatureIdentifier(.number(Double($0))) })
         let before = test.source.revision.number
         test.source.compact()
         #expect(test.source.revision.isPlain && test.source.revision.number > before)

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// A journal that is written to. For one thread at a time.
+struct JournalWriter: Sendable {
+    var path: String
+    let generation: UInt64
+    private let file: FileDescriptor
+    /// Where the next record goes.
+    private(set) var end = JournalFormat.start
+    /// How many records there are.
+    private(set) var count: UInt64 = 0
+    /// Whether a failed write could not be taken back: then nothing may follow it.
+    private var isBroken = false
+
+    /// Makes an empty journal; it is on disk on return, its name apart.
+    ///
+    /// - Parameter hasBegun: false where the journal counts only once `begin` was called.
+    init(
+        creating path: String, generation: UInt64, revision: UInt64, continues: Bool, hasBegun: Bool
+    ) throws(SourceError) {
+        self.path = path
+        self.generation = generation
+        file = try StateIO.create(path)
+        var start = JournalFormat.header(
+            generation: generation, revision: revision, continues: continues)
+        start += JournalFormat.mark(hasBegun ? JournalFormat.start : 0)
+        start += [UInt8](repeating: 0, count: JournalFormat.start - start.count)
+        try write(start, at: 0)
+        try StateIO.sync(file, path: path)
+    }
+
+    /// Goes on with a journal that was read, what is behind its last good record cut off.
+    init(continuing reader: JournalReader) throws(SourceError) {
+        path = reader.path
+        generation = reader.generation
+        file = try StateIO.open(reader.path, O_RDWR)
+        end = reader.end
+        count = UInt64(reader.records.count)
+        if reader.tornBytes > 0 {
+            try StateIO.truncate(file, to: end, path: path)
+            try StateIO.sync(file, path: path)
+        }
+        try write(JournalFormat.mark(end), at: JournalFormat.markOffset)
+    }
+
+    /// From now on the journal is known to follow its snapshot.
+    mutating func begin() throws(SourceError) {
+        try write(JournalFormat.mark(end), at: JournalFormat.markOffset)
+    }
+
+    /// Appends a record; it is on disk on return. Where this throws, the journal is as it was.
+    mutating func append(_ payload: [UInt8]) throws(SourceError) {
+        guard !isBroken else {
+            throw .stateNotWritable(
+                "cannot write \(path): an earlier change could not be written nor taken back; nothing has changed. Make the state directory writable and start the daemon anew"
+            )
+        }
+        let record = JournalFormat.record(payload, number: count + 1)
+        do throws(SourceError) {
+            try write(record, at: end)
+            try StateIO.sync(file, path: path)
+        } catch {
+            takeBack()
+            throw error
+        }
+        end += record.count
+        count += 1
+        // The record is safe; where the mark cannot follow, it only is not known to be.
+        try? write(JournalFormat.mark(end), at: JournalFormat.markOffset)
+    }
+
+    private mutating func takeBack() {
+        do throws(SourceError) {
+            try StateIO.truncate(file, to: end, path: path)
+            try StateIO.sync(file, path: path)
+        } catch {
+            isBroken = true
+        }
+    }
+
+    private func write(_ bytes: [UInt8], at offset: Int) throws(SourceError) {
+        var failure: SourceError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(SourceError) {
+                try StateIO.write(bytes, to: file, at: offset, path: path)
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+}

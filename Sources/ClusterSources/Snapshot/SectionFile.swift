@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+import Compression
+
+/// A file of named arrays: what a snapshot is.
+///
+/// Numbers are in the machine's byte order, which the header tells. The header comes first:
+///
+///     0   "clusterd"            24  number of sections, 32 bits
+///     8   format version        28  CRC-32 of the table
+///     12  kind of file          32  where the table begins, 64 bits
+///     16  0x01020304            40  the file's size, 64 bits
+///     20  CRC-32 of the header  48  the snapshot's generation, 64 bits
+///
+/// Its CRC takes the CRC's own place for zero. Each entry of the table has a section's name and CRC-32, each
+/// of 32 bits, and its offset and length, each of 64. Sections begin at multiples of 64.
+enum SectionFile {
+    static let magic: [UInt8] = Array("clusterd".utf8)
+    static let version: UInt32 = 1
+    static let byteOrder: UInt32 = 0x0102_0304
+    static let headerSize = 64
+    static let entrySize = 24
+    static let alignment = 64
+    static let mostSections = 1 << 16
+
+    enum Kind: UInt32 {
+        case snapshot = 1
+        case journal = 2
+    }
+
+    /// What has its own checksums, chunk by chunk, and is not looked at when a file is opened.
+    static let checkedElsewhere: UInt32 = 0
+
+    /// Checks what all files of the state directory begin with.
+    static func checkStart(_ bytes: UnsafeRawBufferPointer, _ kind: Kind, _ path: String) throws(StateDamage)
+    {
+        guard bytes.count >= headerSize else {
+            throw StateDamage("\(path) is cut short: it has \(bytes.count) bytes")
+        }
+        guard bytes.prefix(magic.count).elementsEqual(magic) else {
+            throw StateDamage("\(path) is no file of clusterd's")
+        }
+        let found = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
+        guard found == version else {
+            throw StateDamage(
+                "\(path) has format version \(found), and this clusterd reads version \(version)")
+        }
+        guard bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == byteOrder,
+            bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self) == kind.rawValue,
+            headerChecksum(bytes) == bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
+        else { throw StateDamage("\(path) is damaged in its header") }
+    }
+
+    static func headerChecksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        var header = Array(bytes.prefix(headerSize))
+        for place in 20..<24 { header[place] = 0 }
+        return header.withUnsafeBytes { Zlib.crc32($0) }
+    }
+
+    /// The first bytes of a file, with its checksum.
+    static func header(_ kind: Kind, _ fill: (inout [UInt8]) -> Void) -> [UInt8] {
+        var header = [UInt8](repeating: 0, count: headerSize)
+        header.replaceSubrange(0..<magic.count, with: magic)
+        store(version, at: 8, in: &header)
+        store(kind.rawValue, at: 12, in: &header)
+        store(byteOrder, at: 16, in: &header)
+        fill(&header)
+        let checksum = header.withUnsafeBytes { headerChecksum($0) }
+        store(checksum, at: 20, in: &header)
+        return header
+    }
+
+    static func store(_ value: some FixedWidthInteger, at offset: Int, in bytes: inout [UInt8]) {
+        withUnsafeBytes(of: value) { bytes.replaceSubrange(offset..<offset + $0.count, with: $0) }
+    }
+}
+
+/// Writes a file of sections, one after the other. It has no header, and so is no file of clusterd's, before
+/// `finish`.
+final class SectionFileWriter {
+    private let path: String
+    private let file: FileDescriptor
+    private var offset = SectionFile.headerSize
+    private var table: [UInt8] = []
+    private var count: UInt32 = 0
+
+    /// - Parameter path: taken over where something has this name.
+    init(_ path: String) throws(SourceError) {
+        self.path = path
+        file = try StateIO.create(path)
+    }
+
+    /// - Parameter checksum: nil works it out.
+    func add(_ name: UInt32, _ bytes: UnsafeRawBufferPointer, checksum: UInt32? = nil) throws(SourceError) {
+        offset = (offset + SectionFile.alignment - 1) / SectionFile.alignment * SectionFile.alignment
+        try StateIO.write(bytes, to: file, at: offset, path: path)
+        var entry = [UInt8](repeating: 0, count: SectionFile.entrySize)
+        SectionFile.store(name, at: 0, in: &entry)
+        SectionFile.store(checksum ?? Zlib.crc32(bytes), at: 4, in: &entry)
+        SectionFile.store(UInt64(offset), at: 8, in: &entry)
+        SectionFile.store(UInt64(bytes.count), at: 16, in: &entry)
+        table += entry
+        count += 1
+        offset += bytes.count
+    }
+
+    func add<Element: BitwiseCopyable>(_ name: UInt32, _ values: [Element]) throws(SourceError) {
+        var failure: SourceError?
+        values.withUnsafeBytes { bytes in
+            do throws(SourceError) { try add(name, bytes) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Writes table and header; returns once all is on disk.
+    func finish(generation: UInt64) throws(SourceError) {
+        let start = offset
+        let (count, table) = (count, table)
+        try write(table, at: start)
+        let checksum = table.withUnsafeBytes { Zlib.crc32($0) }
+        let header = SectionFile.header(.snapshot) { header in
+            SectionFile.store(count, at: 24, in: &header)
+            SectionFile.store(checksum, at: 28, in: &header)
+            SectionFile.store(UInt64(start), at: 32, in: &header)
+            SectionFile.store(UInt64(start + table.count), at: 40, in: &header)
+            SectionFile.store(generation, at: 48, in: &header)
+        }
+        try write(header, at: 0)
+        try StateIO.sync(file, path: path)
+    }
+
+    private func write(_ bytes: [UInt8], at offset: Int) throws(SourceError) {
+        var failure: SourceError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(SourceError) {
+                try StateIO.write(bytes, to: file, at: offset, path: path)
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+}

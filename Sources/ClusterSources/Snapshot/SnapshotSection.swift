@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+
+/// Names of a snapshot's sections. Part of the format: they never change their meaning.
+enum SnapshotSection {
+    /// What a source is, as JSON.
+    static let description: UInt32 = 1
+    /// The features' records; has its checksums in a section of its own.
+    static let text: UInt32 = 2
+    static let blockStarts: UInt32 = 3
+    static let offsets: UInt32 = 4
+    static let textChecksums: UInt32 = 5
+
+    static func index(_ section: IndexSection) -> UInt32 { 0x100 + section.rawValue }
+
+    /// One of the arrays of an aggregated property, by the property's place.
+    static func aggregate(_ place: Int, _ part: UInt32) -> UInt32 {
+        0x1000 + UInt32(truncatingIfNeeded: place) * 8 + part
+    }
+
+    /// What `partitionBy` gave.
+    static func partitions(_ part: UInt32) -> UInt32 { 0x10 + part }
+}

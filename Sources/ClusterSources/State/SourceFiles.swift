@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
+/// The files of one source: `1.snapshot`, `1.journal` and so on by generation.
+///
+/// A generation begins with a snapshot of all data, and its journal has the changes since. The snapshot
+/// before the newest stays with its journal, for the case that the newest is damaged.
+///
+/// Safe from any thread. All that writes blocks: only for threads of the pool.
+final class SourceFiles: Sendable {
+    let directory: String
+    let identity: SourceIdentity
+    private let state: Mutex<State>
+
+    /// Which files there are.
+    struct Contents: Sendable {
+        /// Of the newest snapshot that is in place.
+        var generation: UInt64
+        /// Of the one before it.
+        var previous: UInt64?
+        var journal: JournalWriter
+    }
+
+    private struct State {
+        var contents: Contents
+        /// Bytes of the newest snapshot.
+        var snapshotBytes: Int
+        var isRemoved = false
+        /// While a journal is being replayed nothing is written.
+        var isReplaying = false
+
+        init(_ contents: Contents, in directory: String) {
+            self.contents = contents
+            snapshotBytes = StateIO.size(
+                SourceFiles.path(contents.generation, .snapshot, in: directory))
+        }
+    }
+
+    /// What was found in a directory, or just made.
+    init(directory: String, identity: SourceIdentity, _ contents: Contents) {
+        self.directory = directory
+        self.identity = identity
+        state = Mutex(State(contents, in: directory))
+    }
+
+    /// Goes on with what a recovery has found instead.
+    func adopt(_ contents: Contents) { state.withLock { $0 = State(contents, in: directory) } }
+
+    enum FileKind: String {
+        case snapshot
+        case journal
+    }
+
+    static func path(_ generation: UInt64, _ kind: FileKind, in directory: String) -> String {
+        "\(directory)/\(generation).\(kind.rawValue)"
+    }
+
+    /// What a file's name tells; nil for names that are not of these files.
+    static func read(_ name: String) -> (generation: UInt64, kind: FileKind)? {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let generation = UInt64(parts[0]), String(generation) == parts[0],
+            let kind = FileKind(rawValue: String(parts[1]))
+        else { return nil }
+        return (generation, kind)
+    }
+
+    private func path(_ generation: UInt64, _ kind: FileKind) -> String {
+        Self.path(generation, kind, in: directory)
+    }
+
+    /// The path of the newest snapshot.
+    var newestSnapshot: String { path(state.withLock { $0.contents.generation }, .snapshot) }
+
+    /// Writes the first snapshot and journal of a source into a directory that has no name yet.
+    static func make(
+        in directory: String, _ revision: Revision, _ identity: SourceIdentity, updatedAt: Timestamp
+    ) throws(SourceError) -> JournalWriter {
+        let snapshot = path(1, .snapshot, in: directory)
+        try Snapshot.write(revision, of: identity, updatedAt: updatedAt, generation: 1, to: snapshot)
+        let journal = try JournalWriter(
+            creating: path(1, .journal, in: directory), generation: 1, revision: revision.number,
+            continues: false, hasBegun: true)
+        try StateIO.syncDirectory(directory)
+        return journal
+    }
+
+    /// Keeps a change: it is on disk on return. Where this throws, the files are as they were.
+    func append(
+        _ record: JournalRecord, at moment: Timestamp, revision: UInt64
+    ) throws(SourceError) {
+        try withState { (state) throws(SourceError) in
+            guard !state.isReplaying else { return }
+            try state.contents.journal.append(record.payload(at: moment, revision: revision))
+        }
+    }
+
+    /// Keeps data that have nothing to do with those before: a snapshot of its own. It is on disk on return.
+    /// Where this throws, the files are as they were.
+    func replace(with revision: Revision, updatedAt: Timestamp) throws(SourceError) {
+        try withState { (state) throws(SourceError) in
+            let generation = state.contents.journal.generation + 1
+            let (new, final) = (temporary(generation), path(generation, .snapshot))
+            let journalPath = path(generation, .journal)
+            do throws(SourceError) {
+                try Snapshot.write(
+                    revision, of: identity, updatedAt: updatedAt, generation: generation, to: new)
+                var journal = try JournalWriter(
+                    creating: journalPath, generation: generation, revision: revision.number,
+                    continues: false,
+                    hasBegun: false)
+                try StateIO.rename(new, to: final)
+                try StateIO.syncDirectory(directory)
+                try journal.begin()
+                state.contents.journal = journal
+            } catch {
+                for path in [new, final, journalPath] { StateIO.remove(path) }
+                throw error
+            }
+            took(generation, &state)
+        }
+    }
+
+    /// Whether so much was written since the newest snapshot that a new one is worth its while.
+    var wantsSnapshot: Bool {
+        state.withLock { state in
+            guard !state.isRemoved, !state.isReplaying else { return false }
+            let written = state.contents.journal.end - JournalFormat.start
+            return written > max(Self.smallestJournal, state.snapshotBytes / 8)
+                || state.contents.journal.count >= Self.mostRecords
+        }
+    }
+
+    private static let smallestJournal = 1 << 20
+    private static let mostRecords: UInt64 = 1000
+
+    /// Whether anything was written since the newest snapshot.
+    var hasRecords: Bool {
+        state.withLock {
+            $0.contents.journal.count > 0 || $0.contents.journal.generation > $0.contents.generation
+        }
+    }
+
+    /// From now on changes go to a journal of their own, so that a snapshot of the data of now can be
+    /// written beside them; the generation of both. To be called in the source's turn.
+    func beginSnapshot(of revision: Revision) throws(SourceError) -> UInt64 {
+        try withState { (state) throws(SourceError) -> UInt64 in
+            let generation = state.contents.journal.generation + 1
+            let path = path(generation, .journal)
+            do throws(SourceError) {
+                let journal = try JournalWriter(
+                    creating: path, generation: generation, revision: revision.number, continues: true,
+                    hasBegun: true)
+                try StateIO.syncDirectory(directory)
+                state.contents.journal = journal
+            } catch {
+                StateIO.remove(path)
+                throw error
+            }
+            return generation
+        }
+    }
+
+    /// Writes the snapshot for which `beginSnapshot` gave the generation. Changes go on meanwhile.
+    func writeSnapshot(
+        _ revision: Revision, generation: UInt64, updatedAt: Timestamp
+    ) throws(SourceError) {
+        let new = temporary(generation)
+        do throws(SourceError) {
+            try Snapshot.write(
+                revision, of: identity, updatedAt: updatedAt, generation: generation, to: new)
+            try withState { (state) throws(SourceError) in
+                // An import may have overtaken it.
+                guard generation > state.contents.generation else { return StateIO.remove(new) }
+                try StateIO.rename(new, to: path(generation, .snapshot))
+                try StateIO.syncDirectory(directory)
+                took(generation, &state)
+            }
+        } catch {
+            StateIO.remove(new)
+            throw error
+        }
+    }
+
+    private func temporary(_ generation: UInt64) -> String {
+        "\(directory)/\(Self.temporaryPrefix)\(generation)"
+    }
+
+    /// What files are called that nobody is to read.
+    static let temporaryPrefix = "new-"
+
+    /// A snapshot is in place: those before the last but it are needed no more.
+    private func took(_ generation: UInt64, _ state: inout State) {
+        state.contents.previous = state.contents.generation
+        state.contents.generation = generation
+        state.snapshotBytes = StateIO.size(path(generation, .snapshot))
+        let oldest = state.contents.previous ?? generation
+        for name in (try? StateIO.names(in: directory)) ?? [] {
+            if let file = Self.read(name), file.generation < oldest { StateIO.remove(directory + "/" + name) }
+        }
+    }
+
+    /// Runs a replay, during which changes are not written again.
+    func replaying<Result>(
+        _ body: () throws(SourceError) -> Result
+    ) throws(SourceError) -> Result {
+        state.withLock { $0.isReplaying = true }
+        defer { state.withLock { $0.isReplaying = false } }
+        return try body()
+    }
+
+    /// After this nothing is written any more; what was being written is done on return.
+    func retire() { state.withLock { $0.isRemoved = true } }
+
+    func unretire() { state.withLock { $0.isRemoved = false } }
+
+    private func withState<Result: Sendable>(
+        _ body: (inout State) throws(SourceError) -> Result
+    ) throws(SourceError) -> Result {
+        let result = state.withLock { state -> Swift.Result<Result, SourceError> in
+            guard !state.isRemoved else { return .failure(.sourceNotFound(identity.name)) }
+            do throws(SourceError) { return .success(try body(&state)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}

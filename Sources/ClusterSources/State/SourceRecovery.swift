@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+
+/// What a source's files say: the snapshot to start from and the changes since.
+struct RecoveredSource {
+    let snapshot: Snapshot
+    let contents: SourceFiles.Contents
+    let changes: [JournalRecord.Entry]
+    /// What was found beside, for the log.
+    let notes: [String]
+    /// Why this is not the newest data; nil where it is.
+    let loss: String?
+    /// Whether a newer snapshot had to be passed over.
+    let isPatched: Bool
+    /// The greatest number of a revision that the files tell of.
+    let newestRevision: UInt64
+
+    /// Reads a source's directory: the newest good snapshot with all journals that lead on from it.
+    ///
+    /// - Parameter checkingText: whether a snapshot counts as good only with all its text checked.
+    static func read(
+        _ directory: String, shared: SharedState, checkingText: Bool
+    ) throws(StateDamage) -> RecoveredSource {
+        let files = try FoundFiles(directory)
+        var notes: [String] = []
+        for generation in files.snapshots {
+            do throws(StateDamage) {
+                let snapshot = try Self.snapshot(generation, directory, shared, checkingText)
+                let chain = try JournalChain(from: generation, files)
+                return RecoveredSource(
+                    snapshot: snapshot,
+                    contents: SourceFiles.Contents(
+                        generation: generation, previous: files.snapshots.first { $0 < generation },
+                        journal: try chain.writer()),
+                    changes: chain.changes, notes: notes + chain.notes,
+                    loss: chain.isComplete ? nil : notes.joined(separator: "; "), isPatched: !notes.isEmpty,
+                    newestRevision: max(snapshot.description.revision, files.newestRevision))
+            } catch {
+                notes.append(error.message)
+            }
+        }
+        throw StateDamage(
+            notes.isEmpty ? "\(directory) has no snapshot" : notes.joined(separator: "; "))
+    }
+
+    private static func snapshot(
+        _ generation: UInt64, _ directory: String, _ shared: SharedState, _ checkingText: Bool
+    ) throws(StateDamage) -> Snapshot {
+        let path = SourceFiles.path(generation, .snapshot, in: directory)
+        let snapshot = try Snapshot(path, shared: shared)
+        guard snapshot.generation == generation else {
+            throw StateDamage("\(path) is the snapshot of generation \(snapshot.generation)")
+        }
+        if checkingText, !snapshot.revision.store.verifyText() {
+            throw StateDamage("\(path) is damaged in its features")
+        }
+        return snapshot
+    }
+}
+
+/// A source's files by generation.
+struct FoundFiles {
+    let directory: String
+    /// The newest first.
+    let snapshots: [UInt64]
+    let journals: Set<UInt64>
+    /// The greatest number of a revision that a journal tells of.
+    let newestRevision: UInt64
+
+    init(_ directory: String) throws(StateDamage) {
+        self.directory = directory
+        let names: [String]
+        do throws(SourceError) { names = try StateIO.names(in: directory) } catch {
+            throw StateDamage(error.description)
+        }
+        for name in names where name.hasPrefix(SourceFiles.temporaryPrefix) {
+            StateIO.remove(directory + "/" + name)
+        }
+        let files = names.compactMap { SourceFiles.read($0) }
+        snapshots = files.filter { $0.kind == .snapshot }.map(\.generation).sorted(by: >)
+        journals = Set(files.filter { $0.kind == .journal }.map(\.generation))
+        newestRevision =
+            journals.compactMap { generation in
+                try? JournalReader(SourceFiles.path(generation, .journal, in: directory)).newestRevision
+            }.max() ?? 0
+    }
+}
+
+/// The journals that lead on from a snapshot.
+private struct JournalChain {
+    private(set) var changes: [JournalRecord.Entry] = []
+    private(set) var notes: [String] = []
+    /// Whether the changes lead to the newest data.
+    private(set) var isComplete = true
+    private var last: JournalReader
+
+    init(from first: UInt64, _ files: FoundFiles) throws(StateDamage) {
+        last = try Self.read(first, files)
+        take(last)
+        let end = files.journals.max() ?? first
+        var generation = first
+        while generation < end {
+            generation += 1
+            let journal = try Self.read(generation, files)
+            if !journal.continues {
+                // Without its snapshot an import that had not ended; with it, or once it had, newer data.
+                isComplete = !journal.hasBegun && !files.snapshots.contains(generation)
+                if isComplete { StateIO.remove(journal.path) }
+                break
+            }
+            last = journal
+            take(journal)
+        }
+        if let newest = files.snapshots.first, newest > end { isComplete = false }
+    }
+
+    private mutating func take(_ journal: JournalReader) {
+        changes += journal.records
+        if journal.tornBytes > 0 {
+            notes.append(
+                "\(journal.path): the last \(journal.tornBytes) bytes, of a change that was being written when the daemon ended and that nobody was told of, are cut off"
+            )
+        }
+    }
+
+    private static func read(_ generation: UInt64, _ files: FoundFiles) throws(StateDamage) -> JournalReader {
+        let path = SourceFiles.path(generation, .journal, in: files.directory)
+        guard files.journals.contains(generation) else { throw StateDamage("\(path) is missing") }
+        let journal = try JournalReader(path)
+        guard journal.generation == generation else {
+            throw StateDamage("\(path) is the journal of generation \(journal.generation)")
+        }
+        return journal
+    }
+
+    func writer() throws(StateDamage) -> JournalWriter {
+        do throws(SourceError) { return try JournalWriter(continuing: last) } catch {
+            throw StateDamage(error.description)
+        }
+    }
+}

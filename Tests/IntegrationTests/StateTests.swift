@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// A state directory that outlives the daemons on it.
+private final class StateFolder {
+    let path = NSTemporaryDirectory() + "clusterd-state-" + UUID().uuidString.prefix(12)
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func start(fileBlocks: Int? = nil) throws -> DaemonProcess {
+        try DaemonProcess(["--state-dir", path], fileBlocks: fileBlocks)
+    }
+
+    func file(_ name: String, of source: String) -> URL {
+        URL(fileURLWithPath: "\(path)/sources/\(source)/\(name)")
+    }
+}
+
+@Suite("Sources that outlive the daemon")
+struct StateTests {
+    private let folder = StateFolder()
+    private let points = GoldenDataset.points(kind: "c", count: 3000, seed: 9)
+
+    /// Answers about a source, the revision's number apart.
+    private func answers(_ client: RawClient, _ source: String) throws -> [JSONValue] {
+        var answers: [JSONValue] = []
+        for zoom in [0, 3, 7, 12, 17] {
+            let query: JSONValue = [
+                "source": .string(source), "bbox": [-180, -85, 180, 85], "zoom": .number(Double(zoom)),
+            ]
+            answers.append(try client.call("ClusterService/GetClusters", query)["features"] ?? .null)
+        }
+        let description = try client.call("SourceService/GetSource", ["source": .string(source)])
+        for member in ["options", "points", "bbox", "createdAt", "updatedAt", "state"] {
+            answers.append(description[member] ?? .null)
+        }
+        return answers
+    }
+
+    private func prepare(_ client: RawClient) throws {
+        let options: JSONValue = [
+            "radius": 50,
+            "clusterProperties": [
+                "sum": ["+", ["get", "value"]], "kinds": ["histogram", ["get", "category"]],
+            ],
+        ]
+        _ = try client.call("SourceService/CreateSource", ["source": "a", "options": options])
+        _ = try client.importFeatures("a", points.map(\.feature))
+        _ = try client.call("SourceService/CreateSource", ["source": "b"])
+        _ = try client.importFeatures("b", points.prefix(50).map(\.feature))
+        _ = try client.call("SourceService/CreateSource", ["source": "empty"])
+        _ = try client.call("SourceService/CreateSource", ["source": "gone"])
+        _ = try client.call("SourceService/DeleteSource", ["source": "gone"])
+    }
+
+    @Test("after kill -9 all that was acknowledged is there")
+    func kill() throws {
+        let first = try folder.start()
+        let client = try first.client()
+        try prepare(client)
+        _ = try client.call(
+            "SourceService/UpdateFeatures",
+            [
+                "source": "a", "remove": [1, 2, 3],
+                "upsert": [
+                    [
+                        "type": "Feature", "id": 10,
+                        "geometry": ["type": "Point", "coordinates": [8.5, 47.4]],
+                        "properties": ["value": 7, "category": "new"],
+                    ]
+                ],
+            ])
+        _ = try client.importFeatures("b", points.suffix(20).map(\.feature), mode: "append")
+        _ = try client.call("SourceService/UpdateOptions", ["source": "b", "options": ["radius": 77]])
+        let before = [try answers(client, "a"), try answers(client, "b"), try answers(client, "empty")]
+        #expect(first.end(with: SIGKILL) != 0)
+
+        let second = try folder.start()
+        let again = try second.client()
+        #expect([try answers(again, "a"), try answers(again, "b"), try answers(again, "empty")] == before)
+        #expect(try again.failure("SourceService/GetSource", ["source": "gone"]).status == "NOT_FOUND")
+        let query: JSONValue = ["source": "a", "featureId": 3, "zoom": 4]
+        #expect(try again.failure("ClusterService/LocateFeature", query).status == "NOT_FOUND")
+        #expect(second.end() == 0)
+        let third = try folder.start()
+        #expect(try answers(third.client(), "b") == before[1])
+    }
+
+    @Test("a kill at any moment leaves a prefix of the updates that holds all acknowledged ones")
+    func killWhileUpdating() throws {
+        var expected = 50
+        for round in 0..<4 {
+            let daemon = try folder.start()
+            let client = try daemon.client()
+            if round == 0 {
+                _ = try client.call("SourceService/CreateSource", ["source": "s"])
+                _ = try client.importFeatures("s", points.prefix(50).map(\.feature))
+            }
+            let description = try client.call("SourceService/GetSource", ["source": "s"])
+            // What was under way when the daemon was killed may have been kept or not.
+            let found = Int(description["points"]?.number ?? 0)
+            #expect(found == expected || found == expected + 1)
+            expected = found
+            for _ in 0..<round * 5 {
+                _ = try client.call("SourceService/UpdateFeatures", update(id: 10_000 + expected))
+                expected += 1
+            }
+            _ = try client.open("clusterd.v1.SourceService/UpdateFeatures", update(id: 10_000 + expected))
+            _ = daemon.end(with: SIGKILL)
+        }
+    }
+
+    private func update(id: Int) -> JSONValue {
+        [
+            "source": "s",
+            "upsert": [
+                [
+                    "type": "Feature", "id": .number(Double(id)),
+                    "geometry": ["type": "Point", "coordinates": [1, 2]], "properties": .null,
+                ]
+            ],
+        ]
+    }
+
+    @Test("two daemons cannot have one directory")
+    func lock() throws {
+        let daemon = try folder.start()
+        let second = try DaemonProcess.run(
+            "clusterd", ["--socket", daemon.folder + "/other", "--state-dir", folder.path])
+        #expect(second.status == 1)
+        #expect(second.errors.contains("process \(daemon.process.processIdentifier)"))
+        _ = daemon.end(with: SIGKILL)
+        let third = try folder.start()
+        #expect(try third.client().call("ServerService/Check") == ["status": "SERVING"])
+    }
+
+    @Test("a damaged source says so, and the others answer")
+    func damage() throws {
+        let daemon = try folder.start()
+        try prepare(try daemon.client())
+        let before = try answers(try daemon.client(), "b")
+        _ = daemon.end()
+        let file = folder.file("2.snapshot", of: "a")
+        var bytes = try Data(contentsOf: file)
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: file)
+        try FileManager.default.removeItem(at: folder.file("1.snapshot", of: "a"))
+        let second = try folder.start()
+        let client = try second.client()
+        let query: JSONValue = ["source": "a", "bbox": [-180, -85, 180, 85], "zoom": 17]
+        let failure = try client.failure("ClusterService/GetClusters", query)
+        #expect(failure.status == "DATA_LOSS" && failure.message.contains("2.snapshot"))
+        let description = try client.call("SourceService/GetSource", ["source": "a"])
+        #expect(description["state"] == "damaged" && description["damage"]?.string?.isEmpty == false)
+        #expect(try answers(client, "b") == before)
+        #expect(second.errorText().contains("2.snapshot"))
+        #expect(try client.call("SourceService/DeleteSource", ["source": "a"]) == [:])
+        _ = try client.call("SourceService/CreateSource", ["source": "a"])
+    }
+
+    @Test("where the disk is full the call fails and all stays as it was")
+    func fullDisk() throws {
+        // 250 KB: room for the small source's snapshot, none for the large one's.
+        let daemon = try folder.start(fileBlocks: 500)
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "s"])
+        _ = try client.importFeatures("s", points.prefix(500).map(\.feature))
+        let before = try answers(client, "s")
+        let refused = try client.importFeatures("s", points.map(\.feature))
+        let (status, message) = RawClient.status(refused["error"])
+        #expect(status == "RESOURCE_EXHAUSTED" && message.contains("nothing has changed"))
+        #expect(try answers(client, "s") == before)
+        _ = try client.call("SourceService/UpdateFeatures", update(id: 1))
+        let after = try answers(client, "s")
+        _ = daemon.end(with: SIGKILL)
+        let second = try folder.start()
+        #expect(try answers(second.client(), "s") == after)
+    }
+
+    @Test("the service manager's directory is used where none is asked for")
+    func serviceManager() throws {
+        let daemon = try DaemonProcess(environment: ["STATE_DIRECTORY": folder.path])
+        _ = try daemon.client().call("SourceService/CreateSource", ["source": "kept"])
+        #expect(FileManager.default.fileExists(atPath: folder.file("1.snapshot", of: "kept").path))
+    }
+}
