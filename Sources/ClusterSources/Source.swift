@@ -218,7 +218,7 @@ public final class Source: Sendable {
 extension Source {
     private func compactIfGrown(_ revision: Revision) {
         let growth = revision.growth
-        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 64))
+        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 32))
         guard growth > most, state.withLock({ growth > $0.compactionFloor }) else { return }
         guard let base = beginCompaction() else { return }
         DispatchQueue.global(qos: .utility).async { self.compact(base) }

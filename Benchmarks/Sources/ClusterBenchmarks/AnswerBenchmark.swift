@@ -4,9 +4,9 @@ import ClusterSources
 import Glibc
 import JSON
 
-/// How long a whole answer takes in process: a view's features, written as the bytes that are sent.
-func benchmarkAnswers(longitudes: [Double], latitudes: [Double]) throws {
-    guard let name = SourceName("benchmark") else { return }
+/// A source of the points, with an id and four properties each.
+func makeSource(longitudes: [Double], latitudes: [Double]) throws -> Source? {
+    guard let name = SourceName("benchmark") else { return nil }
     let registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 1 << 26, buildThreads: 2))
     let source = try registry.create(name, options: SourceOptions())
     let features = FeatureImport(into: source, mode: .replace, policy: .reject)
@@ -29,6 +29,11 @@ func benchmarkAnswers(longitudes: [Double], latitudes: [Double]) throws {
         try bytes.withUnsafeBytes { try features.add(features: $0) }
     }
     _ = try features.finish(.never)
+    return source
+}
+
+/// How long a whole answer takes in process: a view's features, written as the bytes that are sent.
+func benchmarkAnswers(_ source: Source, longitudes: [Double], latitudes: [Double]) throws {
     let revision = source.revision
     guard let view = revision.readyView(nil, zoom: nil) else { return }
     var random = SystemRandomNumberGenerator()

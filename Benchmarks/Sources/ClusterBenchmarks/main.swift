@@ -96,7 +96,11 @@ func benchmark() {
                 if ConvexHull.hull(of: places) == nil { sum += 1 }
             }.median / 1e6, "ms")
     }
-    do { try benchmarkAnswers(longitudes: longitudes, latitudes: latitudes) } catch {
+    do {
+        guard let source = try makeSource(longitudes: longitudes, latitudes: latitudes) else { return }
+        try benchmarkAnswers(source, longitudes: longitudes, latitudes: latitudes)
+        try benchmarkUpdates(source, longitudes: longitudes, latitudes: latitudes)
+    } catch {
         print("error\t0\t\(error)")
     }
     if sum == 42 { print("") }

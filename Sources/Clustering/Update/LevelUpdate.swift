@@ -27,6 +27,8 @@ final class LevelUpdate<Scalar: Coordinate> {
     private(set) var fates: [NodeKey: Claim] = [:]
     private var waiting = OrderHeap()
     private var known: Set<NodeKey> = []
+    /// Clusters whose origin departed and has a successor, which grew from the same point: by that point.
+    private var bereft: [UInt32: Int] = [:]
     /// Unclaimed nodes that had been claimed, or were not there.
     private var newClaimants: ShownNodes
 
@@ -43,10 +45,13 @@ final class LevelUpdate<Scalar: Coordinate> {
 
     /// Finds the new fates; false where that costs too much.
     func run() -> Bool {
+        let successors = Set(arrived.map { updater.state.order(of: $0) })
         for departure in departed where isMade(departure.parent) {
-            // Whom the departed had claimed must look again.
             let cluster = Int(departure.parent)
-            if updater.state.child(0, ofCluster: cluster) == departure.key { release(cluster) }
+            guard updater.state.child(0, ofCluster: cluster) == departure.key else { continue }
+            let order = updater.state.order(of: departure.key)
+            // Whom the departed had claimed must look again, once it is known what becomes of a successor.
+            if successors.contains(order) { bereft[order] = cluster } else { release(cluster) }
         }
         for key in arrived { wait(key) }
         while let key = waiting.pop() {
@@ -95,12 +100,31 @@ final class LevelUpdate<Scalar: Coordinate> {
         let new = claim(on: key)
         fates[key] = new
         guard old != new else { return true }
+        let left = old == nil ? bereft[updater.state.order(of: key)] : nil
         if case .claimed = new {
             let parent = updater.state.parent(of: key)
             if old == .unclaimed, isMade(parent) { release(Int(parent)) }
+            if let left { release(left) }
             return true
         }
+        if let left { inherit(left, key) }
         return announce(key)
+    }
+
+    /// Lets a node claim whom its predecessor had claimed, where it reaches them: nobody before it does, or
+    /// they would have been claimed by that one, or look for themselves by now.
+    private func inherit(_ cluster: Int, _ key: NodeKey) {
+        for position in 1..<max(1, updater.state.childCount(ofCluster: cluster)) {
+            let child = updater.state.child(position, ofCluster: cluster)
+            guard isOld(child), !known.contains(child) else { continue }
+            let (x, y) = updater.compared(child)
+            if reaches(key, x, y) {
+                known.insert(child)
+                fates[child] = .claimed(key)
+            } else {
+                wait(child)
+            }
+        }
     }
 
     /// The first unclaimed node before this one that reaches it.

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import ClusterSources
+import JSON
+
+/// How long it takes until updates of single features are visible, in process and without a disk: features
+/// move by some hundred metres, at random places and in the densest town.
+func benchmarkUpdates(_ source: Source, longitudes: [Double], latitudes: [Double]) throws {
+    var random = SystemRandomNumberGenerator()
+    func text(of points: [Int]) -> ByteWriter {
+        var bytes = ByteWriter()
+        bytes.append("[")
+        for (place, point) in points.enumerated() {
+            if place > 0 { bytes.append(",") }
+            bytes.append("{\"type\":\"Feature\",\"id\":")
+            bytes.append(integer: point)
+            bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
+            bytes.append(number: min(180, longitudes[point] + Double.random(in: -0.002...0.002, using: &random)))
+            bytes.append(",")
+            bytes.append(number: latitudes[point] + Double.random(in: -0.002...0.002, using: &random))
+            bytes.append("]},\"properties\":{\"name\":\"moved\"}}")
+        }
+        bytes.append("]")
+        return bytes
+    }
+    func update(_ points: [Int]) throws {
+        let bytes = text(of: points)
+        _ = try bytes.withUnsafeBytes { try source.update(upserts: $0, removals: [], .never) }
+    }
+    let first = Stopwatch.now()
+    try update([0])
+    report("first update of 1 feature, ids being sorted", Double(Stopwatch.now() - first) / 1e6, "ms")
+
+    let cells = Dictionary(grouping: longitudes.indices) { point in
+        Int(longitudes[point] * 20) * 100_000 + Int(latitudes[point] * 20)
+    }
+    let town = cells.values.max { $0.count < $1.count } ?? []
+    report("points in the densest town's middle, 0.05 degrees square", Double(town.count), "points")
+    for (name, places) in [("at random places", Array(longitudes.indices)), ("in the densest town", town)] {
+        for count in [1, 10, 100, 1000] where count <= places.count {
+            var failure: (any Error)?
+            let time = Stopwatch.sample(count == 1000 ? 15 : 100) { _ in
+                let points = Set((0..<count).map { _ in places.randomElement(using: &random) ?? 0 })
+                do { try update(Array(points)) } catch { failure = error }
+            }
+            if let failure { throw failure }
+            report("update of \(count) features \(name)", time.median / 1e6, "ms")
+            report("update of \(count) features \(name), 99th percentile", time.p99 / 1e6, "ms")
+        }
+    }
+}
