@@ -54,8 +54,9 @@ extension Limits {
             "How long calls in flight may go on when the daemon ends, in milliseconds."),
         live("messagesPerTurn", \.messagesPerTurn, "Messages of one connection before the others' turn."),
         fixed("filterCacheBytes", \.filterCacheBytes, from: 0, "Bytes of indexes of filtered features."),
+        fixed("loopThreads", \.loopThreads, "Threads that take messages in and answer short calls."),
         fixed("buildThreads", \.buildThreads, "Threads that one build uses."),
-        fixed("queryThreads", \.queryThreads, "Long queries at once."),
+        fixed("queryThreads", \.queryThreads, "Long queries at once of the clients of one loop thread."),
         fixed("changeThreads", \.changeThreads, "Imports, builds and other changes at once."),
     ]
 

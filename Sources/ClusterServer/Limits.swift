@@ -43,6 +43,8 @@ public struct Limits: Sendable, Equatable {
     public var messagesPerTurn = 32
     /// Bytes of filtered indexes kept.
     public var filterCacheBytes = 256 << 20
+    /// Threads that take messages in and answer short calls.
+    public var loopThreads = 2
     /// Threads that a build uses.
     public var buildThreads = 2
     /// Long queries at once.
@@ -51,6 +53,9 @@ public struct Limits: Sendable, Equatable {
     public var changeThreads = 8
 
     public init() {}
+
+    /// Each loop's share of `changeThreads`.
+    var changeThreadsPerLoop: Int { max(1, (changeThreads + loopThreads - 1) / max(1, loopThreads)) }
 
     /// The limits as `GetServerInfo` tells them.
     public var json: JSONObject {

@@ -3,13 +3,15 @@ import ClusterProtocol
 import EventLoop
 import JSON
 
-/// The daemon's inside: connections on a loop, calls to handlers. Belongs to the loop's thread.
-public final class Server {
-    public let loop: EventLoop
-    public private(set) var limits: Limits
+/// The connections of one loop, calls to handlers. Belongs to the loop's thread.
+final class Server {
+    let loop: EventLoop
+    private(set) var limits: Limits
     /// Who may do what; what changes holds for the next calls.
     private(set) var access: AccessPolicy
-    public let metrics: Metrics
+    let metrics: Metrics.Shard
+    /// What all loops' connections take together.
+    let load: ServerLoad
     /// What answers each method, by full name.
     let handlers: MethodHandlers
     let parser = JSONParser()
@@ -19,13 +21,12 @@ public final class Server {
     let changes: PoolQueue
     /// Large messages that are being read.
     let reading: PoolQueue
-    let budget: QueueBudget
     let streamTurns: StreamTurns
     /// Lent to the connection whose turn it is.
     var turnBuffer = ByteWriter(capacity: 1 << 16)
 
-    private var listeners: [Listener] = []
-    private var users = UserTable()
+    private let onGone: @Sendable () -> Void
+    private let onDrained: @Sendable () -> Void
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     private var graceTimer: Timer?
     private var statisticsTimer: Timer?
@@ -34,42 +35,38 @@ public final class Server {
     private var isEnding = false
     var bytesReceived: UInt64 = 0
     var bytesSent: UInt64 = 0
-    var callsInFlight = 0
-    /// Bytes of messages that are not whole yet, of all connections.
-    var heldInputBytes = 0
+    private var callsInFlight = 0
 
-    public init(
-        loop: EventLoop, limits: Limits, access: AccessPolicy = AccessPolicy(), metrics: Metrics,
-        handlers: MethodHandlers
+    /// - Parameters:
+    ///   - load: shared with the servers of other loops.
+    ///   - onGone: called on the loop's thread for each connection that has closed.
+    ///   - onDrained: called on the loop's thread while the server ends, once no call is in flight; then the
+    ///     other servers are to look as well.
+    init(
+        loop: EventLoop, limits: Limits, access: AccessPolicy, metrics: Metrics, handlers: MethodHandlers,
+        load: ServerLoad, onGone: @escaping @Sendable () -> Void, onDrained: @escaping @Sendable () -> Void
     ) {
         self.loop = loop
         self.limits = limits
         self.access = access
-        self.metrics = metrics
+        self.metrics = metrics.shard()
         self.handlers = handlers
+        self.load = load
+        self.onGone = onGone
+        self.onDrained = onDrained
         streamTurns = StreamTurns(loop.remote)
-        budget = QueueBudget(limit: limits.maxQueuedBytes)
         queries = PoolQueue(jobs: limits.queryThreads, jobsPerLane: max(1, limits.queryThreads - 1))
-        changes = PoolQueue(jobs: limits.changeThreads, jobsPerLane: max(1, limits.changeThreads / 2))
+        let jobs = limits.changeThreadsPerLoop
+        changes = PoolQueue(jobs: jobs, jobsPerLane: max(1, jobs / 2))
         reading = PoolQueue(jobs: limits.queryThreads, jobsPerLane: 1)
         statisticsTimer = Timer(on: loop, delay: 200, every: 200) { [weak self] in self?.publish() }
         statisticsTimer?.unreference()
     }
 
-    /// Serves on a new socket file; the path must be free.
-    public func listen(path: String, mode: UInt32 = 0o666) throws(EventLoopError) {
-        listeners.append(
-            try Listener(on: loop, path: path, mode: mode) { [weak self] socket in self?.accept(socket) })
-    }
-
-    /// Serves on a socket that was handed over.
-    public func listen(descriptor: Int32) throws(EventLoopError) {
-        listeners.append(
-            try Listener(on: loop, descriptor: descriptor) { [weak self] socket in self?.accept(socket) })
-    }
+    var budget: QueueBudget { load.budget }
 
     /// Takes over what can change while the server serves: for connections that are open too.
-    public func apply(limits: Limits, access: AccessPolicy) {
+    func apply(limits: Limits, access: AccessPolicy) {
         self.limits = self.limits.taking(liveFrom: limits)
         self.access = access
         for connection in connections.values { connection.right = access.right(of: connection.peer) }
@@ -85,41 +82,41 @@ public final class Server {
         slowCalls?.record(request, status, nanoseconds: taken)
     }
 
-    /// Lets clients wait in the system until `resumeAccepting`.
-    func pauseAccepting() { for listener in listeners { listener.pause() } }
-    func resumeAccepting() { for listener in listeners { listener.resume() } }
-
-    private func accept(_ socket: Connection) {
+    /// Serves a client that the group's load counts already.
+    func accept(_ socket: AcceptedSocket) {
+        guard let socket = Connection(on: loop, taking: socket) else { return gone() }
+        guard !isEnding, onStopped == nil else {
+            socket.close()
+            return gone()
+        }
         let peer =
             socket.peer.map {
                 Peer(
                     processID: $0.processID, userID: $0.userID, groupID: $0.groupID, groups: socket.peerGroups
                 )
             } ?? .unknown
-        guard connections.count < limits.maxConnections else {
-            return refuse(socket, "Too many connections are open. Close some, or try again later.")
-        }
-        guard hasRoomForConnection(of: peer) else {
+        guard let use = load.users.enter(peer.userID, most: mostConnections(of: peer)) else {
             return refuse(socket, "Too many connections of your user are open. Close some.")
         }
-        let connection = ServerConnection(socket, peer: peer, use: users.enter(peer.userID), server: self)
+        let connection = ServerConnection(socket, peer: peer, use: use, server: self)
         connections[ObjectIdentifier(connection)] = connection
         metrics.update { counters in
             counters.connectionsOpened += 1
             counters.connections += 1
         }
         connection.start()
-        if connections.count >= descriptorRoom { for listener in listeners { listener.pause() } }
     }
 
-    /// For how many connections the process has descriptors, some kept for files; beyond, clients wait in
-    /// the system until others have gone.
-    public var descriptorRoom = Int.max
-
     /// Administrators can always get in, as far as the server has room at all.
-    private func hasRoomForConnection(of peer: Peer) -> Bool {
+    private func mostConnections(of peer: Peer) -> Int? {
         let most = limits.maxConnectionsPerUser
-        return most == 0 || users.connections(of: peer.userID) < most || access.right(of: peer) == .admin
+        return most == 0 || access.right(of: peer) == .admin ? nil : most
+    }
+
+    /// Turns a client away that the group's load counts already.
+    func refuse(_ socket: AcceptedSocket, _ message: String) {
+        guard let socket = Connection(on: loop, taking: socket) else { return gone() }
+        refuse(socket, message)
     }
 
     private func refuse(_ socket: Connection, _ message: String) {
@@ -127,15 +124,21 @@ public final class Server {
         ServerMessage.write(error: RPCError(.resourceExhausted, message), id: nil, into: &bytes)
         _ = bytes.withUnsafeBytes { socket.tryWrite($0) }
         socket.close()
+        gone()
+    }
+
+    private func gone() {
+        load.addConnections(-1)
+        onGone()
     }
 
     func remove(_ connection: ServerConnection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-        users.leave(connection.use)
+        load.users.leave(connection.use)
         queries.clear(connection.queries)
         changes.clear(connection.changes)
         metrics.update { $0.connections -= 1 }
-        if connections.count < descriptorRoom { for listener in listeners { listener.resume() } }
+        gone()
         endIfDrained()
         finishIfDrained()
     }
@@ -149,8 +152,21 @@ public final class Server {
         }
     }
 
+    /// A call is open that was not answered at once.
+    func callBegan(_ use: UserUse) {
+        callsInFlight += 1
+        load.addCalls(1)
+        use.addCalls(1)
+    }
+
+    func callEnded(_ use: UserUse) {
+        callsInFlight -= 1
+        load.addCalls(-1)
+        use.addCalls(-1)
+    }
+
     func hasRoomForCall(of connection: ServerConnection) -> Bool {
-        guard callsInFlight < limits.maxCalls else { return false }
+        guard load.callsInFlight < limits.maxCalls else { return false }
         let most = limits.maxCallsPerUser
         return most == 0 || connection.use.calls < most || connection.right == .admin
     }
@@ -173,7 +189,10 @@ public final class Server {
     /// Makes this turn's counts visible to other threads; done a few times a second, not for every call.
     func publish() {
         let (received, sent, queued, calls) = (bytesReceived, bytesSent, budget.bytes, callsInFlight)
+        let depths = Metrics.QueueDepths(
+            queries: queries.depth, changes: changes.depth, messages: reading.depth)
         metrics.update { counters in
+            counters.queued = depths
             counters.bytesReceived = received
             counters.bytesSent = sent
             counters.bytesQueued = queued
@@ -184,11 +203,9 @@ public final class Server {
     /// Takes no new calls (they get `UNAVAILABLE`), lets those in flight finish within the grace time, and closes everything.
     ///
     /// - Parameter completion: called once, when no connection is left.
-    public func shutDown(_ completion: @escaping () -> Void) {
+    func shutDown(_ completion: @escaping () -> Void) {
         guard onStopped == nil else { return }
         onStopped = completion
-        for listener in listeners { listener.close() }
-        listeners = []
         graceTimer = Timer(on: loop, delay: UInt64(max(0, limits.shutdownGraceMs))) { [weak self] in
             guard let self else { return }
             for connection in Array(self.connections.values) {
@@ -201,10 +218,11 @@ public final class Server {
         finishIfDrained()
     }
 
-    /// While the server ends: closes all connections once no call is in flight.
+    /// While the server ends: closes all connections once no call of any loop is in flight.
     func endIfDrained() {
-        guard onStopped != nil, callsInFlight == 0, !isEnding else { return }
+        guard onStopped != nil, load.callsInFlight == 0, !isEnding else { return }
         isEnding = true
+        onDrained()
         for connection in Array(connections.values) { connection.end() }
     }
 

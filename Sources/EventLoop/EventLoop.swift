@@ -11,6 +11,7 @@ import Synchronization
 /// - A handle's memory lives until libuv's close callback, whatever becomes of its Swift object.
 /// - No callback of a handle comes after its `close`, but for those that tell the end of writes.
 /// - Work given to `work` runs on libuv's thread pool, its completion on the loop.
+/// - Several loops may run side by side, each on its thread; they share the pool.
 public final class EventLoop {
     let raw: UnsafeMutablePointer<uv_loop_t>
     /// What other threads may use of this loop.
@@ -46,6 +47,11 @@ public final class EventLoop {
 
     /// Runs until nothing is left to wait for, or `stop`.
     public func run() { uv_run(raw, UV_RUN_DEFAULT) }
+
+    /// Makes `run` go on until `stop`, whether there is anything to wait for or not. Before `run`.
+    func keepRunning() {
+        uv_ref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
+    }
 
     /// Makes `run` return after the current turn.
     public func stop() { uv_stop(raw) }

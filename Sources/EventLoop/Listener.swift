@@ -15,7 +15,7 @@ public final class Listener {
     private let descriptor: Int32
     /// The file that goes with the socket.
     private let path: String?
-    private let onConnection: (Connection) -> Void
+    private let onSocket: (AcceptedSocket) -> Void
     private var retry: Timer?
     private var isClosed = false
     private var isPaused = false
@@ -30,7 +30,7 @@ public final class Listener {
     /// - Parameter mode: the file's permissions.
     public convenience init(
         on loop: EventLoop, path: String, mode: mode_t = 0o666, backlog: Int32 = 4096,
-        _ onConnection: @escaping (Connection) -> Void
+        _ onSocket: @escaping (AcceptedSocket) -> Void
     ) throws(EventLoopError) {
         let action = "listen on \(path)"
         guard var address = SocketAddress(path: path) else {
@@ -45,29 +45,29 @@ public final class Listener {
         }
         _ = chmod(path, mode)
         try self.init(
-            on: loop, listening: descriptor, path: path, backlog: backlog, action: action, onConnection)
+            on: loop, listening: descriptor, path: path, backlog: backlog, action: action, onSocket)
     }
 
     /// Listens on a socket that was handed over, as systemd does; its file stays when this ends.
     public convenience init(
         on loop: EventLoop, descriptor: Int32, backlog: Int32 = 4096,
-        _ onConnection: @escaping (Connection) -> Void
+        _ onSocket: @escaping (AcceptedSocket) -> Void
     ) throws(EventLoopError) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         try self.init(
             on: loop, listening: descriptor, path: nil, backlog: backlog,
             action: "use the socket handed over",
-            onConnection)
+            onSocket)
     }
 
     private init(
         on loop: EventLoop, listening descriptor: Int32, path: String?, backlog: Int32, action: String,
-        _ onConnection: @escaping (Connection) -> Void
+        _ onSocket: @escaping (AcceptedSocket) -> Void
     ) throws(EventLoopError) {
         self.loop = loop
         self.descriptor = descriptor
         self.path = path
-        self.onConnection = onConnection
+        self.onSocket = onSocket
         var failure = Glibc.listen(descriptor, backlog) == 0 ? 0 : -errno
         // Sets the descriptor non-blocking, too.
         if failure == 0 { failure = uv_poll_init(loop.raw, handle.raw, descriptor) }
@@ -100,8 +100,7 @@ public final class Listener {
                 }
             }
             _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
-            let connection = Connection(on: loop)
-            if connection.adopt(accepted) { onConnection(connection) } else { connection.close() }
+            onSocket(AcceptedSocket(accepted))
         }
     }
 

@@ -52,7 +52,8 @@ final class FakeServer: Sendable {
             do throws(EventLoopError) {
                 let loop = try EventLoop()
                 var kept: [(Connection, Peer)] = []
-                let listener = try Listener(on: loop, path: path) { connection in
+                let listener = try Listener(on: loop, path: path) { socket in
+                    guard let connection = Connection(on: loop, taking: socket) else { return }
                     let peer = Peer(connection)
                     kept.append((connection, peer))
                     Self.serve(connection, peer, onEnd, handler)

@@ -29,7 +29,8 @@ import struct Foundation.UUID
         let memory = NSData(bytes: sent, length: sent.count)
         var received: [UInt8] = []
         var accepted: Connection?
-        let listener = try Listener(on: loop, path: path) { connection in
+        let listener = try Listener(on: loop, path: path) { socket in
+            guard let connection = Connection(on: loop, taking: socket) else { return }
             accepted = connection
             connection.start(
                 onRead: { bytes in

@@ -12,6 +12,10 @@ struct FrameFuzzSocketTests {
         let daemon = try DaemonProcess(limits: ["maxMessageBytes": FuzzedFrame.limit])
         let bystander = try daemon.client()
         _ = try bystander.call("ServerService/Check")
+        // Each loop keeps a descriptor in reserve from its first connection on.
+        for client in try (0..<4).map({ _ in try daemon.client() }) {
+            _ = try client.call("ServerService/Check")
+        }
         let before = daemon.openDescriptors
         var (broken, followed) = (0, 0)
         for seed in 0..<UInt64(150) {

@@ -30,7 +30,8 @@ struct PressureTests {
         let size = answer.count
         let calls = 20
         // Some answers are being written while the budget counts those that wait.
-        let allowed = 4 * budget
+        let isSanitized = ProcessInfo.processInfo.environment["SANITIZER"] != nil
+        let allowed = (isSanitized ? 16 : 4) * budget
         let before = daemon.peakMemory
         let readers = try (0..<6).map { _ in try daemon.client() }
         for reader in readers {
@@ -40,7 +41,7 @@ struct PressureTests {
         for _ in 0..<200 {
             #expect(try bystander.call("ServerService/Check") == ["status": "SERVING"])
         }
-        #expect(size * calls * readers.count > 6 * allowed)
+        #expect(size * calls * readers.count > 24 * budget)
         #expect(daemon.peakMemory - before < allowed)
         // Whoever reads in the end has every call answered: whole, or refused for the others' sake.
         for reader in readers {

@@ -1,31 +1,40 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
 
-/// What one user's connections take of the server together. Belongs to the loop's thread.
-final class UserUse {
+/// What one user's connections take of the server together. Safe from any thread.
+final class UserUse: Sendable {
     let userID: UInt32
-    var connections = 0
-    var calls = 0
+    private let inFlight = Atomic<Int>(0)
 
     init(userID: UInt32) { self.userID = userID }
+
+    var calls: Int { inFlight.load(ordering: .relaxed) }
+    func addCalls(_ count: Int) { inFlight.add(count, ordering: .relaxed) }
 }
 
-/// The use of every user who has a connection open. Belongs to the loop's thread.
-struct UserTable {
-    private var uses: [UInt32: UserUse] = [:]
+/// The use of every user who has a connection open. Safe from any thread.
+final class UserTable: Sendable {
+    private let uses = Mutex<[UInt32: (use: UserUse, connections: Int)]>([:])
 
-    /// Counts a connection in.
-    mutating func enter(_ userID: UInt32) -> UserUse {
-        let use = uses[userID] ?? UserUse(userID: userID)
-        uses[userID] = use
-        use.connections += 1
-        return use
+    /// Counts a connection in, unless the user has as many already.
+    ///
+    /// - Parameter most: nil where there is no limit.
+    func enter(_ userID: UInt32, most: Int? = nil) -> UserUse? {
+        uses.withLock { uses in
+            let entry = uses[userID] ?? (UserUse(userID: userID), 0)
+            if let most, entry.connections >= most { return nil }
+            uses[userID] = (entry.use, entry.connections + 1)
+            return entry.use
+        }
     }
 
     /// Counts a connection out; users without any are forgotten.
-    mutating func leave(_ use: UserUse) {
-        use.connections -= 1
-        if use.connections == 0 { uses[use.userID] = nil }
+    func leave(_ use: UserUse) {
+        uses.withLock { uses in
+            let left = (uses[use.userID]?.connections ?? 0) - 1
+            uses[use.userID] = left > 0 ? (use, left) : nil
+        }
     }
 
-    func connections(of userID: UInt32) -> Int { uses[userID]?.connections ?? 0 }
+    func connections(of userID: UInt32) -> Int { uses.withLock { $0[userID]?.connections ?? 0 } }
 }

@@ -71,7 +71,8 @@ struct ConnectionStateMachine {
             .invalidArgument,
             "A message of this connection could not be read and may have been an item of this call: \(failure.error.message)"
         )
-        return unendedStreams.sorted().map { id in
+        let gathering = unendedStreams.filter { calls[$0]?.kind == .clientStream }
+        return gathering.sorted().map { id in
             calls[id] = nil
             return .fail(id: id, error)
         }

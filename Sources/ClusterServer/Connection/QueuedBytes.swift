@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
 
-/// How many bytes wait for all clients together. Belongs to the loop's thread.
-final class QueueBudget {
-    private(set) var bytes = 0
+/// How many bytes wait for all clients together. Safe from any thread; two loops that look at the same moment
+/// may pass the limit by an answer each.
+final class QueueBudget: Sendable {
+    private let waiting = Atomic<Int>(0)
     private let limit: Int
     /// What every connection may have waiting even where the budget is spent.
     static let reserve = 64 << 10
 
     init(limit: Int) { self.limit = limit }
+
+    var bytes: Int { waiting.load(ordering: .relaxed) }
 
     var isSpent: Bool { bytes >= limit }
 
@@ -17,8 +21,8 @@ final class QueueBudget {
     /// Whether an answer of this size can wait for its client.
     func hasRoom(for count: Int) -> Bool { count <= Self.reserve || bytes + count <= limit }
 
-    fileprivate func take(_ count: Int) { bytes += count }
-    fileprivate func giveBack(_ count: Int) { bytes -= count }
+    fileprivate func take(_ count: Int) { waiting.add(count, ordering: .relaxed) }
+    fileprivate func giveBack(_ count: Int) { waiting.subtract(count, ordering: .relaxed) }
 }
 
 /// Bytes in libuv's hands, counted until it lets go of them.

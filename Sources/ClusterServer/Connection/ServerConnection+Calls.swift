@@ -50,8 +50,7 @@ extension ServerConnection {
     ) {
         let call = ActiveCall(request: request, context: context, started: started, work: work)
         calls[request.id] = call
-        server.callsInFlight += 1
-        use.calls += 1
+        server.callBegan(use)
         if let deadline = context.deadline {
             let now = MonotonicClock.now()
             let left = deadline > now ? (deadline - now) / 1_000_000 + 1 : 0
@@ -130,8 +129,7 @@ extension ServerConnection {
     func forget(_ call: ActiveCall, status: StatusCode) {
         call.deadlineTimer = nil
         call.context.cancel()
-        server.callsInFlight -= 1
-        use.calls -= 1
+        server.callEnded(use)
         server.record(call.request, status, since: call.started)
         switch call.work {
         case .unary: break

@@ -93,9 +93,10 @@ final class ServerConnection {
     /// that is too much.
     private func countInput() {
         let waiting = isEnding || socket.isClosed ? 0 : decoder.waiting + bytesBeingRead
-        server.heldInputBytes += waiting - heldInputBytes
+        guard waiting != heldInputBytes else { return }
+        server.load.addInputBytes(waiting - heldInputBytes)
         heldInputBytes = waiting
-        guard server.heldInputBytes > server.limits.maxInputBytes, waiting > QueueBudget.reserve else {
+        guard waiting > QueueBudget.reserve, server.load.heldInputBytes > server.limits.maxInputBytes else {
             return
         }
         fail(
@@ -372,7 +373,7 @@ final class ServerConnection {
         calls = [:]
         for call in abandoned.values { forget(call, status: .cancelled) }
         socket.close()
-        server.heldInputBytes -= heldInputBytes
+        server.load.addInputBytes(-heldInputBytes)
         heldInputBytes = 0
         server.remove(self)
     }

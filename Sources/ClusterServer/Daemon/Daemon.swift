@@ -11,7 +11,7 @@ public final class Daemon {
     private let rereading: Rereading
     private let log: Log
     private let loop: EventLoop
-    private let server: Server
+    private let server: ServerGroup
     private let services: ServiceSet
     private let filler: SourceFiller
     private let serving: Serving
@@ -51,10 +51,12 @@ public final class Daemon {
         services = ServiceSet(
             configuration: configuration, directory: try Self.stateDirectory(configuration),
             metrics: metrics, log: log, isServing: { serving.isServing })
-        server = Server(
-            loop: loop, limits: configuration.limits, access: configuration.access, metrics: metrics,
-            handlers: services.handlers)
-        server.slowCalls = SlowCallLog(log, milliseconds: configuration.log.slowCallMs)
+        do throws(EventLoopError) {
+            server = try ServerGroup(
+                loop: loop, limits: configuration.limits, access: configuration.access, metrics: metrics,
+                handlers: services.handlers)
+        } catch { throw Problem(description: error.description) }
+        server.log(slowCalls: SlowCallLog(log, milliseconds: configuration.log.slowCallMs))
         filler = SourceFiller(
             loop: loop, registry: services.registry, log: log, threads: configuration.limits.buildThreads)
     }
@@ -68,7 +70,8 @@ public final class Daemon {
         Allocator.giveBackBlocks(from: 1 << 20)
         server.descriptorRoom = Self.raiseDescriptorLimit()
         // One thread more than all queues use, for work that none counts. Read by libuv at its first job.
-        let threads = 2 * configuration.limits.queryThreads + configuration.limits.changeThreads + 1
+        let limits = configuration.limits
+        let threads = limits.loopThreads * (2 * limits.queryThreads + limits.changeThreadsPerLoop) + 1
         setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
         try recover()
         try listen()
@@ -175,7 +178,7 @@ public final class Daemon {
             log.write(.warning, "\(name) changed in the configuration: that takes effect with a restart")
         }
         server.apply(limits: new.limits, access: new.access)
-        server.slowCalls = SlowCallLog(log, milliseconds: new.log.slowCallMs)
+        server.log(slowCalls: SlowCallLog(log, milliseconds: new.log.slowCallMs))
         services.settings.set(new.liveValues(server.limits))
         services.registry.memory.limit = new.limits.memory
         log.set(new.log)

@@ -21,25 +21,78 @@ public final class Metrics: Sendable {
         public var bytesSent: UInt64 = 0
         public var bytesQueued = 0
         public var protocolErrors: UInt64 = 0
+        public var queued = QueueDepths()
     }
 
-    private let state = Mutex(Counters())
+    /// What waits for a thread of the pool.
+    public struct QueueDepths: Sendable {
+        /// Long queries.
+        public var queries = 0
+        /// Imports, builds and other changes.
+        public var changes = 0
+        /// Large messages that are to be read.
+        public var messages = 0
+    }
+
+    private let shards = Mutex<[Shard]>([])
 
     public init() {}
 
-    public var counters: Counters { state.withLock { $0 } }
+    /// A part for one loop, so that loops do not wait for each other to count.
+    func shard() -> Shard {
+        let shard = Shard()
+        shards.withLock { $0.append(shard) }
+        return shard
+    }
 
-    func update(_ body: (inout Counters) -> Void) { state.withLock { body(&$0) } }
+    /// Everything that the parts have counted.
+    public var counters: Counters {
+        var sum = Counters()
+        for shard in shards.withLock({ $0 }) { sum.add(shard.counters) }
+        return sum
+    }
 
-    /// Counts a call that is over.
-    func record(_ method: String, _ status: StatusCode, nanoseconds: UInt64) {
-        state.withLock { counters in
-            counters.methods[method, default: Method()].count(status, nanoseconds)
+    /// What one loop counts. Safe from any thread.
+    final class Shard: Sendable {
+        private let state = Mutex(Counters())
+
+        var counters: Counters { state.withLock { $0 } }
+
+        func update(_ body: (inout Counters) -> Void) { state.withLock { body(&$0) } }
+
+        /// Counts a call that is over.
+        func record(_ method: String, _ status: StatusCode, nanoseconds: UInt64) {
+            state.withLock { counters in
+                counters.methods[method, default: Method()].count(status, nanoseconds)
+            }
         }
     }
 }
 
+extension Metrics.Counters {
+    mutating func add(_ other: Metrics.Counters) {
+        for (name, method) in other.methods { methods[name, default: Metrics.Method()].add(method) }
+        connectionsOpened += other.connectionsOpened
+        connections += other.connections
+        callsInFlight += other.callsInFlight
+        bytesReceived += other.bytesReceived
+        bytesSent += other.bytesSent
+        // Each loop tells what it saw of all loops' bytes.
+        bytesQueued = max(bytesQueued, other.bytesQueued)
+        protocolErrors += other.protocolErrors
+        queued.queries += other.queued.queries
+        queued.changes += other.queued.changes
+        queued.messages += other.queued.messages
+    }
+}
+
 extension Metrics.Method {
+    fileprivate mutating func add(_ other: Metrics.Method) {
+        calls += other.calls
+        latency.add(other.latency)
+        for (status, count) in other.errors { errors[status, default: 0] += count }
+    }
+
     fileprivate mutating func count(_ status: StatusCode, _ nanoseconds: UInt64) {
         calls += 1
         latency.record(nanoseconds)

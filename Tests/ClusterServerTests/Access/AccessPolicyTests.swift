@@ -55,10 +55,11 @@ import Testing
         #expect(error.details?["right"] == .string("manage"))
     }
 
-    @Test func usersAreForgottenWithTheirLastConnection() {
-        var table = UserTable()
-        let first = table.enter(5)
-        let second = table.enter(5)
+    @Test func usersAreForgottenWithTheirLastConnection() throws {
+        let table = UserTable()
+        let first = try #require(table.enter(5))
+        let second = try #require(table.enter(5, most: 2))
+        #expect(table.enter(5, most: 2) == nil)
         #expect(first === second && table.connections(of: 5) == 2)
         table.leave(first)
         #expect(table.connections(of: 5) == 1)

@@ -55,8 +55,10 @@ struct FairnessTests {
         signal(SIGPIPE, SIG_IGN)
         let loop = try EventLoop()
         let journal = Journal(expected: calls.reduce(0) { $0 + $1.count }, loop: loop)
-        let server = Server(
-            loop: loop, limits: Limits(), metrics: Metrics(),
+        var limits = Limits()
+        limits.loopThreads = 1
+        let server = try ServerGroup(
+            loop: loop, limits: limits, metrics: Metrics(),
             handlers: ["clusterd.v1.ClusterService/Ask": .unary(Handler(journal: journal, place: place))])
         try server.listen(path: path)
         var clients = try calls.map { (from, count) in
