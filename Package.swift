@@ -14,7 +14,10 @@ let package = Package(
         // For Benchmarks/ and Fuzzing/ only: no promise to anybody.
         .library(
             name: "ClusterdInternals",
-            targets: ["Clustering", "ClusterSources", "ClusterProtocol", "GeoJSON", "Expressions", "JSON"]),
+            targets: [
+                "Clustering", "ClusterSources", "ClusterProtocol", "GeoJSON", "Expressions", "JSON",
+                "VectorTile",
+            ]),
     ],
     targets: [
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),

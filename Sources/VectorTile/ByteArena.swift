@@ -84,7 +84,17 @@ struct ByteArena: ~Copyable {
 
     /// Whether `bytes` lie at a place from which on at least as many are written.
     @inline(__always) func equals(_ bytes: UnsafeRawBufferPointer, at start: Int) -> Bool {
-        for index in 0..<bytes.count where bytes[index] != base[start &+ index] { return false }
+        var place = 0
+        while place &+ 8 <= bytes.count {
+            if bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self) != word(at: start &+ place) {
+                return false
+            }
+            place &+= 8
+        }
+        while place < bytes.count {
+            if bytes[place] != base[start &+ place] { return false }
+            place &+= 1
+        }
         return true
     }
 

@@ -68,6 +68,21 @@ struct FieldDictionary: ~Copyable {
         return fields.equals(bytes, at: end &- bytes.count)
     }
 
+    /// The length of the field of that number, a string of less than 128 bytes, where it lies at a place of a
+    /// text with a quotation mark behind it; else nil.
+    @inline(__always) func field(_ number: UInt32, begins text: UnsafeRawBufferPointer, at place: Int) -> Int?
+    {
+        let number = Int(number)
+        guard number < count else { return nil }
+        let start = starts[number] &+ 2
+        let length = starts[number &+ 1] &- start
+        guard length > 0, length < 128, place &+ length < text.count,
+            text[place &+ length] == UInt8(ascii: "\"")
+        else { return nil }
+        let bytes = UnsafeRawBufferPointer(rebasing: text[place..<place &+ length])
+        return fields.equals(bytes, at: start) ? length : nil
+    }
+
     private mutating func add(_ hash: UInt64, _ slot: Int) -> UInt32 {
         let number = UInt32(truncatingIfNeeded: count)
         count += 1

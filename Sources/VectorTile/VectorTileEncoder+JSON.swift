@@ -11,13 +11,22 @@ extension VectorTileEncoder {
         var scanner = PropertiesScanner(json)
         guard scanner.take(UInt8(ascii: "{")) else { return }
         repeat {
-            guard let name = scanner.string(), scanner.take(UInt8(ascii: ":")) else { return }
-            let key =
-                name.hasEscapes
-                ? decodedKey(scanner.bytes(name.inside)) : keyNumber(scanner.bytes(name.inside))
+            guard let key = key(&scanner), scanner.take(UInt8(ascii: ":")) else { return }
             scanner.skipSpaces()
             setTag(key, valueNumber(&scanner))
         } while scanner.take(UInt8(ascii: ","))
+    }
+
+    /// The key that is here; nil where there is none.
+    @inline(__always) private mutating func key(_ scanner: inout PropertiesScanner) -> UInt32? {
+        scanner.skipSpaces()
+        if scanner.byte == UInt8(ascii: "\""), let key = likelyKey(scanner.text, at: scanner.place &+ 1) {
+            scanner.place &+= key.length &+ 2
+            return key.number
+        }
+        guard let name = scanner.string() else { return nil }
+        let inside = scanner.bytes(name.inside)
+        return name.hasEscapes ? decodedKey(inside) : keyNumber(unescaped: inside)
     }
 
     /// The value that begins here, nil for null.

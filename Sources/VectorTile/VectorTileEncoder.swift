@@ -32,6 +32,8 @@ public struct VectorTileEncoder: ~Copyable {
     /// source mostly have the same keys in the same order, so a look at the guess saves the search.
     private var followers: [UInt32] = [0]
     private var lastKey: UInt32?
+    /// For each key, whether it was seen written as it is.
+    private var unescaped: [Bool] = []
     private var packedTags = ByteArena(capacity: 256)
 
     private static let dropped = UInt32.max
@@ -55,6 +57,7 @@ public struct VectorTileEncoder: ~Copyable {
         tags.removeAll(keepingCapacity: true)
         followers.removeAll(keepingCapacity: true)
         followers.append(0)
+        unescaped.removeAll(keepingCapacity: true)
         current = nil
         featureNumber = 0
         head.append(TileField.Layer.version)
@@ -124,6 +127,27 @@ public struct VectorTileEncoder: ~Copyable {
             if number == followers.count &- 1 { followers.append(0) }
         }
         lastKey = number
+        return number
+    }
+
+    /// The key that a string at `place` of a text is, where it is the one that mostly comes here; and its length.
+    @inline(__always) mutating func likelyKey(
+        _ text: UnsafeRawBufferPointer, at place: Int
+    ) -> (number: UInt32, length: Int)? {
+        let number = followers[lastKey.map { Int($0) &+ 1 } ?? 0]
+        // With a backslash in it, a key is written in another way than it is.
+        guard Int(number) < unescaped.count, unescaped[Int(number)],
+            let length = keys.field(number, begins: text, at: place)
+        else { return nil }
+        lastKey = number
+        return (number, length)
+    }
+
+    /// The number of a key that is written without escapes.
+    mutating func keyNumber(unescaped key: UnsafeRawBufferPointer) -> UInt32 {
+        let number = keyNumber(key)
+        while unescaped.count <= Int(number) { unescaped.append(false) }
+        unescaped[Int(number)] = true
         return number
     }
 

@@ -42,6 +42,8 @@ import Testing
         }
     }
 
+    private static let longKey = String(repeating: "k", count: 130)
+
     @Test("what goes in comes out", arguments: 1...40)
     func roundTrip(_ seed: UInt64) throws {
         var random = Generator(state: seed)
@@ -54,9 +56,14 @@ import Testing
                 y: Int64.random(in: -600...1200, using: &random))
             var members: [String] = []
             for _ in 0..<Int.random(in: 0...8, using: &random) {
-                let key = ["a", "b", "name", "größe", "e", "f g", ""].randomElement(using: &random) ?? ""
+                let keys = [
+                    "a", "b", "name", "größe", "e", "f g", "", "a\\", "a\\\"", "a\"", "na", Self.longKey,
+                ]
+                let key = keys.randomElement(using: &random) ?? ""
                 let (json, value) = value(&random)
-                members.append("\"\(key)\":\(json)")
+                var quoted = ByteWriter()
+                quoted.append(json: key)
+                members.append("\(quoted.string):\(json)")
                 feature.tags[key] = value
             }
             expected.append(feature)

@@ -3,6 +3,7 @@ import Clustering
 import ClusterSources
 import Glibc
 import JSON
+import VectorTile
 
 /// A source of the points, with an id and four properties each.
 func makeSource(longitudes: [Double], latitudes: [Double]) throws -> Source? {
@@ -57,4 +58,34 @@ func benchmarkAnswers(_ source: Source, longitudes: [Double], latitudes: [Double
             "answer of a view of 1024 x 768 at zoom \(zoom), \(shown / 5000) bytes", answer.median / 1e3, "µs"
         )
     }
+    try benchmarkTile(revision, view)
+}
+
+/// A vector tile of some sixty features, as GetTile answers it.
+private func benchmarkTile(_ revision: Revision, _ view: View) throws {
+    var chosen: (tile: TilePlace, count: Int)?
+    for z in 3...8 {
+        for x in 0..<(1 << z) {
+            for y in 0..<(1 << z) {
+                guard let tile = TilePlace(z: z, x: x, y: y) else { continue }
+                let count = revision.tileFeatures(tile, of: view).count
+                if abs(count - 60) < abs((chosen?.count ?? 0) - 60) { chosen = (tile, count) }
+            }
+        }
+    }
+    guard let (tile, count) = chosen else { return }
+    var bytes = ByteWriter(capacity: 1 << 16)
+    let answer = Stopwatch.sample(20000) { _ in
+        bytes.truncate(to: 0)
+        var encoder = VectorTileEncoder()
+        encoder.begin(layer: "benchmark", extent: 512)
+        try? revision.eachTileFeature(tile, of: view, .never) { feature in
+            encoder.feature(x: feature.x, y: feature.y, id: feature.id.flatMap(TileIdentifier.parse))
+            encoder.tags(json: feature.tags)
+        }
+        var encoded = ByteWriter(capacity: 8192)
+        encoder.finish(into: &encoded)
+        encoded.withUnsafeBytes { Base64.append($0, to: &bytes) }
+    }
+    report("vector tile of \(count) features, \(bytes.count) bytes", answer.median / 1e3, "µs")
 }
