@@ -88,7 +88,7 @@ struct ActivationTests {
         let daemon = try DaemonProcess()
         let theirs = try NotifySocket(path: daemon.folder + "/theirs")
         _ = try DaemonProcess.run(
-            "/usr/bin/env", ["systemd-notify", "--ready", "--status=0 sources, 0 points"],
+            "/usr/bin/env", ["systemd-notify", "--no-block", "--ready", "--status=0 sources, 0 points"],
             environment: ["NOTIFY_SOCKET": theirs.path])
         let expected = try #require(theirs.message(with: "READY=1"))
         kill(daemon.process.processIdentifier, SIGHUP)

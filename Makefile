@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+# Builds and installs clusterd without a Swift runtime on the target: make && make install [DESTDIR=…] [prefix=…]
+prefix = /usr/local
+bindir = $(prefix)/bin
+datadir = $(prefix)/share
+mandir = $(datadir)/man
+docdir = $(datadir)/doc/clusterd
+unitdir = $(prefix)/lib/systemd/system
+userunitdir = $(prefix)/lib/systemd/user
+sysusersdir = $(prefix)/lib/sysusers.d
+# A folder of its own, so that a package's build and a developer's do not undo each other.
+scratch = .build/package
+products = $(scratch)/release
+texts = $(scratch)/texts
+INSTALL = install
+
+.PHONY: all build texts install uninstall clean
+all: build texts
+
+build:
+	swift build -c release --static-swift-stdlib --scratch-path $(scratch) --product clusterd
+	swift build -c release --static-swift-stdlib --scratch-path $(scratch) --product clusterctl
+
+# Manuals and completions are made of the programs' own tables.
+texts: build
+	mkdir -p $(texts)
+	$(products)/clusterd --print manual > $(texts)/clusterd.8
+	$(products)/clusterd --print configuration-manual > $(texts)/clusterd.json.5
+	$(products)/clusterctl manual > $(texts)/clusterctl.1
+	@for shell in bash zsh fish; do \
+		$(products)/clusterd --print $$shell > $(texts)/clusterd.$$shell && \
+		$(products)/clusterctl completion $$shell > $(texts)/clusterctl.$$shell || exit 1; \
+	done
+
+install: all
+	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(mandir)/man8
+	$(INSTALL) -m 755 $(products)/clusterd $(products)/clusterctl $(DESTDIR)$(bindir)
+	$(INSTALL) -m 644 $(texts)/clusterctl.1 $(DESTDIR)$(mandir)/man1
+	$(INSTALL) -m 644 $(texts)/clusterd.json.5 $(DESTDIR)$(mandir)/man5
+	$(INSTALL) -m 644 $(texts)/clusterd.8 $(DESTDIR)$(mandir)/man8
+	@for program in clusterd clusterctl; do \
+		$(INSTALL) -D -m 644 $(texts)/$$program.bash $(DESTDIR)$(datadir)/bash-completion/completions/$$program && \
+		$(INSTALL) -D -m 644 $(texts)/$$program.zsh $(DESTDIR)$(datadir)/zsh/vendor-completions/_$$program && \
+		$(INSTALL) -D -m 644 $(texts)/$$program.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/$$program.fish || exit 1; \
+	done
+	$(INSTALL) -d $(DESTDIR)$(unitdir) $(DESTDIR)$(userunitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(docdir)
+	sed 's|/usr/bin/|$(bindir)/|' systemd/clusterd.service > $(DESTDIR)$(unitdir)/clusterd.service
+	sed 's|/usr/bin/|$(bindir)/|' systemd/user/clusterd.service > $(DESTDIR)$(userunitdir)/clusterd.service
+	chmod 644 $(DESTDIR)$(unitdir)/clusterd.service $(DESTDIR)$(userunitdir)/clusterd.service
+	$(INSTALL) -m 644 systemd/clusterd.socket $(DESTDIR)$(unitdir)
+	$(INSTALL) -m 644 systemd/user/clusterd.socket $(DESTDIR)$(userunitdir)
+	$(INSTALL) -m 644 systemd/clusterd.sysusers $(DESTDIR)$(sysusersdir)/clusterd.conf
+	$(INSTALL) -m 644 README.md systemd/clusterd.json proto-docs/clusterd.schema.json $(DESTDIR)$(docdir)
+
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/clusterd $(DESTDIR)$(bindir)/clusterctl $(DESTDIR)$(mandir)/man1/clusterctl.1 \
+		$(DESTDIR)$(mandir)/man5/clusterd.json.5 $(DESTDIR)$(mandir)/man8/clusterd.8 \
+		$(DESTDIR)$(datadir)/bash-completion/completions/clusterd $(DESTDIR)$(datadir)/bash-completion/completions/clusterctl \
+		$(DESTDIR)$(datadir)/zsh/vendor-completions/_clusterd $(DESTDIR)$(datadir)/zsh/vendor-completions/_clusterctl \
+		$(DESTDIR)$(datadir)/fish/vendor_completions.d/clusterd.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/clusterctl.fish \
+		$(DESTDIR)$(unitdir)/clusterd.service $(DESTDIR)$(unitdir)/clusterd.socket \
+		$(DESTDIR)$(userunitdir)/clusterd.service $(DESTDIR)$(userunitdir)/clusterd.socket \
+		$(DESTDIR)$(sysusersdir)/clusterd.conf
+	rm -rf $(DESTDIR)$(docdir)
+
+clean:
+	rm -rf $(scratch)

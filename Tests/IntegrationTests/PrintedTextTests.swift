@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Texts that the programs print for packages")
+struct PrintedTextTests {
+    private func written(_ text: String, _ name: String) throws -> String {
+        let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString)-\(name)"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    private func print(_ program: String, _ arguments: [String]) throws -> String {
+        let result = try DaemonProcess.run(program, arguments)
+        #expect(result.status == 0 && result.errors.isEmpty && !result.output.isEmpty)
+        return result.output
+    }
+
+    @Test("shells take the completions", arguments: ["bash", "zsh", "fish"])
+    func completions(_ shell: String) throws {
+        for (program, arguments) in [
+            ("clusterd", ["--print", shell]), ("clusterctl", ["completion", shell]),
+        ] {
+            let text = try print(program, arguments)
+            #expect(text.contains(program == "clusterd" ? "check-config" : "import"))
+            // A shell that is not here cannot judge.
+            guard has(shell) else { continue }
+            let path = try written(text, shell)
+            defer { unlink(path) }
+            let result = try DaemonProcess.run("/usr/bin/env", [shell, "-n", path])
+            #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+        }
+    }
+
+    @Test("troff takes the manuals", .enabled(if: has("groff"), "needs groff"))
+    func manuals() throws {
+        for (program, arguments) in [
+            ("clusterd", ["--print", "manual"]), ("clusterd", ["--print", "configuration-manual"]),
+            ("clusterctl", ["manual"]),
+        ] {
+            let path = try written(try print(program, arguments), "manual")
+            defer { unlink(path) }
+            let result = try DaemonProcess.run("/usr/bin/env", ["groff", "-man", "-Tutf8", "-ww", path])
+            #expect(result.status == 0 && result.errors.isEmpty, "\(arguments): \(result.errors)")
+        }
+    }
+
+    @Test("the schema is in the documents")
+    func schema() throws {
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("proto-docs/clusterd.schema.json").path
+        #expect(
+            try print("clusterd", ["--print", "configuration-schema"])
+                == String(contentsOfFile: path, encoding: .utf8))
+    }
+}
