@@ -18,14 +18,16 @@ extension Revision {
         _ tile: TilePlace, of view: View, layer: String, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
     ) throws(SourceError) {
-        var encoder = VectorTileEncoder()
-        encoder.begin(layer: layer, extent: UInt32(clamping: options.extent))
-        try eachTileFeature(tile, of: view, cancellation) { feature in
-            encoder.feature(x: feature.x, y: feature.y, id: feature.id.flatMap(TileIdentifier.parse))
-            encoder.tags(json: feature.tags)
-        }
         var encoded = ByteWriter(capacity: 8192)
-        encoder.finish(into: &encoded)
+        try EncoderShelf.shared.lend { (encoder) throws(SourceError) in
+            encoder.begin(layer: layer, extent: UInt32(clamping: options.extent))
+            try eachTileFeature(tile, of: view, cancellation) { feature in
+                encoder.feature(x: feature.x, y: feature.y, id: feature.id.flatMap(TileIdentifier.parse))
+                encoder.tags(json: feature.tags)
+            }
+            encoder.finish(into: &encoded)
+            return encoded.count
+        }
         bytes.append("{\"tile\":\"")
         encoded.withUnsafeBytes { Base64.append($0, to: &bytes) }
         bytes.append("\",\"revision\":")
