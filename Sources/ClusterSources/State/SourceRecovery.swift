@@ -24,8 +24,14 @@ struct RecoveredSource {
         var notes: [String] = []
         for generation in files.snapshots {
             do throws(StateDamage) {
-                let snapshot = try Self.snapshot(generation, directory, shared, checkingText)
+                let snapshot = try Self.snapshot(generation, directory, shared)
                 let chain = try JournalChain(from: generation, files)
+                // Changes read the text all over.
+                if checkingText || !chain.changes.isEmpty, !snapshot.revision.store.verifyText() {
+                    throw StateDamage(
+                        "\(SourceFiles.path(generation, .snapshot, in: directory)) is damaged in its features"
+                    )
+                }
                 return RecoveredSource(
                     snapshot: snapshot,
                     contents: SourceFiles.Contents(
@@ -35,7 +41,7 @@ struct RecoveredSource {
                     loss: chain.isComplete ? nil : notes.joined(separator: "; "), isPatched: !notes.isEmpty,
                     newestRevision: max(snapshot.description.revision, files.newestRevision))
             } catch {
-                notes.append(error.message)
+                if !notes.contains(error.message) { notes.append(error.message) }
             }
         }
         throw StateDamage(
@@ -43,15 +49,12 @@ struct RecoveredSource {
     }
 
     private static func snapshot(
-        _ generation: UInt64, _ directory: String, _ shared: SharedState, _ checkingText: Bool
+        _ generation: UInt64, _ directory: String, _ shared: SharedState
     ) throws(StateDamage) -> Snapshot {
         let path = SourceFiles.path(generation, .snapshot, in: directory)
         let snapshot = try Snapshot(path, shared: shared)
         guard snapshot.generation == generation else {
             throw StateDamage("\(path) is the snapshot of generation \(snapshot.generation)")
-        }
-        if checkingText, !snapshot.revision.store.verifyText() {
-            throw StateDamage("\(path) is damaged in its features")
         }
         return snapshot
     }

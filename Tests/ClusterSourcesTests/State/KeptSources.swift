@@ -10,7 +10,7 @@ import Testing
 
 /// Sources in a state directory of their own, taken up anew as after a restart.
 final class KeptSources {
-    let path = NSTemporaryDirectory() + "clusterd-state-" + UUID().uuidString
+    let path: String
     private(set) var registry: SourceRegistry
     private var events = Events()
 
@@ -20,7 +20,11 @@ final class KeptSources {
         var all: [StateEvent] { list.withLock { $0 } }
     }
 
-    init() throws {
+    /// - Parameter isQuick: for tests of thousands of restarts, which need no disk.
+    init(isQuick: Bool = false) throws {
+        let isThere = FileManager.default.isWritableFile(atPath: "/dev/shm")
+        let folder = isQuick && isThere ? "/dev/shm/" : NSTemporaryDirectory()
+        path = folder + "clusterd-state-" + UUID().uuidString
         registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1))
         try open()
     }
@@ -83,6 +87,23 @@ final class KeptSources {
         } catch {
             return "\(error)"
         }
+    }
+
+    /// The same without clusters' ids and in no order: what data say however they were clustered.
+    func said(_ name: String = "test") -> String {
+        let seen = seen(name)
+        return seen.contains("FeatureCollection") ? Self.facts(seen) : seen
+    }
+
+    private static func facts(_ seen: String) -> String {
+        let withoutIds = seen.replacingOccurrences(
+            of: #""id":\d+,"properties":\{"cluster":true,"cluster_id":\d+"#, with: "cluster",
+            options: .regularExpression)
+        return withoutIds.components(separatedBy: #"{"type":"FeatureCollection""#).map { collection in
+            collection.components(separatedBy: #"{"type":"Feature","#)
+                .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ",]}")) }
+                .sorted().joined(separator: "\n")
+        }.joined(separator: "\n\n")
     }
 
     private static func withoutRevision(_ text: String) -> String {
