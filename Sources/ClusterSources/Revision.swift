@@ -74,6 +74,7 @@ public final class Revision: Sendable {
     func renumbered() -> Revision {
         Revision(
             number: hasData ? shared.nextRevision() : 0, options: options, store: store, columns: columns,
-            view: view, buildMilliseconds: buildMilliseconds, shared: shared)
+            view: view, buildMilliseconds: buildMilliseconds, identifiers: identifiers.withLock { $0 },
+            shared: shared)
     }
 }

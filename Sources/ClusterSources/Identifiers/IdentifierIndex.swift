@@ -6,7 +6,7 @@ import GeoJSON
 /// Eight bytes a feature that has an id.
 struct IdentifierIndex: Sendable {
     /// The hash's upper 32 bits above the place.
-    private let entries: [UInt64]
+    let entries: [UInt64]
     /// Features that came later, beyond the places of `entries`.
     private var added: [FeatureIdentifier: [Int]] = [:]
 
@@ -21,6 +21,12 @@ struct IdentifierIndex: Sendable {
             }
         }
         entries.sort()
+        self.entries = entries
+    }
+
+    /// An index whose entries were made earlier, of a store with so many features; nil where they can't be.
+    init?(entries: [UInt64], count: Int) {
+        guard entries.allSatisfy({ Int(UInt32(truncatingIfNeeded: $0)) < count }) else { return nil }
         self.entries = entries
     }
 

@@ -11,7 +11,7 @@ struct Snapshot {
     let generation: UInt64
     let revision: Revision
 
-    /// Writes a revision under a name that nobody reads yet. Returns once all is on disk.
+    /// Writes a plain revision under a name that nobody reads yet. Returns once all is on disk.
     ///
     /// - Complexity: O(the revision's bytes). Blocks: only for threads of the pool.
     static func write(
@@ -38,6 +38,7 @@ struct Snapshot {
             try writer.add(
                 SnapshotSection.text, sections.text, checksum: SectionFile.checkedElsewhere)
         }
+        try writer.add(SnapshotSection.identifiers, revision.identifierIndex(.never).entries)
         var text = ByteWriter()
         let description = SnapshotDescription(
             revision, of: source, updatedAt: updatedAt, aggregates: aggregates)
@@ -68,9 +69,14 @@ struct Snapshot {
         do throws(SourceError) { columns = try SourceColumns(store, reading: [], .never) } catch {
             throw StateDamage("\(path): \(error.description)")
         }
+        let entries: [UInt64] = try reader.values(SnapshotSection.identifiers)
+        guard let identifiers = IdentifierIndex(entries: entries, count: store.count) else {
+            throw StateDamage("\(path) has ids of features that are not there")
+        }
         revision = Revision(
             number: description.revision, options: description.options, store: store, columns: columns,
-            view: view, buildMilliseconds: description.buildMilliseconds, shared: shared)
+            view: view, buildMilliseconds: description.buildMilliseconds, identifiers: identifiers,
+            shared: shared)
     }
 
     private static func store(_ reader: SectionFileReader) throws(StateDamage) -> FeatureStore {

@@ -10,6 +10,8 @@ enum SnapshotSection {
     static let blockStarts: UInt32 = 3
     static let offsets: UInt32 = 4
     static let textChecksums: UInt32 = 5
+    /// The features by id: `IdentifierIndex.entries`.
+    static let identifiers: UInt32 = 6
 
     static func index(_ section: IndexSection) -> UInt32 { 0x100 + section.rawValue }
 

@@ -25,6 +25,8 @@ final class SourceFiles: Sendable {
         var contents: Contents
         /// Bytes of the newest snapshot.
         var snapshotBytes: Int
+        /// When that was written, or found.
+        var snapshotMoment = ContinuousClock.now
         var isRemoved = false
         /// While a journal is being replayed nothing is written.
         var isReplaying = false
@@ -124,14 +126,18 @@ final class SourceFiles: Sendable {
     var wantsSnapshot: Bool {
         state.withLock { state in
             guard !state.isRemoved, !state.isReplaying else { return false }
-            let written = state.contents.journal.end - JournalFormat.start
-            return written > max(Self.smallestJournal, state.snapshotBytes / 8)
-                || state.contents.journal.count >= Self.mostRecords
+            let (journal, age) = (state.contents.journal, ContinuousClock.now - state.snapshotMoment)
+            return journal.end - JournalFormat.start > max(Self.smallestJournal, state.snapshotBytes / 8)
+                || journal.count >= Self.mostRecords
+                || journal.count >= Self.manyRecords && age >= Self.longTime
         }
     }
 
+    // Replaying a record takes milliseconds, writing a snapshot much of a second.
     private static let smallestJournal = 1 << 20
-    private static let mostRecords: UInt64 = 1000
+    private static let mostRecords: UInt64 = 2000
+    private static let manyRecords: UInt64 = 200
+    private static let longTime = Duration.seconds(60)
 
     /// Whether anything was written since the newest snapshot.
     var hasRecords: Bool {
@@ -193,6 +199,7 @@ final class SourceFiles: Sendable {
         state.contents.previous = state.contents.generation
         state.contents.generation = generation
         state.snapshotBytes = StateIO.size(path(generation, .snapshot))
+        state.snapshotMoment = .now
         let oldest = state.contents.previous ?? generation
         for name in (try? StateIO.names(in: directory)) ?? [] {
             if let file = Self.read(name), file.generation < oldest { StateIO.remove(directory + "/" + name) }
