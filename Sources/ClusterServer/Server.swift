@@ -69,7 +69,7 @@ final class Server {
     func apply(limits: Limits, access: AccessPolicy) {
         self.limits = self.limits.taking(liveFrom: limits)
         self.access = access
-        for connection in connections.values { connection.right = access.right(of: connection.peer) }
+        for connection in Array(connections.values) { connection.take(access.right(of: connection.peer)) }
     }
 
     /// Tells of calls that took long.

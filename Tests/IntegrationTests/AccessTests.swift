@@ -59,6 +59,33 @@ struct AccessTests {
         #expect(try answers(user: 4243, groups: Array(1...40) + [777]) == [nil, nil, nil, "admin", "admin"])
     }
 
+    @Test("a right that a reload takes away ends the calls that needed it")
+    func takenAway() throws {
+        let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
+        defer { unlink(path) }
+        try Data("{}".utf8).write(to: URL(fileURLWithPath: path))
+        let daemon = try DaemonProcess(["--config", path])
+        _ = try daemon.client().call("SourceService/CreateSource", ["source": "a"])
+        let answer = try OtherUser.run(
+            """
+            c = connect()
+            c.send({"id": 1, "method": "clusterd.v1.ClusterService/WatchClusters", "params": {"source": "a", "bbox": [0, 0, 1, 1], "zoom": 1}})
+            assert "item" in c.receive()
+            os.write(tell, b"x")
+            try: show(c.receive())
+            except ClusterdError as e: show({"error": e.status, "right": e.details["right"]})
+            """, socket: daemon.socketPath,
+            asRoot: """
+                told, tell = os.pipe()
+                if os.fork() == 0:
+                    os.read(told, 1)
+                    open(\(JSONValue.string(path).text), "w").write('{"access":{"query":{"users":[7]}}}')
+                    os.kill(\(daemon.process.processIdentifier), 1)
+                    os._exit(0)
+                """)
+        #expect(answer == ["error": "PERMISSION_DENIED", "right": "query"])
+    }
+
     @Test("one user's connections, calls, sources and bytes are bounded, and others notice nothing")
     func userLimits() throws {
         let daemon = try daemon(

@@ -12,8 +12,10 @@ public enum OtherUser {
     /// - Parameters:
     ///   - script: Python; `connect()` gives a client, `attempt(client, method, **params)` the call's result or
     ///     `{"error":status,"message":…}`.
+    ///   - asRoot: what goes before that with root's rights.
     public static func run(
-        _ script: String, socket: String, user: Int = 4242, group: Int = 4242, groups: [Int] = []
+        _ script: String, socket: String, user: Int = 4242, group: Int = 4242, groups: [Int] = [],
+        asRoot: String = ""
     ) throws -> JSONValue {
         let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Examples").path
@@ -23,6 +25,7 @@ public enum OtherUser {
             sys.path.insert(0, \(JSONValue.string(examples).text))
             from clusterd_client import Client, ClusterdError
             import encodings.idna
+            \(asRoot)
             os.setgroups(\(groups)); os.setgid(\(group)); os.setuid(\(user))
             def connect(): return Client(\(JSONValue.string(socket).text))
             def attempt(client, method, items=None, **params):

@@ -5,6 +5,10 @@ import JSON
 extension Configuration {
     /// All members of the configuration, in the order of the manual.
     static let members: [ConfigurationMember<Configuration>] = [
+        ConfigurationMember("$schema", .text, "For editors, where clusterd.schema.json lies; not looked at.")
+        {
+            _, _ in
+        },
         ConfigurationMember(
             "socket", .text, isLive: false,
             "The socket's path. A socket that the service manager hands over goes before it."

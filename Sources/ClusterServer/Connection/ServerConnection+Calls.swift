@@ -38,6 +38,21 @@ extension ServerConnection {
         server.record(request, failure.code, since: started)
     }
 
+    /// Takes over what the peer may do from now on; calls that it may not make any more end.
+    func take(_ right: AccessRight) {
+        let isLess = right < self.right
+        self.right = right
+        guard isLess else { return }
+        for (id, call) in calls {
+            let needed = AccessRight.needed(for: call.request.method)
+            guard right < needed else { continue }
+            machine.finish(id)
+            abandon(id, needed.denial(of: call.request.method))
+        }
+        flush()
+        settle()
+    }
+
     /// Refuses a call that the peer has no right to.
     private func checkRight(_ method: String) throws(RPCError) {
         guard right < .manage else { return }

@@ -170,7 +170,7 @@ public final class Daemon {
         } catch {
             log.write(.error, "the configuration stays as it was: \(error.description)")
         }
-        status?.ready()
+        if filler.onIdle == nil { status?.ready() } else { status?.loading() }
     }
 
     private func apply(_ new: Configuration) {

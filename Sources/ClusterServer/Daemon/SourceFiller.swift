@@ -3,6 +3,7 @@ import ClusterSources
 import EventLoop
 import Glibc
 import JSON
+import Synchronization
 
 /// Makes the sources that the configuration declares, fills them from their files, and fills them anew as a
 /// whole when the files change; what was there answers until then. Belongs to the loop's thread.
@@ -16,9 +17,19 @@ final class SourceFiller {
     private var settling: Timer?
     private var looking: Timer?
     private var running = 0
-    private var isEnding = false
+    private let ending = Ending()
     /// Called whenever nothing is left to load.
     var onIdle: (() -> Void)?
+
+    /// Whether the daemon ends; asked from any thread.
+    private final class Ending: Sendable {
+        private let state = Atomic<Bool>(false)
+        var isEnding: Bool { state.load(ordering: .relaxed) }
+        func begin() { state.store(true, ordering: .relaxed) }
+        var cancellation: Cancellation { Cancellation { self.isEnding } }
+    }
+
+    private var isEnding: Bool { ending.isEnding }
 
     /// Files that are read at once.
     private static let maximumRunning = 2
@@ -184,11 +195,12 @@ final class SourceFiller {
         let isRead = changesOptions ? stamp != entry.stamp || entry.stamp == nil : true
         entry.stamp = stamp
         running += 1
-        let (outcome, registry, threads) = (Outcome(), registry, threads)
+        let (outcome, registry, threads, cancellation) = (Outcome(), registry, threads, ending.cancellation)
         let began = MonotonicClock.now()
         loop.work {
             outcome.result = Result { () throws(SourceError) in
-                try Self.fill(declared, changesOptions: changesOptions, reads: isRead, registry, threads)
+                try Self.fill(
+                    declared, changesOptions: changesOptions, reads: isRead, registry, threads, cancellation)
             }
         } completion: { [weak self] in
             self?.finished(declared, outcome.result, MonotonicClock.now() - began)
@@ -197,18 +209,18 @@ final class SourceFiller {
 
     private static func fill(
         _ declared: DeclaredSource, changesOptions: Bool, reads: Bool, _ registry: SourceRegistry,
-        _ threads: Int
+        _ threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> ImportOutcome? {
         let source = try registry.source(declared.name)
         if changesOptions {
-            _ = try source.update(options: try SourceOptions(reading: declared.options), .never)
+            _ = try source.update(options: try SourceOptions(reading: declared.options), cancellation)
         }
         guard reads, let path = declared.file else { return nil }
         let file = try FileDescriptor(reading: path)
         let load = FeatureImport(
             into: source, mode: .replace, policy: declared.skipsInvalid ? .skip : .reject)
-        try load.read(file, threads: threads, .never)
-        return try load.finish(.never)
+        try load.read(file, threads: threads, cancellation)
+        return try load.finish(cancellation)
     }
 
     private func finished(
@@ -227,6 +239,7 @@ final class SourceFiller {
                     "ms": .number(Double(nanoseconds / 1_000_000)),
                 ])
         case .success(nil): break
+        case .failure(.cancelled) where isEnding: break
         case .failure(let error): complain(declared, error)
         }
         // What changed while it was read is seen now.
@@ -236,7 +249,7 @@ final class SourceFiller {
 
     /// Begins nothing more.
     func end() {
-        isEnding = true
+        ending.begin()
         watchers = [:]
         looking = nil
         settling = nil

@@ -14,6 +14,10 @@ extension Source {
     public func update(
         upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], _ cancellation: Cancellation
     ) throws(SourceError) -> UpdateOutcome {
+        // Taking features out is never refused: it is how memory is given back.
+        let claim = shared.memory.claim(for: owner)
+        try claim.grow(to: (json?.count ?? 0) * Self.bytesOfUpsert)
+        defer { withExtendedLifetime(claim) {} }
         var plan: UpdatePlan?
         let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
             let update = try FeatureUpdate(
@@ -28,4 +32,7 @@ extension Source {
             description: description(of: revision), inserted: plan?.inserted ?? 0,
             updated: plan?.updated ?? 0, removed: plan?.removed ?? 0, missing: plan?.missing ?? 0)
     }
+
+    /// What a byte of an upsert takes at most while it is worked in: its text, its record and its index.
+    private static let bytesOfUpsert = 3
 }

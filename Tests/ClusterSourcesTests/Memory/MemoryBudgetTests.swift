@@ -76,4 +76,19 @@ import Testing
         registry.memory.limit = MemoryBudget.Limit()
         try fill(try registry.source(#require(SourceName("c"))), 10)
     }
+
+    @Test func updatesThatPutInCountAndThoseThatTakeOutAreNeverRefused() throws {
+        let registry = registry(MemoryBudget.Limit(bytes: 4 << 20))
+        let source = try source(registry, "a")
+        try fill(source, 5000)
+        registry.memory.limit = MemoryBudget.Limit(bytes: source.revision.memoryBytes)
+        let more = Array(list(point(10_000, 1, 1)).utf8)
+        let message = refusal {
+            _ = try more.withUnsafeBytes { try source.update(upserts: $0, removals: [], .never) }
+        }
+        #expect(message?.contains("limits.memoryBytes") == true)
+        _ = try source.update(upserts: nil, removals: [#require(FeatureIdentifier(.number(7)))], .never)
+        #expect(source.revision.pointCount == 4999)
+        #expect(registry.memory.claimedBytes == 0)
+    }
 }
