@@ -24,6 +24,8 @@ public final class MemoryBudget: Sendable {
         var limit: Limit
         var claimed = 0
         var claimedByOwner: [UInt32: Int] = [:]
+        /// How many are taking up what was acknowledged before.
+        var recoveries = 0
         var sources: @Sendable () -> [Source] = { [] }
     }
 
@@ -43,6 +45,14 @@ public final class MemoryBudget: Sendable {
     /// Bytes that imports and builds hold.
     public var claimedBytes: Int { state.withLock { $0.claimed } }
 
+    /// Runs what takes up data that were acknowledged before: claims count, but none is refused, since data
+    /// are not to be lost because the limit is smaller than it was.
+    func whileRecovering<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
+        state.withLock { $0.recoveries += 1 }
+        defer { state.withLock { $0.recoveries -= 1 } }
+        try body()
+    }
+
     /// A claim of nothing yet.
     ///
     /// - Parameter owner: whose limit counts besides that of all; nil: nobody's.
@@ -50,7 +60,9 @@ public final class MemoryBudget: Sendable {
 
     /// O(sources) where there is a limit.
     fileprivate func take(_ more: Int, _ owner: UInt32?) throws(SourceError) {
-        let (limit, sources) = state.withLock { ($0.limit, $0.sources) }
+        let (limit, sources) = state.withLock { state in
+            (state.recoveries == 0 ? state.limit : Limit(), state.sources)
+        }
         var (all, own) = (0, 0)
         if more > 0, limit.bytes > 0 || limit.bytesPerOwner > 0 {
             for source in sources() {

@@ -115,7 +115,7 @@ extension Source {
             let other = Source(
                 files.identity, recovered.snapshot.revision.renumbered(),
                 updatedAt: recovered.snapshot.description.updatedAt, files: files, shared: shared)
-            other.replay(recovered)
+            shared.memory.whileRecovering { other.replay(recovered) }
             let outcome = other.description
             guard outcome.damage == nil else {
                 _ = setDamage(outcome.damage)

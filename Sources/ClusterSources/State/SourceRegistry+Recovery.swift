@@ -34,7 +34,7 @@ extension SourceRegistry {
         let all = opened.withLock { $0 }
         DispatchQueue.concurrentPerform(iterations: all.count) { place in
             let (source, recovered) = all[place]
-            if let recovered { source.replay(recovered) }
+            if let recovered { shared.memory.whileRecovering { source.replay(recovered) } }
             source.verifyLater()
         }
         takeUp(all.map(\.source))

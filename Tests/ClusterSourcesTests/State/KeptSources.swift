@@ -13,6 +13,8 @@ final class KeptSources {
     let path: String
     private(set) var registry: SourceRegistry
     private var events = Events()
+    /// What the sources may hold after the next restart.
+    var memory = MemoryBudget.Limit()
 
     final class Events: Sendable {
         private let list = Mutex<[StateEvent]>([])
@@ -35,7 +37,7 @@ final class KeptSources {
         let events = Events()
         self.events = events
         registry = SourceRegistry(
-            limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1),
+            limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1, memory: memory),
             directory: try StateDirectory(path), report: { events.add($0) })
         try registry.recover()
         wait()
