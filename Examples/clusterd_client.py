@@ -50,9 +50,9 @@ class Client:
 
     def watch(self, bbox, zoom, frame=0.016, **params):
         """Yields (features to show by key, keys to take away): so many at once as the app takes on in half a frame.
-        To move the viewport, `send` the generator a pair (bbox, zoom). For a client with no other calls."""
-        self.last_id += 1
-        self.send({"id": self.last_id, "method": "clusterd.v1.ClusterService/WatchClusters",
+        To move the viewport, `send` the generator a pair (bbox, zoom). For a client with no other calls meanwhile."""
+        call = self.last_id = self.last_id + 1
+        self.send({"id": call, "method": "clusterd.v1.ClusterService/WatchClusters",
                    "params": {"bbox": bbox, "zoom": zoom, **params}})
         cost = 0.0002  # seconds a marker, through a low-pass filter
         while "item" in (message := self.receive()):
@@ -63,7 +63,7 @@ class Client:
                 start = time.monotonic()
                 move = yield {key: feature for key, feature in batch if feature}, [key for key, feature in batch if not feature]
                 if move:
-                    self.send({"id": self.last_id, "item": {"bbox": move[0], "zoom": move[1]}})
+                    self.send({"id": call, "item": {"bbox": move[0], "zoom": move[1]}})
                 took = time.monotonic() - start
                 cost += 0.2 * (took / max(1, len(batch)) - cost)
                 time.sleep(max(0, frame - took) if steps else 0)

@@ -12,8 +12,10 @@ struct Pace {
     /// When the next item would be due, were all spaced evenly.
     private var due: UInt64 = 0
 
-    /// Rates that make sense, in hertz.
+    /// Rates that are kept, in hertz: timers tell milliseconds apart.
     static let range = 0.01...1000.0
+    /// Rates that may be asked for; those past the others are kept with fewer items.
+    static let askable = 0.01...1e9
 
     /// - Parameter rate: the most items a second; held within `range`.
     init(rate: Double) {

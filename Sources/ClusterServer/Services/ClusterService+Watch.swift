@@ -33,7 +33,7 @@ struct WatchRequest {
 
     init(_ params: Params, _ catalog: SourceCatalog) throws(RPCError) {
         query = try catalog.clustersQuery(params)
-        rate = try params.optionalNumber("maxRateHz", in: Pace.range) ?? Self.usualRate
+        rate = try params.optionalNumber("maxRateHz", in: Pace.askable) ?? Self.usualRate
         source = try catalog.source(params)
         let current = try catalog.revision(params).number
         revision = params["revision"] == nil ? nil : current

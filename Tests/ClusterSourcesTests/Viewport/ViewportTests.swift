@@ -111,6 +111,22 @@ struct Watcher {
         #expect(Set(watcher.replay.markers.keys).isSubset(of: before))
     }
 
+    @Test func thousandsAtOnePlaceComeAndGo() throws {
+        let source = try TestSource(options: #"{"maxZoom":3}"#)
+        let many = (0..<3000).map { point($0 % 3 == 0 ? 7 : nil, 1, 1, #"{"n":\#($0 % 5)}"#) }
+        try source.load("[\(many.joined(separator: ","))]")
+        var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 5))
+        try watcher.look()
+        #expect(watcher.replay.markers.count == 3000)
+        let fewer = many.enumerated().filter { $0.offset % 7 != 0 }.map(\.element)
+        try source.load("[\(fewer.joined(separator: ","))]")
+        let change = try watcher.look()
+        #expect(Self.added(change).isEmpty && change["keep"] == .number(Double(fewer.count)))
+        try source.load("[\(many.joined(separator: ","))]")
+        #expect(Self.added(try watcher.look()).count == many.count - fewer.count)
+        #expect(try watcher.replay.features == watcher.wanted())
+    }
+
     @Test func ofTwoWithOneIdTheOneThatStaysKeepsItsKey() throws {
         let source = try TestSource(options: #"{"maxZoom":3}"#)
         try source.load(list(point(7, 1, 1, #"{"n":1}"#), point(7, 1, 1, #"{"n":2}"#)))
