@@ -32,7 +32,24 @@ extension FeatureStore {
         precision: Int? = nil,
         leavingOut member: StaticString? = nil
     ) {
-        let record = record(index)
+        Self.write(
+            record(index), into: &bytes, selection: selection, precision: precision, leavingOut: member)
+    }
+
+    /// The same of the feature at a place among those that were prepared.
+    public func write(
+        _ place: Int, of prepared: PreparedFeatures, into bytes: inout ByteWriter,
+        selection: PropertySelection? = nil, precision: Int? = nil
+    ) {
+        Self.write(
+            prepared.records[place], into: &bytes, selection: selection, precision: precision,
+            leavingOut: nil)
+    }
+
+    @inline(__always) private static func write(
+        _ record: FeatureRecord, into bytes: inout ByteWriter, selection: PropertySelection?,
+        precision: Int?, leavingOut member: StaticString?
+    ) {
         bytes.append("{\"type\":\"Feature\"")
         if !record.identifier.isEmpty {
             bytes.append(",\"id\":")

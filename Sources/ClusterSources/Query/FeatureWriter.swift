@@ -10,10 +10,44 @@ struct FeatureWriter {
     let output: FeatureOutput
     let cancellation: Cancellation
 
+    /// Writes all nodes as features of a collection.
+    func write(
+        _ nodes: some RandomAccessCollection<Node>, to collection: inout CollectionWriter,
+        into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        var rest = nodes[...]
+        while !rest.isEmpty {
+            // So many at once that what is looked up stays in the processor's nearest memory.
+            let batch = rest.prefix(Self.batchSize)
+            rest = rest.dropFirst(Self.batchSize)
+            let clusters = view.index.summaries(of: batch)
+            let features = revision.store.prepared(
+                batch.compactMap { node in
+                    if case .point(let point) = node { view.feature(of: point) } else { nil }
+                })
+            var (cluster, feature) = (0, 0)
+            for node in batch {
+                try collection.beginFeature(&bytes, cancellation)
+                switch node {
+                case .point:
+                    revision.store.write(
+                        feature, of: features, into: &bytes, selection: output.properties,
+                        precision: output.precision)
+                    feature += 1
+                case .cluster(let ordinal):
+                    try write(ordinal, clusters[cluster], into: &bytes)
+                    cluster += 1
+                }
+            }
+        }
+    }
+
+    private static var batchSize: Int { 256 }
+
     func write(_ node: Node, into bytes: inout ByteWriter) throws(SourceError) {
         switch node {
         case .point(let point): write(point, into: &bytes)
-        case .cluster(let cluster): try write(cluster, into: &bytes)
+        case .cluster(let cluster): try write(cluster, view.index.summary(of: cluster), into: &bytes)
         }
     }
 
@@ -22,14 +56,16 @@ struct FeatureWriter {
             view.feature(of: point), into: &bytes, selection: output.properties, precision: output.precision)
     }
 
-    func write(_ cluster: ClusterOrdinal, into bytes: inout ByteWriter) throws(SourceError) {
+    private func write(
+        _ cluster: ClusterOrdinal, _ summary: ClusterSummary, into bytes: inout ByteWriter
+    ) throws(SourceError) {
         bytes.append("{\"type\":\"Feature\",\"id\":")
-        bytes.append(integer: view.index.id(of: cluster))
+        bytes.append(integer: summary.id)
         bytes.append(",\"properties\":{")
-        try writeProperties(of: cluster, into: &bytes)
+        try writeProperties(of: cluster, summary, into: &bytes)
         bytes.append("},\"geometry\":{\"type\":\"Point\",\"coordinates\":")
-        let centre = view.index.coordinates(of: cluster)
-        Coordinates.write(centre.longitude, centre.latitude, precision: output.precision, into: &bytes)
+        Coordinates.write(
+            summary.longitude, summary.latitude, precision: output.precision, into: &bytes)
         bytes.append("}}")
     }
 
@@ -38,14 +74,19 @@ struct FeatureWriter {
     func writeProperties(
         of cluster: ClusterOrdinal, into bytes: inout ByteWriter
     ) throws(SourceError) {
+        try writeProperties(of: cluster, view.index.summary(of: cluster), into: &bytes)
+    }
+
+    private func writeProperties(
+        of cluster: ClusterOrdinal, _ summary: ClusterSummary, into bytes: inout ByteWriter
+    ) throws(SourceError) {
         writeAggregates(of: cluster, into: &bytes)
-        let count = view.index.pointCount(of: cluster)
         bytes.append("\"cluster\":true,\"cluster_id\":")
-        bytes.append(integer: view.index.id(of: cluster))
+        bytes.append(integer: summary.id)
         bytes.append(",\"point_count\":")
-        bytes.append(integer: Int64(count))
+        bytes.append(integer: Int64(summary.pointCount))
         bytes.append(",\"point_count_abbreviated\":")
-        AbbreviatedCount.write(count, into: &bytes)
+        AbbreviatedCount.write(summary.pointCount, into: &bytes)
         if let weight = view.index.weight(of: cluster) {
             bytes.append(",\"point_weight\":")
             bytes.append(number: weight)

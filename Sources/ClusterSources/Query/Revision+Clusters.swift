@@ -18,10 +18,7 @@ extension Revision {
         let writer = FeatureWriter(
             revision: self, view: view, output: query.output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes, interval: query.output.checkInterval)
-        for node in nodes {
-            try collection.beginFeature(&bytes, cancellation)
-            try writer.write(node, into: &bytes)
-        }
+        try writer.write(nodes, to: &collection, into: &bytes)
         collection.endFeatures(&bytes)
         if query.limit != nil {
             bytes.append(isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
@@ -37,10 +34,7 @@ extension Revision {
         let cluster = try view.cluster(clusterId)
         let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes)
-        for child in view.index.children(of: cluster) {
-            try collection.beginFeature(&bytes, cancellation)
-            try writer.write(child, into: &bytes)
-        }
+        try writer.write(view.index.children(of: cluster), to: &collection, into: &bytes)
         collection.endFeatures(&bytes)
         endCollection(&bytes)
     }
@@ -60,10 +54,7 @@ extension Revision {
         let end = limit <= 0 || limit > leaves.count - start ? leaves.count : start + limit
         let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes)
-        for place in start..<end {
-            try collection.beginFeature(&bytes, cancellation)
-            writer.write(leaves[place], into: &bytes)
-        }
+        try writer.write(leaves[start..<end].map(Node.point), to: &collection, into: &bytes)
         collection.endFeatures(&bytes)
         bytes.append(",\"total\":")
         bytes.append(integer: Int64(leaves.count))
