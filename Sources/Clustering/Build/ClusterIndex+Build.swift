@@ -9,7 +9,7 @@ extension ClusterIndex {
     ///   - weights: a number above 0 for each point, by which clusters' centres are weighted.
     ///   - partitions: a number for each point; only points with the same one cluster together.
     ///   - threads: how many cores may be used; the outcome does not depend on it.
-    ///   - isCancelled: asked once a zoom, from the calling thread.
+    ///   - isCancelled: asked several times a zoom, from the calling thread.
     /// - Complexity: about O(points × log(clusters)); a million points take some hundred milliseconds.
     public static func build(
         longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
@@ -78,6 +78,7 @@ extension ClusterIndex {
         let spatial = SpatialOrder<Scalar>(
             table: table, pointX: x, pointY: y, options: options, parallel: parallel
         ).make()
+        if isCancelled() { throw .cancelled }
         let (leaves, starts, leafCount) = LeafOrder.make(table)
         return ClusterIndex(
             options: options, pointCount: count,

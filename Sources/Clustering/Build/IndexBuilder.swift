@@ -57,16 +57,21 @@ struct IndexBuilder<Scalar: Coordinate> {
         var arrivals: [Arrival] = []
         var zoom = options.maximumZoom
         while zoom >= options.minimumZoom {
-            if isCancelled() { throw .cancelled }
+            try stopIfCancelled()
             let radius = LevelRadius<Scalar>(options.unitRadius(at: zoom))
             list.advance(fates: arrivals.isEmpty ? nil : fates.base, height: radius.rowHeight) { target in
                 place(arrivals, target)
             }
+            try stopIfCancelled()
             let first = table.count
-            arrivals = cluster(list, zoom: zoom, radius: radius)
+            arrivals = try cluster(list, zoom: zoom, radius: radius)
             table.ranges[zoom] = UInt32(truncatingIfNeeded: first)..<UInt32(truncatingIfNeeded: table.count)
             zoom -= 1
         }
+    }
+
+    private func stopIfCancelled() throws(ClusteringError) {
+        if isCancelled() { throw .cancelled }
     }
 
     /// A cluster just made, and its order in the next level.
@@ -86,17 +91,20 @@ struct IndexBuilder<Scalar: Coordinate> {
 
     private func cluster(
         _ list: LevelList<Scalar>, zoom: Int, radius: LevelRadius<Scalar>
-    ) -> [Arrival] {
+    ) throws(ClusteringError) -> [Arrival] {
         let centers = Centers<Scalar>(
             pointCount: UInt32(truncatingIfNeeded: pointCount), x: UnsafePointer(table.x.base),
             y: UnsafePointer(table.y.base))
-        claim(list, centers, radius)
+        try claim(list, centers, radius)
+        try stopIfCancelled()
         guard !groups.claimants.isEmpty else { return [] }
         var (grown, tooSmall) = judge(list)
         grown.withUnsafeMutableBufferPointer { buffer in sortByOrder(buffer) }
         tooSmall.sort()
         alive.recount()
+        try stopIfCancelled()
         form(grown, list, zoom: zoom)
+        try stopIfCancelled()
         var passedOn: [[UInt32]] = []
         if !tooSmall.isEmpty { passedOn = orderPassedOn(tooSmall, list, centers, radius) }
         settle(grown, list)
@@ -111,10 +119,13 @@ struct IndexBuilder<Scalar: Coordinate> {
     }
 
     /// Fills fates and claimants of this level and gathers the groups.
-    private func claim(_ list: LevelList<Scalar>, _ centers: Centers<Scalar>, _ radius: LevelRadius<Scalar>) {
+    private func claim(
+        _ list: LevelList<Scalar>, _ centers: Centers<Scalar>, _ radius: LevelRadius<Scalar>
+    ) throws(ClusteringError) {
         if !isCrowded(list, radius),
             sweep.run(list, centers: centers, radius: radius, fates: fates.base, parallel: parallel)
         {
+            try stopIfCancelled()
             ClaimResolver(
                 entries: list.entries, heads: UnsafePointer(sweep.heads.base), fates: fates.base,
                 claimants: claimants.base
