@@ -26,7 +26,8 @@ public struct CallRequest: Sendable, Equatable {
     public var params: JSONObject
     /// The params as they were sent, of methods that keep features' texts; else empty.
     public var paramsText: [UInt8] = []
-    /// How many bytes the params have as they were sent.
+    /// How many bytes the params have as they were sent: of the text, not of the call, so that requests that
+    /// differ in it alone are equal.
     public var paramsBytes = 0
     /// How long the client waits, in milliseconds; nil: for ever.
     public var timeoutMilliseconds: Int64?
@@ -41,6 +42,13 @@ public struct CallRequest: Sendable, Equatable {
         self.params = params
         self.timeoutMilliseconds = timeoutMilliseconds
         self.acceptsDeflate = acceptsDeflate
+    }
+}
+
+extension CallRequest {
+    public static func == (a: CallRequest, b: CallRequest) -> Bool {
+        a.id == b.id && a.method == b.method && a.params == b.params && a.paramsText == b.paramsText
+            && a.timeoutMilliseconds == b.timeoutMilliseconds && a.acceptsDeflate == b.acceptsDeflate
     }
 }
 

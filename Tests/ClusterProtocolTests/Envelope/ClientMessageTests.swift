@@ -31,6 +31,14 @@ import Testing
         #expect(try read(#"{"id":7,"cancel":true}"#) == .cancel(id: 7))
     }
 
+    @Test func theSizeOfTheParamsIsThatOfTheirText() throws {
+        guard case .open(let request) = try read(#"{"id":7,"method":"m","params": {"x": 1} }"#) else {
+            Issue.record("no call")
+            return
+        }
+        #expect(request.paramsBytes == 8)
+    }
+
     @Test func whatIsWrittenIsReadBack() throws {
         let messages: [ClientMessage] = [
             .open(
