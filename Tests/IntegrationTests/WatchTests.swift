@@ -105,7 +105,8 @@ struct WatchTests {
     @Test("bad params and items are named")
     func badInput() throws {
         let params: [(String, JSONValue, String)] = [
-            ("maxRateHz", 0, "params.maxRateHz"), ("maxRateHz", -1, "params.maxRateHz"), ("maxRateHz", "x", "params.maxRateHz"),
+            ("maxRateHz", 0, "params.maxRateHz"), ("maxRateHz", -1, "params.maxRateHz"),
+            ("maxRateHz", "x", "params.maxRateHz"),
             ("bbox", [0, 0, "x", 1], "params.bbox[2]"), ("zoom", "x", "params.zoom"),
             ("colour", 1, "params.colour"), ("limit", -1, "params.limit"),
             ("include", ["hull", "x"], "params.include[1]"), ("filter", ["no"], "params.filter"),
