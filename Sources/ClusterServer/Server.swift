@@ -76,8 +76,12 @@ final class Server {
     var slowCalls: SlowCallLog?
 
     /// Counts a call that is over.
-    func record(_ request: CallRequest, _ status: StatusCode, since started: UInt64) {
-        let taken = MonotonicClock.now() - started
+    ///
+    /// - Parameter answered: when its answer began, where that was before now.
+    func record(
+        _ request: CallRequest, _ status: StatusCode, since started: UInt64, until answered: UInt64? = nil
+    ) {
+        let taken = (answered ?? MonotonicClock.now()) - started
         metrics.record(request.method, status, nanoseconds: taken)
         slowCalls?.record(request, status, nanoseconds: taken)
     }

@@ -7,6 +7,8 @@ final class ActiveCall {
     let request: CallRequest
     let context: CallContext
     let started: UInt64
+    /// When the first item of a stream went out: it may go on for days, and that is not slowness.
+    var answered: UInt64?
     var work: Work
     var deadlineTimer: Timer?
 

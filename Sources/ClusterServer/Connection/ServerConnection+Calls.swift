@@ -145,7 +145,7 @@ extension ServerConnection {
         call.deadlineTimer = nil
         call.context.cancel()
         server.callEnded(use)
-        server.record(call.request, status, since: call.started)
+        server.record(call.request, status, since: call.started, until: call.answered)
         switch call.work {
         case .unary: break
         case .clientStream(let stream):

@@ -34,7 +34,9 @@ extension ServerConnection {
         if let failure { return end(call, failure) }
         switch step {
         case .nothing: break
-        case .item: send(item: bytes, of: call, output)
+        case .item:
+            if call.answered == nil { call.answered = MonotonicClock.now() }
+            send(item: bytes, of: call, output)
         case .end:
             calls[id] = nil
             machine.finish(id)
