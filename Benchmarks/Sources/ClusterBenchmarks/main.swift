@@ -99,6 +99,7 @@ func benchmark() {
     do {
         guard let source = try makeSource(longitudes: longitudes, latitudes: latitudes) else { return }
         try benchmarkAnswers(source, longitudes: longitudes, latitudes: latitudes)
+        if count == 1_000_000 { try benchmarkFilter() }
         try benchmarkUpdates(source, longitudes: longitudes, latitudes: latitudes)
     } catch {
         print("error\t0\t\(error)")
