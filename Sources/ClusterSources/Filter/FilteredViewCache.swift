@@ -31,6 +31,9 @@ final class FilteredViewCache: Sendable {
 
     private let state = Mutex(State())
     private let budget: Int
+    /// Views are built one after the other, each on all the cores that a build may use: many filters at once
+    /// leave queries as much of the machine as one does.
+    private let building = Turn()
 
     init(budget: Int) {
         self.budget = budget
@@ -70,7 +73,7 @@ final class FilteredViewCache: Sendable {
             }
             let view: View
             do throws(SourceError) {
-                view = try build()
+                view = try building.take(cancellation, build)
             } catch {
                 state.withLock { Self.remove(key, &$0) }
                 throw error
