@@ -13,8 +13,10 @@ final class Server {
     /// What all loops' connections take together.
     let load: ServerLoad
     /// What answers each method, by full name.
-    let handlers: MethodHandlers
+    private let handlers: MethodHandlers
+    private var lastHandler: (method: String, handler: MethodHandler)?
     let parser = JSONParser()
+    let names = MethodNames()
     /// Calls that read sources: as many at once as there are cores, since their answers are held in memory.
     let queries: PoolQueue
     /// Calls that change sources, which may take long.
@@ -59,7 +61,8 @@ final class Server {
         let jobs = limits.changeThreadsPerLoop
         changes = PoolQueue(jobs: jobs, jobsPerLane: max(1, jobs / 2))
         reading = PoolQueue(jobs: limits.queryThreads, jobsPerLane: 1)
-        statisticsTimer = Timer(on: loop, delay: 200, every: 200) { [weak self] in self?.publish() }
+        // Not weak: a weak reference makes every other reference slower for good. The timer ends with this.
+        statisticsTimer = Timer(on: loop, delay: 200, every: 200) { [unowned self] in publish() }
         statisticsTimer?.unreference()
     }
 
@@ -147,8 +150,16 @@ final class Server {
         finishIfDrained()
     }
 
+    /// What answers a method: mostly the same as the call before.
+    func handler(of method: String) -> MethodHandler? {
+        if let lastHandler, lastHandler.method == method { return lastHandler.handler }
+        guard let handler = handlers[method] else { return nil }
+        lastHandler = (method, handler)
+        return handler
+    }
+
     func kind(of method: String) -> MethodDescription.Kind? {
-        switch handlers[method] {
+        switch handler(of: method) {
         case .unary?: .unary
         case .clientStream?: .clientStream
         case .serverStream?: .both
@@ -210,12 +221,11 @@ final class Server {
     func shutDown(_ completion: @escaping () -> Void) {
         guard onStopped == nil else { return }
         onStopped = completion
-        graceTimer = Timer(on: loop, delay: UInt64(max(0, limits.shutdownGraceMs))) { [weak self] in
-            guard let self else { return }
-            for connection in Array(self.connections.values) {
+        graceTimer = Timer(on: loop, delay: UInt64(max(0, limits.shutdownGraceMs))) { [unowned self] in
+            for connection in Array(connections.values) {
                 connection.close(RPCError(.unavailable, "The server has shut down. Try again soon."))
             }
-            self.finishIfDrained()
+            finishIfDrained()
         }
         for connection in connections.values { connection.drain() }
         endIfDrained()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Glibc
 
 /// A JSON value as a tree. Strings and keys are equal where their bytes are: Swift's own `==` on strings
 /// takes canonically equivalent ones for equal, which JSON does not.
@@ -121,5 +122,14 @@ extension JSONValue: ExpressibleByDictionaryLiteral {
 
 extension String {
     /// Whether two strings have the same UTF-8 bytes. O(length).
-    public func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    public func hasSameBytes(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        var (first, second) = (self, other)
+        return first.withUTF8 { first in
+            second.withUTF8 { second in
+                guard let start = first.baseAddress, let other = second.baseAddress else { return true }
+                return memcmp(start, other, first.count) == 0
+            }
+        }
+    }
 }

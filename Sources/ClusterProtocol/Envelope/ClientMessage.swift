@@ -71,11 +71,15 @@ extension ClientMessage {
     public static let maximumID: Int64 = (1 << 53) - 1
 
     /// Reads one message. Members that the envelope does not know are ignored, so that it can grow.
+    ///
+    /// - Parameter names: the names that came before, where there are some.
     public static func read(
-        _ text: UnsafeRawBufferPointer, parser: JSONParser
+        _ text: UnsafeRawBufferPointer, parser: JSONParser, names: MethodNames? = nil
     ) throws(EnvelopeError) -> ClientMessage {
         do {
-            return try parser.withTape(of: text) { (tape) throws(EnvelopeError) in try read(tape.root) }
+            return try parser.withTape(of: text) { (tape) throws(EnvelopeError) in
+                try read(tape.root, names)
+            }
         } catch {
             switch error {
             case .body(let error): throw error
@@ -97,7 +101,9 @@ extension ClientMessage {
         var cancel: JSONElement?
     }
 
-    private static func read(_ root: JSONElement) throws(EnvelopeError) -> ClientMessage {
+    private static func read(
+        _ root: JSONElement, _ names: MethodNames?
+    ) throws(EnvelopeError) -> ClientMessage {
         guard root.kind == .object else {
             throw EnvelopeError(
                 id: nil, error: RPCError(.invalidArgument, "The message is not a JSON object."))
@@ -130,10 +136,12 @@ extension ClientMessage {
                     "The message has no usable id: an integer from 1 to 2^53-1 was expected."),
                 isOpening: members.method != nil && members.item == nil)
         }
-        return try read(members, id: id)
+        return try read(members, id: id, names)
     }
 
-    private static func read(_ members: Members, id: Int64) throws(EnvelopeError) -> ClientMessage {
+    private static func read(
+        _ members: Members, id: Int64, _ names: MethodNames?
+    ) throws(EnvelopeError) -> ClientMessage {
         func refuse(_ problem: String) -> EnvelopeError {
             EnvelopeError(
                 id: id, error: RPCError(.invalidArgument, problem), isOpening: members.method != nil)
@@ -154,7 +162,9 @@ extension ClientMessage {
             guard cancel.bool == true else { throw refuse("cancel must be true.") }
             return .cancel(id: id)
         }
-        guard let method = members.method?.string else { throw refuse("method must be a string.") }
+        guard let element = members.method, let method = names?.name(element) ?? element.string else {
+            throw refuse("method must be a string.")
+        }
         var request = CallRequest(id: id, method: method, params: JSONObject())
         if let params = members.params {
             guard case .object(let object) = params.value else { throw refuse("params must be an object.") }

@@ -13,7 +13,7 @@ extension ServerConnection {
         var failure: RPCError?
         do throws(RPCError) {
             try checkRight(request.method)
-            switch server.handlers[request.method] {
+            switch server.handler(of: request.method) {
             case .unary(let handler)?:
                 if try handler.placement(params) == .loop, !request.acceptsDeflate {
                     let status = answer(request) { (bytes) throws(RPCError) in

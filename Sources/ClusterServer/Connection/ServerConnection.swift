@@ -46,10 +46,12 @@ final class ServerConnection {
     }
 
     func start() {
+        // Not weak, which would make every other reference slower for good: the socket calls nothing after its
+        // `close`, and the server lets go of this object only then.
         socket.start(
-            onRead: { [weak self] bytes in self?.read(bytes) },
-            onWritten: { [weak self] in self?.written() },
-            onEnd: { [weak self] end in self?.ended(end) })
+            onRead: { [unowned self] bytes in read(bytes) },
+            onWritten: { [unowned self] in written() },
+            onEnd: { [unowned self] end in ended(end) })
     }
 
     /// A client that has closed gets nothing more; one that only ended its side gets its answers.
@@ -121,7 +123,7 @@ final class ServerConnection {
                 readOnPool(frame)
                 return false
             }
-            let message = try decoder.next { text in Self.read(text, server.parser) }
+            let message = try decoder.next { text in Self.read(text, server.parser, server.names) }
             guard let message else { return false }
             handle(message)
             return true
@@ -133,8 +135,10 @@ final class ServerConnection {
 
     private typealias ReadMessage = Result<ClientMessage, EnvelopeError>
 
-    private static func read(_ text: UnsafeRawBufferPointer, _ parser: JSONParser) -> ReadMessage {
-        Result { () throws(EnvelopeError) in try ClientMessage.read(text, parser: parser) }
+    private static func read(
+        _ text: UnsafeRawBufferPointer, _ parser: JSONParser, _ names: MethodNames? = nil
+    ) -> ReadMessage {
+        Result { () throws(EnvelopeError) in try ClientMessage.read(text, parser: parser, names: names) }
     }
 
     /// Messages from this size on would hold the loop up for some hundred microseconds or more.

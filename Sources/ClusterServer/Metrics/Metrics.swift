@@ -54,16 +54,43 @@ public final class Metrics: Sendable {
 
     /// What one loop counts. Safe from any thread.
     final class Shard: Sendable {
-        private let state = Mutex(Counters())
+        private struct State {
+            /// All but the methods.
+            var counters = Counters()
+            var methods: [Method] = []
+            var places: [String: Int] = [:]
+            /// Mostly a call is of the same method as the one before.
+            var last: (name: String, place: Int)?
 
-        var counters: Counters { state.withLock { $0 } }
+            mutating func place(of name: String) -> Int {
+                if let last, last.name == name { return last.place }
+                let place = places[name] ?? methods.count
+                if place == methods.count {
+                    methods.append(Method())
+                    places[name] = place
+                }
+                last = (name, place)
+                return place
+            }
+        }
 
-        func update(_ body: (inout Counters) -> Void) { state.withLock { body(&$0) } }
+        private let state = Mutex(State())
+
+        var counters: Counters {
+            state.withLock { state in
+                var counters = state.counters
+                counters.methods = state.places.mapValues { state.methods[$0] }
+                return counters
+            }
+        }
+
+        func update(_ body: (inout Counters) -> Void) { state.withLock { body(&$0.counters) } }
 
         /// Counts a call that is over.
         func record(_ method: String, _ status: StatusCode, nanoseconds: UInt64) {
-            state.withLock { counters in
-                counters.methods[method, default: Method()].count(status, nanoseconds)
+            state.withLock { state in
+                let place = state.place(of: method)
+                state.methods[place].count(status, nanoseconds)
             }
         }
     }
