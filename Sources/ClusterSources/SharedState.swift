@@ -6,6 +6,7 @@ import Synchronization
 final class SharedState: Sendable {
     let limits: SourceLimits
     let filteredViews: FilteredViewCache
+    let hullUses = CacheUses()
     let memory: MemoryBudget
     /// How updates of single features were done.
     let updates = UpdateCounts()

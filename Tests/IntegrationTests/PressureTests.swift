@@ -170,4 +170,33 @@ struct PressureTests {
         #expect(try client.receive()["id"] == .null)
         #expect(try client.call("ServerService/Check") == ["status": "SERVING"])
     }
+
+    @Test("statistics tell what waits, what is kept, and what went over the wire")
+    func statistics() throws {
+        let daemon = try DaemonProcess()
+        let client = try load(daemon)
+        func stats() throws -> JSONValue { try client.call("ServerService/GetStats") }
+        #expect(try stats()["queues"] == ["queries": 0, "changes": 0, "messages": 0])
+        #expect(try stats()["caches"]?["filters"] == ["hits": 0, "misses": 0, "bytes": 0])
+        let filtered: JSONValue = [
+            "source": "s", "bbox": Self.world, "zoom": 3, "filter": ["has", "name"], "limit": 1,
+        ]
+        for _ in 0..<3 { _ = try client.call("ClusterService/GetClusters", filtered) }
+        let filters = try stats()["caches"]?["filters"]
+        #expect(filters?["hits"] == 2 && filters?["misses"] == 1)
+        #expect(filters?["bytes"]?.number ?? 0 > 0)
+        // Clusters so large that their hulls are worth keeping.
+        _ = try client.call("SourceService/CreateSource", ["source": "t", "options": ["radius": 500]])
+        _ = try client.importFeatures("t", Self.features, batch: 2000)
+        let world = try client.call(
+            "ClusterService/GetClusters", ["source": "t", "bbox": Self.world, "zoom": 0, "limit": 1])
+        let cluster = try #require(world["features"]?.array?.first?["id"])
+        for _ in 0..<2 {
+            _ = try client.call("ClusterService/GetConvexHull", ["source": "t", "clusterId": cluster])
+        }
+        #expect(try stats()["caches"]?["hulls"] == ["hits": 1, "misses": 1])
+        let text = try client.call("ServerService/GetStats", ["format": "prometheus"])["text"]?.string ?? ""
+        #expect(text.contains("clusterd_cache_hits_total{cache=\"filters\"} 2\n"))
+        #expect(text.contains("clusterd_queued_jobs{kind=\"messages\"} 0\n"))
+    }
 }

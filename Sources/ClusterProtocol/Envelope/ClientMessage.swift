@@ -35,8 +35,9 @@ public struct CallRequest: Sendable, Equatable {
 
     public init(
         id: Int64, method: String, params: JSONObject, timeoutMilliseconds: Int64? = nil,
-        acceptsDeflate: Bool = false
+        acceptsDeflate: Bool = false, paramsBytes: Int = 0
     ) {
+        self.paramsBytes = paramsBytes
         self.id = id
         self.method = method
         self.params = params

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterSources
 import Glibc
 import JSON
 
@@ -6,6 +7,7 @@ import JSON
 struct Statistics {
     let counters: Metrics.Counters
     let sources: [ServerService.SourceStatistics]
+    let caches: (filters: CacheStatistics, hulls: CacheStatistics)
     let uptimeSeconds: Double
     let memoryBytes: Int
 
@@ -26,6 +28,12 @@ struct Statistics {
                 "sent": .number(Double(counters.bytesSent)),
                 "queued": .number(Double(counters.bytesQueued)),
             ],
+            "queues": [
+                "queries": .number(Double(counters.queued.queries)),
+                "changes": .number(Double(counters.queued.changes)),
+                "messages": .number(Double(counters.queued.messages)),
+            ],
+            "caches": ["filters": Self.json(caches.filters), "hulls": Self.json(caches.hulls)],
             "methods": .object(JSONObject(methods.map { ($0.name, Self.json($0.method)) })),
             "sources": .array(sources.map(Self.json)),
         ]
@@ -50,6 +58,14 @@ struct Statistics {
                 "p99": milliseconds(latency.quantile(0.99)), "max": milliseconds(latency.maximum),
             ],
         ]
+    }
+
+    private static func json(_ cache: CacheStatistics) -> JSONValue {
+        var object: JSONObject = [
+            "hits": .number(Double(cache.hits)), "misses": .number(Double(cache.misses)),
+        ]
+        object["bytes"] = cache.bytes.map { .number(Double($0)) }
+        return .object(object)
     }
 
     private static func json(_ source: ServerService.SourceStatistics) -> JSONValue {
@@ -84,6 +100,34 @@ struct Statistics {
         family(
             "clusterd_received_bytes_total", "counter", "Bytes read.", [("", Double(counters.bytesReceived))])
         family("clusterd_sent_bytes_total", "counter", "Bytes written.", [("", Double(counters.bytesSent))])
+        family(
+            "clusterd_queued_bytes", "gauge", "Bytes of answers that wait for their clients.",
+            [("", Double(counters.bytesQueued))])
+        family(
+            "clusterd_queued_jobs", "gauge", "What waits for a thread, by kind.",
+            [
+                ("kind=\"queries\"", Double(counters.queued.queries)),
+                ("kind=\"changes\"", Double(counters.queued.changes)),
+                ("kind=\"messages\"", Double(counters.queued.messages)),
+            ])
+        family(
+            "clusterd_cache_hits_total", "counter", "What was kept and asked for again, by cache.",
+            [
+                ("cache=\"filters\"", Double(caches.filters.hits)),
+                ("cache=\"hulls\"", Double(caches.hulls.hits)),
+            ])
+        family(
+            "clusterd_cache_misses_total", "counter", "What had to be made first, by cache.",
+            [
+                ("cache=\"filters\"", Double(caches.filters.misses)),
+                ("cache=\"hulls\"", Double(caches.hulls.misses)),
+            ])
+        family(
+            "clusterd_cache_bytes", "gauge", "What is kept, by cache.",
+            [("cache=\"filters\"", Double(caches.filters.bytes ?? 0))])
+        family(
+            "clusterd_protocol_errors_total", "counter", "Messages and streams that could not be read.",
+            [("", Double(counters.protocolErrors))])
         family(
             "clusterd_calls_total", "counter", "Calls answered, by method.",
             methods.map { ("method=\"\($0.name)\"", Double($0.method.calls)) })

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
+import ClusterSources
 import JSON
 
 /// clusterd.v1.ServerService: what the daemon tells of itself.
@@ -14,6 +15,7 @@ public struct ServerService: Sendable {
     private let isServing: @Sendable () -> Bool
     /// The sources' descriptions in short, for `GetStats`.
     private let sources: @Sendable () -> [SourceStatistics]
+    private let caches: @Sendable () -> (filters: CacheStatistics, hulls: CacheStatistics)
 
     /// What `GetStats` tells of a source.
     public struct SourceStatistics: Sendable {
@@ -32,12 +34,14 @@ public struct ServerService: Sendable {
 
     public init(
         limits: @escaping @Sendable () -> Limits, metrics: Metrics, isServing: @escaping @Sendable () -> Bool,
-        sources: @escaping @Sendable () -> [SourceStatistics]
+        sources: @escaping @Sendable () -> [SourceStatistics],
+        caches: @escaping @Sendable () -> (filters: CacheStatistics, hulls: CacheStatistics)
     ) {
         self.limits = limits
         self.metrics = metrics
         self.isServing = isServing
         self.sources = sources
+        self.caches = caches
         started = MonotonicClock.now()
     }
 
@@ -100,7 +104,7 @@ public struct ServerService: Sendable {
 
         func answer(_ params: Params, _ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
             let statistics = Statistics(
-                counters: service.metrics.counters, sources: service.sources(),
+                counters: service.metrics.counters, sources: service.sources(), caches: service.caches(),
                 uptimeSeconds: service.uptimeSeconds, memoryBytes: ProcessMemory.residentBytes())
             switch try params.optionalString("format") ?? "json" {
             case "json": bytes.append(.object(statistics.json))

@@ -23,7 +23,7 @@ struct ServiceSet {
         let catalog = SourceCatalog(registry: registry, settings: settings)
         let server = ServerService(
             limits: { settings.values.limits }, metrics: metrics, isServing: isServing,
-            sources: { Self.statistics(registry) })
+            sources: { Self.statistics(registry) }, caches: { registry.caches })
         self.registry = registry
         self.settings = settings
         handlers = [ClusterService(catalog: catalog).handlers, SourceService(catalog: catalog).handlers]

@@ -14,12 +14,13 @@ final class HullCache: Sendable {
         hulls.withLock { $0[cluster] }
     }
 
-    /// Keeps a hull; where there are too many, others go.
-    func keep(_ hull: ConvexHull, of cluster: ClusterOrdinal, points: Int) {
-        guard points >= Self.smallestKept else { return }
+    /// Keeps a hull; where there are too many, others go. False where it is too small to be worth it.
+    func keep(_ hull: ConvexHull, of cluster: ClusterOrdinal, points: Int) -> Bool {
+        guard points >= Self.smallestKept else { return false }
         hulls.withLock { hulls in
             if hulls.count >= Self.capacity, let any = hulls.keys.first { hulls[any] = nil }
             hulls[cluster] = hull
         }
+        return true
     }
 }

@@ -26,7 +26,10 @@ extension Revision {
     func hull(
         of cluster: ClusterOrdinal, in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> ConvexHull {
-        if let kept = view.hulls.hull(of: cluster) { return kept }
+        if let kept = view.hulls.hull(of: cluster) {
+            shared.hullUses.count(hit: true)
+            return kept
+        }
         let leaves = view.index.leaves(of: cluster)
         let places = leaves.map { leaf in
             let feature = view.feature(of: leaf)
@@ -35,7 +38,7 @@ extension Revision {
         guard let hull = ConvexHull.hull(of: places, isCancelled: { cancellation.isCancelled }) else {
             throw .cancelled
         }
-        view.hulls.keep(hull, of: cluster, points: leaves.count)
+        if view.hulls.keep(hull, of: cluster, points: leaves.count) { shared.hullUses.count(hit: false) }
         return hull
     }
 }

@@ -24,7 +24,7 @@ import Testing
                 == .open(
                     CallRequest(
                         id: 7, method: "a/b", params: ["x": .array([.number(1), .string("y")])],
-                        timeoutMilliseconds: 500, acceptsDeflate: true)))
+                        timeoutMilliseconds: 500, acceptsDeflate: true, paramsBytes: 13)))
         #expect(try read(#"{"method":"m","id":1}"#) == .open(CallRequest(id: 1, method: "m", params: [:])))
         #expect(try read(#"{"id":7,"item":{"a": 1 }}"#) == .item(id: 7, Array(#"{"a": 1 }"#.utf8)))
         #expect(try read(#"{"id":9007199254740991,"end":true}"#) == .end(id: ClientMessage.maximumID))
@@ -43,8 +43,9 @@ import Testing
         let messages: [ClientMessage] = [
             .open(
                 CallRequest(
-                    id: 1, method: "s/ü\"", params: ["p": .null], timeoutMilliseconds: 0, acceptsDeflate: true
-                )), .item(id: 2, Array("{}".utf8)), .end(id: 3), .cancel(id: 4),
+                    id: 1, method: "s/ü\"", params: ["p": .null], timeoutMilliseconds: 0,
+                    acceptsDeflate: true,
+                    paramsBytes: 10)), .item(id: 2, Array("{}".utf8)), .end(id: 3), .cancel(id: 4),
         ]
         for message in messages {
             var bytes = ByteWriter()
@@ -90,7 +91,33 @@ import Testing
     @Test func ofDuplicateKeysTheLastCounts() throws {
         #expect(try read(#"{"id":1,"id":2,"cancel":true}"#) == .cancel(id: 2))
         let open = try read(#"{"id":1,"method":"a","method":"b","params":{"x":1,"x":2}}"#)
-        #expect(open == .open(CallRequest(id: 1, method: "b", params: ["x": .number(2)])))
+        #expect(open == .open(CallRequest(id: 1, method: "b", params: ["x": .number(2)], paramsBytes: 13)))
+    }
+
+    @Test func namesThatCameBeforeAreTakenForThemselvesOnly() throws {
+        let names = MethodNames()
+        let parser = JSONParser()
+        // More than are kept, some alike, some escaped, one too long to be kept, and again.
+        let texts = [
+            "a/b", "a/c", #"\u0061/b"#, "", "a/bc", "é", "e\u{301}", #"\""#,
+            String(repeating: "x", count: 300),
+        ]
+        for _ in 0..<3 {
+            for text in texts {
+                let bytes = Array(#"{"id":1,"method":"\#(text)"}"#.utf8)
+                let (plain, kept) = try bytes.withUnsafeBytes { bytes in
+                    (
+                        try ClientMessage.read(bytes, parser: parser),
+                        try ClientMessage.read(bytes, parser: parser, names: names)
+                    )
+                }
+                guard case .open(let first) = plain, case .open(let second) = kept else {
+                    Issue.record("no call")
+                    return
+                }
+                #expect(first.method.utf8.elementsEqual(second.method.utf8))
+            }
+        }
     }
 
     @Test func membersOfLaterVersionsAreIgnored() throws {
