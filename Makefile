@@ -7,6 +7,7 @@ mandir = $(datadir)/man
 docdir = $(datadir)/doc/clusterd
 unitdir = $(prefix)/lib/systemd/system
 userunitdir = $(prefix)/lib/systemd/user
+zshdir = $(datadir)/zsh/site-functions
 sysusersdir = $(prefix)/lib/sysusers.d
 # A folder of its own, so that a package's build and a developer's do not undo each other.
 scratch = .build/package
@@ -40,7 +41,7 @@ install: all
 	$(INSTALL) -m 644 $(texts)/clusterd.8 $(DESTDIR)$(mandir)/man8
 	@for program in clusterd clusterctl; do \
 		$(INSTALL) -D -m 644 $(texts)/$$program.bash $(DESTDIR)$(datadir)/bash-completion/completions/$$program && \
-		$(INSTALL) -D -m 644 $(texts)/$$program.zsh $(DESTDIR)$(datadir)/zsh/vendor-completions/_$$program && \
+		$(INSTALL) -D -m 644 $(texts)/$$program.zsh $(DESTDIR)$(zshdir)/_$$program && \
 		$(INSTALL) -D -m 644 $(texts)/$$program.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/$$program.fish || exit 1; \
 	done
 	$(INSTALL) -d $(DESTDIR)$(unitdir) $(DESTDIR)$(userunitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(docdir)
@@ -56,7 +57,7 @@ uninstall:
 	rm -f $(DESTDIR)$(bindir)/clusterd $(DESTDIR)$(bindir)/clusterctl $(DESTDIR)$(mandir)/man1/clusterctl.1 \
 		$(DESTDIR)$(mandir)/man5/clusterd.json.5 $(DESTDIR)$(mandir)/man8/clusterd.8 \
 		$(DESTDIR)$(datadir)/bash-completion/completions/clusterd $(DESTDIR)$(datadir)/bash-completion/completions/clusterctl \
-		$(DESTDIR)$(datadir)/zsh/vendor-completions/_clusterd $(DESTDIR)$(datadir)/zsh/vendor-completions/_clusterctl \
+		$(DESTDIR)$(zshdir)/_clusterd $(DESTDIR)$(zshdir)/_clusterctl \
 		$(DESTDIR)$(datadir)/fish/vendor_completions.d/clusterd.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/clusterctl.fish \
 		$(DESTDIR)$(unitdir)/clusterd.service $(DESTDIR)$(unitdir)/clusterd.socket \
 		$(DESTDIR)$(userunitdir)/clusterd.service $(DESTDIR)$(userunitdir)/clusterd.socket \

@@ -73,10 +73,11 @@ struct UnitTests {
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder + "/clusterd.json"))
         _ = manager.createFile(atPath: folder + "/report", contents: nil)
         let ready = try NotifySocket(path: folder + "/notify")
-        for name in ["", "/report", "/notify"] { chmod(folder + name, 0o777) }
+        try manager.createDirectory(atPath: folder + "/state", withIntermediateDirectories: true)
+        for name in ["", "/report", "/notify", "/state"] { chmod(folder + name, 0o777) }
         let process = try DaemonProcess.make(
             ["--config", folder + "/clusterd.json", "--socket", folder + "/clusterd.sock"],
-            ["NOTIFY_SOCKET": ready.path], errors: folder + "/errors")
+            ["NOTIFY_SOCKET": ready.path, "STATE_DIRECTORY": folder + "/state"], errors: folder + "/errors")
         process.arguments =
             [
                 "python3", package + "/Tests/Data/confine.py", package + "/systemd/clusterd.service", folder,
@@ -105,12 +106,15 @@ struct UnitTests {
             #"{"type":"Feature","id":\#($0),"geometry":{"type":"Point","coordinates":[1,\#($0 % 80)]},"properties":null}"#
         }
         #expect(try client.importFeatures("a", features, mode: "append")["result"]?["points"] == 3500)
+        let update: JSONValue = ["source": "a", "upsert": [], "remove": [1, 2]]
+        #expect(try client.call("SourceService/UpdateFeatures", update)["removed"] == 4)
         let query: JSONValue = ["source": "a", "bbox": [-180, -85, 180, 85], "zoom": 3]
         #expect(try client.call("ClusterService/GetClusters", query)["features"]?.array?.isEmpty == false)
         kill(process.processIdentifier, SIGHUP)
         #expect(ready.message(with: "RELOADING=1") != nil && ready.wait(for: "READY=1"))
         kill(process.processIdentifier, SIGTERM)
         process.waitUntilExit()
+        #expect(try manager.subpathsOfDirectory(atPath: folder + "/state").count > 3)
         #expect(process.terminationReason == .exit && process.terminationStatus == 0)
         #expect(!said().contains("not permitted") && !said().contains("error:"), "\(said())")
     }

@@ -110,4 +110,31 @@ import Testing
         #expect(kept.limits.maxCalls == 6 && kept.limits.queryThreads == 3)
         #expect(kept.membersFixedBut(changedIn: new) == ["socket", "state", "limits.queryThreads"])
     }
+
+    /// Whatever the bytes are, they are taken or refused with a place within them.
+    @Test func noTextIsTooOdd() {
+        let text = Array(
+            #"{"socket":"/s","limits":{"maxCalls":5},"access":{"query":{"users":["*",7],"groups":[1]}},"sources":{"a":{"options":{"radius":["step",["zoom"],1,2,3]},"file":"/é"}}}"#
+                .utf8)
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<4000 {
+            var bytes = text
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let place = Int.random(in: 0..<bytes.count, using: &generator)
+                switch Int.random(in: 0..<4, using: &generator) {
+                case 0: bytes[place] = UInt8.random(in: 0...255, using: &generator)
+                case 1: bytes.remove(at: place)
+                case 2: bytes.insert(contentsOf: bytes[place...].prefix(9), at: place)
+                default:
+                    bytes.insert(
+                        "0123456789-eE{}[]\",:".utf8.randomElement(using: &generator) ?? 0, at: place)
+                }
+            }
+            var configuration = Configuration()
+            do throws(Configuration.Problem) { try configuration.read(bytes) } catch {
+                #expect(configuration == Configuration())
+                #expect(error.description.hasPrefix("line "), "\(bytes)")
+            }
+        }
+    }
 }
