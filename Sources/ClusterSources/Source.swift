@@ -32,6 +32,8 @@ public final class Source: Sendable {
         /// What else of its files is to be told.
         var note: String?
         var isSaving = false
+        /// No feature was put in before this moment; nil where that is not known.
+        var oldest: Int64?
     }
 
     /// A source that is kept nowhere, without data.
@@ -89,6 +91,8 @@ public final class Source: Sendable {
         let revision: Revision
         var keeping: Keeping
         var update: FeatureUpdate?
+        /// When it was made.
+        var moment = Timestamp.now
     }
 
     /// Makes a new revision from the one of now, keeps it where the source is kept, and swaps it in.
@@ -105,9 +109,8 @@ public final class Source: Sendable {
             guard base.store.verifyText() else { throw reportDamage() }
             let change = try make(base)
             guard !cancellation.isCancelled else { throw .cancelled }
-            let moment = Timestamp.now
-            try keep(change, at: moment)
-            try publish(change.revision, following: change.update, at: moment)
+            try keep(change)
+            try publish(change.revision, following: change.update, at: change.moment)
             return change.revision
         }
         compactIfGrown(revision)
@@ -115,12 +118,12 @@ public final class Source: Sendable {
         return revision
     }
 
-    private func keep(_ change: Change, at moment: Timestamp) throws(SourceError) {
+    private func keep(_ change: Change) throws(SourceError) {
         guard let files else { return }
         switch change.keeping {
-        case .snapshot: try files.replace(with: change.revision, updatedAt: moment)
+        case .snapshot: try files.replace(with: change.revision, updatedAt: change.moment)
         case .record(let record):
-            try files.append(record, at: moment, revision: change.revision.number)
+            try files.append(record, at: change.moment, revision: change.revision.number)
         }
     }
 
@@ -156,6 +159,7 @@ public final class Source: Sendable {
                 state.updatesMeanwhile?.append(update)
             } else {
                 state.updatesMeanwhile = nil
+                state.oldest = nil
             }
             if let moment { state.updatedAt = moment }
             return false
@@ -164,9 +168,6 @@ public final class Source: Sendable {
         observers.tell()
         if revision.isPlain { MemoryTrim.run() }
     }
-
-    /// What a change of an earlier life of the daemon is told to have been.
-    func setUpdatedAt(_ moment: Timestamp) { state.withLock { $0.updatedAt = moment } }
 
     var updatedAt: Timestamp { state.withLock { $0.updatedAt } }
 
@@ -196,6 +197,14 @@ public final class Source: Sendable {
     }
 
     func endSaving() { state.withLock { $0.isSaving = false } }
+
+    /// A moment, in milliseconds since 1970, before which no feature was put in; nil where none is known.
+    var oldest: Int64? { state.withLock { $0.oldest } }
+
+    /// Notes the above of a revision, unless another answers by now.
+    func setOldest(_ moment: Int64, in revision: Revision) {
+        state.withLock { if $0.revision === revision { $0.oldest = moment } }
+    }
 
     /// Whether the source has been deleted.
     public var isRetired: Bool { state.withLock { $0.isRetired } }

@@ -58,10 +58,11 @@ extension FeatureStore {
     /// The other arrays are copied and checked.
     ///
     /// - Parameters:
+    ///   - moments: when the features were put in.
     ///   - owner: keeps the text valid and unchanged for as long as it lives.
     /// - Complexity: O(features), some 2 ms for a million.
     public static func onSections(
-        _ sections: FeatureSections, owner: AnyObject
+        _ sections: FeatureSections, moments: FeatureMoments = FeatureMoments(), owner: AnyObject
     ) throws(FeatureSectionError) -> FeatureStore {
         let count = sections.offsets.count / MemoryLayout<UInt32>.stride
         let blocks = (count + blockSize - 1) / blockSize
@@ -83,7 +84,7 @@ extension FeatureStore {
         }
         return FeatureStore(
             blob: FeatureBlob(borrowing: sections.text, owner: owner, guardian: TextGuard(checksums: sums)),
-            blockStarts: blockStarts, offsets: offsets, fresh: nil)
+            blockStarts: blockStarts, offsets: offsets, moments: moments, fresh: nil)
     }
 
     /// Refuses records that would not lie one behind the other within the text.
@@ -105,6 +106,9 @@ extension FeatureStore {
             }
         }
     }
+
+    /// When the features of a plain store were last put in.
+    public var plainMoments: FeatureMoments { moments }
 
     /// Whether text that was asked for is not what was written: what was answered with it is wrong.
     public var isDamaged: Bool { blob.guardian?.isDamaged ?? false }

@@ -16,6 +16,8 @@ public final class FeatureStore: Sendable {
     let offsets: [UInt32]
     /// What is otherwise than in the members above, which are the base's; nil where there is nothing.
     let changes: FeatureChanges?
+    /// When the features, the base's where there are changes, were last put in.
+    let moments: FeatureMoments
     /// Coordinates that reading has left, until they are asked for or given up.
     private let fresh: Mutex<FreshCoordinates?>
 
@@ -27,7 +29,11 @@ public final class FeatureStore: Sendable {
     }
 
     /// - Precondition: `ends` ascend, the last being the blob's count, and no block is of 4 GiB or more.
-    init(blob: FeatureBlob, blockStarts: [Int], offsets: [UInt32], fresh: FreshCoordinates?) {
+    init(
+        blob: FeatureBlob, blockStarts: [Int], offsets: [UInt32], moments: FeatureMoments,
+        fresh: FreshCoordinates?
+    ) {
+        self.moments = moments
         self.count = offsets.count
         self.blob = blob
         self.blockStarts = blockStarts
@@ -42,13 +48,14 @@ public final class FeatureStore: Sendable {
         blob = changes.base.blob
         blockStarts = changes.base.blockStarts
         offsets = changes.base.offsets
+        moments = changes.base.moments
         fresh = Mutex(nil)
     }
 
     /// The memory that the features hold, in bytes.
     public var memoryBytes: Int {
         blob.count + offsets.count * MemoryLayout<UInt32>.stride + blockStarts.count
-            * MemoryLayout<Int>.stride + (changes?.memoryBytes ?? 0)
+            * MemoryLayout<Int>.stride + moments.starts.count * 12 + (changes?.memoryBytes ?? 0)
     }
 
     @inline(__always) func start(_ index: Int) -> Int {

@@ -77,7 +77,10 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         skippedReasons[fault.rawValue, default: 0] += 1
     }
 
-    public consuming func finish() -> FeatureStore { gathered.finish() }
+    /// - Parameter moments: when the features were put in.
+    public consuming func finish(moments: FeatureMoments = FeatureMoments()) -> FeatureStore {
+        gathered.finish(moments)
+    }
 }
 
 /// Record ends as a store keeps them: from the start of each block of features.
@@ -115,10 +118,11 @@ private struct GatheredFeatures: Sendable {
         coordinates.latitudes.append(contentsOf: parsed.latitudes)
     }
 
-    consuming func finish() -> FeatureStore {
+    consuming func finish(_ moments: FeatureMoments) -> FeatureStore {
         blob.shrink()
         return FeatureStore(
-            blob: blob, blockStarts: ends.blockStarts, offsets: Array(ends.offsets), fresh: coordinates)
+            blob: blob, blockStarts: ends.blockStarts, offsets: Array(ends.offsets), moments: moments,
+            fresh: coordinates)
     }
 }
 
@@ -142,14 +146,21 @@ extension FeatureStore {
         let blob = FeatureBlob(capacity: sizes.reduce(0, +))
         var ends = RecordOffsets()
         ends.offsets.reserveCapacity(slices.reduce(0) { $0 + $1.rows.count })
+        var moments = FeatureMoments()
         for slice in slices {
             let first = slice.store.start(slice.rows.lowerBound)
             let shift = blob.count - first
+            for run in slice.store.moments.runs(of: slice.rows) {
+                moments.append(
+                    from: ends.offsets.count + run.rows.lowerBound - slice.rows.lowerBound, run.moment)
+            }
             for row in slice.rows { ends.append(start: slice.store.start(row) + shift) }
             let end = slice.store.start(slice.rows.upperBound)
             blob.append(UnsafeRawBufferPointer(rebasing: slice.store.blob.bytes[first..<end]))
         }
         blob.shrink()
-        return FeatureStore(blob: blob, blockStarts: ends.blockStarts, offsets: ends.offsets, fresh: nil)
+        return FeatureStore(
+            blob: blob, blockStarts: ends.blockStarts, offsets: ends.offsets, moments: moments,
+            fresh: nil)
     }
 }

@@ -19,6 +19,7 @@ public final class Daemon {
     private let handedOver: [Int32]
     private var signals: [SignalWatcher] = []
     private var watchdog: Timer?
+    private var expiry: SourceExpiry?
     private var status: StatusReport?
 
     /// Reads the configuration again, flags and file.
@@ -86,6 +87,7 @@ public final class Daemon {
             watchdog = Timer(on: loop, delay: interval, every: interval) { Systemd.notify("WATCHDOG=1") }
             watchdog?.unreference()
         }
+        expiry = SourceExpiry(loop: loop, registry: services.registry)
         begin()
         loop.run()
     }
@@ -121,6 +123,8 @@ public final class Daemon {
         do throws(SourceError) { try services.registry.recover() } catch {
             throw Problem(description: error.description)
         }
+        // What became too old meanwhile is not to be seen.
+        services.registry.expire()
         let count = services.registry.all.count
         guard count > 0 else { return }
         let milliseconds = (MonotonicClock.now() - start) / 1_000_000
@@ -155,6 +159,7 @@ public final class Daemon {
         log.write(.info, "signal \(number): ending after the calls in flight")
         status?.stopping()
         filler.end()
+        expiry = nil
         server.shutDown { [weak self] in
             self?.loop.stop()
         }

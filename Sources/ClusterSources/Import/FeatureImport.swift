@@ -18,7 +18,15 @@ public final class FeatureImport: Sendable {
     /// Nil once finished or given up.
     private let builder: Mutex<FeatureStoreBuilder?>
 
-    public init(into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy) {
+    /// When the features count as put in; nil: when the import is finished.
+    private let moment: Timestamp?
+
+    public convenience init(into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy) {
+        self.init(into: source, mode: mode, policy: policy, at: nil)
+    }
+
+    init(into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy, at moment: Timestamp?) {
+        self.moment = moment
         self.source = source
         self.mode = mode
         self.policy = policy
@@ -48,7 +56,8 @@ public final class FeatureImport: Sendable {
 
     /// Clusters what was gathered and swaps it in. Blocks: only for threads of the pool.
     public func finish(_ cancellation: Cancellation) throws(SourceError) -> ImportOutcome {
-        guard let gathered = take() else { throw .cancelled }
+        let moment = moment ?? .now
+        guard let gathered = take(moment) else { throw .cancelled }
         var badWeights = 0
         let revision = try source.change(cancellation) { (base) throws(SourceError) -> Source.Change in
             guard base.options.promoteId == promoteId else {
@@ -62,7 +71,7 @@ public final class FeatureImport: Sendable {
                 mode == .append && base.hasData && gathered.store.memoryBytes < Self.largestRecord
             return Source.Change(
                 revision: try maker.make(batch.store(after: mode == .append ? base.store : nil)),
-                keeping: isRecord ? .record(.append(batch.slices)) : .snapshot)
+                keeping: isRecord ? .record(.append(batch.slices)) : .snapshot, moment: moment)
         }
         var reasons = gathered.skippedReasons
         if badWeights > 0 { reasons[FeatureBatch.badWeight, default: 0] += badWeights }
@@ -105,11 +114,13 @@ private struct GatheredFeatures {
 }
 
 extension FeatureImport {
-    private func take() -> GatheredFeatures? {
+    private func take(_ moment: Timestamp) -> GatheredFeatures? {
         builder.withLock { builder -> GatheredFeatures? in
             guard let current = builder.take() else { return nil }
             let (accepted, reasons) = (current.accepted, current.skippedReasons)
-            return GatheredFeatures(store: current.finish(), accepted: accepted, skippedReasons: reasons)
+            return GatheredFeatures(
+                store: current.finish(moments: FeatureMoments(all: moment.milliseconds)), accepted: accepted,
+                skippedReasons: reasons)
         }
     }
 }

@@ -9,6 +9,8 @@ enum JournalRecord: Sendable {
     /// Features of an import that appended, as a text.
     case append([UInt8])
     case options(JSONValue)
+    /// Features put in at this moment or before went, in milliseconds since 1970.
+    case expiry(Int64)
 
     /// A record with the moment of the change.
     struct Entry: Sendable {
@@ -64,6 +66,9 @@ enum JournalRecord: Sendable {
         case .options(let options):
             text.append(",\"options\":")
             text.append(options)
+        case .expiry(let limit):
+            text.append(",\"expiry\":")
+            text.append(integer: limit)
         }
         text.append("}")
         return text.bytes
@@ -89,6 +94,8 @@ enum JournalRecord: Sendable {
             record = .append(Array(features))
         } else if let text = parts["options"], let options = try? JSONReader.parse(text) {
             record = .options(options)
+        } else if let limit = integer("expiry") {
+            record = .expiry(limit)
         } else {
             return nil
         }

@@ -38,6 +38,8 @@ struct Snapshot {
             try writer.add(
                 SnapshotSection.text, sections.text, checksum: SectionFile.checkedElsewhere)
         }
+        try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
+        try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
         try writer.add(SnapshotSection.identifiers, revision.identifierIndex(.never).entries)
         var text = ByteWriter()
         let description = SnapshotDescription(
@@ -84,8 +86,13 @@ struct Snapshot {
             text: reader.bytes(SnapshotSection.text), blockStarts: reader.bytes(SnapshotSection.blockStarts),
             offsets: reader.bytes(SnapshotSection.offsets),
             checksums: reader.bytes(SnapshotSection.textChecksums))
+        guard
+            let moments = FeatureMoments(
+                starts: try reader.values(SnapshotSection.momentStarts),
+                milliseconds: try reader.values(SnapshotSection.moments))
+        else { throw StateDamage("\(reader.path) does not tell when its features were put in") }
         do throws(FeatureSectionError) {
-            return try FeatureStore.onSections(sections, owner: reader.file)
+            return try FeatureStore.onSections(sections, moments: moments, owner: reader.file)
         } catch {
             throw StateDamage("\(reader.path): \(error.message)")
         }

@@ -12,6 +12,9 @@ enum SnapshotSection {
     static let textChecksums: UInt32 = 5
     /// The features by id: `IdentifierIndex.entries`.
     static let identifiers: UInt32 = 6
+    /// Where runs of features begin that were put in together, 32 bits each, and when, 64 bits each.
+    static let momentStarts: UInt32 = 7
+    static let moments: UInt32 = 8
 
     static func index(_ section: IndexSection) -> UInt32 { 0x100 + section.rawValue }
 

@@ -59,17 +59,20 @@ extension Source {
         case .update(let upserts, let removals):
             let identifiers = try Self.identifiers(removals)
             _ = try upserts.withUnsafeBufferPointer { (text) throws(SourceError) in
-                try update(upserts: UnsafeRawBufferPointer(text), removals: identifiers, .never)
+                try update(
+                    upserts: UnsafeRawBufferPointer(text), removals: identifiers,
+                    at: change.moment, .never)
             }
         case .append(let features):
-            let append = FeatureImport(into: self, mode: .append, policy: .reject)
+            let append = FeatureImport(into: self, mode: .append, policy: .reject, at: change.moment)
             try features.withUnsafeBufferPointer { (text) throws(SourceError) in
                 try append.add(features: UnsafeRawBufferPointer(text))
             }
             _ = try append.finish(.never)
-        case .options(let options): _ = try update(options: SourceOptions(reading: options), .never)
+        case .options(let options):
+            _ = try update(options: SourceOptions(reading: options), at: change.moment, .never)
+        case .expiry(let limit): try expire(notAfter: limit, at: change.moment)
         }
-        setUpdatedAt(change.moment)
     }
 
     private static func identifiers(_ text: [UInt8]) throws(SourceError) -> [FeatureIdentifier] {

@@ -7,12 +7,22 @@ struct FeatureUpdate: Sendable {
     /// By row of the store.
     let identifiers: [FeatureIdentifier]
     let removals: [FeatureIdentifier]
+    /// Features put in at this moment or before go, whatever their ids.
+    let expiry: Int64?
+
+    /// - Parameter limit: features put in at this moment or before go, in milliseconds since 1970.
+    init(expiry limit: Int64) {
+        store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
+        (identifiers, removals, expiry) = ([], [], limit)
+    }
 
     /// - Parameters:
     ///   - json: the text of a JSON array of features, each with an id; nil for none.
     ///   - removals: none of them an id of the features.
+    ///   - moment: when the features are put in.
     init(
-        upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], promoteId: String?
+        upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], promoteId: String?,
+        at moment: Timestamp
     ) throws(SourceError) {
         var builder = FeatureStoreBuilder(policy: .reject, promoteId: promoteId)
         if let json {
@@ -22,7 +32,8 @@ struct FeatureUpdate: Sendable {
                 throw SourceError(error)
             }
         }
-        store = builder.finish()
+        store = builder.finish(moments: FeatureMoments(all: moment.milliseconds))
+        expiry = nil
         var identifiers: [FeatureIdentifier] = []
         for place in 0..<store.count {
             guard let identifier = store.featureIdentifier(place) else {
@@ -51,9 +62,14 @@ struct FeatureUpdate: Sendable {
             options: base.options, shared: shared, owner: owner, cancellation: cancellation)
         let loaded = try maker.screen(store, policy: .reject).loaded
         let index = try base.identifierIndex(cancellation)
-        let plan = UpdatePlan(
-            upserts: identifiers, isLoaded: { loaded.contains($0) }, removals: removals,
-            places: { index.places(of: $0, in: base.store) })
+        let plan =
+            if let expiry {
+                UpdatePlan(removing: base.store.places(notAfter: expiry).places)
+            } else {
+                UpdatePlan(
+                    upserts: identifiers, isLoaded: { loaded.contains($0) }, removals: removals,
+                    places: { index.places(of: $0, in: base.store) })
+            }
         let live = try LiveUpdate(
             base: base, update: self, plan: plan, identifiers: index, cancellation: cancellation
         ).make(since: start)

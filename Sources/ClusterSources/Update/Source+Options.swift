@@ -8,12 +8,14 @@ extension Source {
     /// Features that the new filter does not load leave for good; those that the old one left out do not
     /// come back. Blocks: only for threads of the pool.
     public func update(
-        options: SourceOptions, _ cancellation: Cancellation
+        options: SourceOptions, at moment: Timestamp = .now, _ cancellation: Cancellation
     ) throws(SourceError) -> SourceDescription {
         let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
             let keeping = Keeping.record(.options(options.json))
             guard base.hasData else {
-                return Change(revision: try .empty(options: options, shared: shared), keeping: keeping)
+                return Change(
+                    revision: try .empty(options: options, shared: shared), keeping: keeping,
+                    moment: moment)
             }
             let plain = base.store.plain()
             let store =
@@ -22,7 +24,7 @@ extension Source {
             let maker = RevisionMaker(
                 options: options, shared: shared, owner: owner, cancellation: cancellation)
             let batch = try maker.screen(store, policy: .reject)
-            return Change(revision: try maker.make(batch.store(after: nil)), keeping: keeping)
+            return Change(revision: try maker.make(batch.store(after: nil)), keeping: keeping, moment: moment)
         }
         // Clustering anew at the next start would take as long as it took now.
         saveLater()
@@ -54,6 +56,6 @@ extension Source {
             }
             if let failure { throw SourceError(failure) }
         }
-        return builder.finish()
+        return builder.finish(moments: store.plainMoments)
     }
 }

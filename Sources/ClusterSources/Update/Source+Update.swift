@@ -10,9 +10,11 @@ extension Source {
     /// - Parameters:
     ///   - upserts: the text of a JSON array of features, each with an id; of equal ids the last counts.
     ///   - removals: ids of features that go.
+    ///   - moment: when the features are put in; later than now never.
     /// - Complexity: what changes and the clusters above it; O(features) for options that cannot be followed.
     public func update(
-        upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], _ cancellation: Cancellation
+        upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], at moment: Timestamp = .now,
+        _ cancellation: Cancellation
     ) throws(SourceError) -> UpdateOutcome {
         // Taking features out is never refused: it is how memory is given back.
         let claim = shared.memory.claim(for: owner)
@@ -21,12 +23,12 @@ extension Source {
         var plan: UpdatePlan?
         let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
             let update = try FeatureUpdate(
-                upserts: json, removals: removals, promoteId: base.options.promoteId)
+                upserts: json, removals: removals, promoteId: base.options.promoteId, at: moment)
             let (revision, made) = try update.apply(to: base, owner: owner, cancellation)
             plan = made
             return Change(
                 revision: revision, keeping: .record(.update(upserts: json, removals: removals)),
-                update: update)
+                update: update, moment: moment)
         }
         return UpdateOutcome(
             description: description(of: revision), inserted: plan?.inserted ?? 0,

@@ -36,6 +36,12 @@ struct UpdatePlan {
         }
     }
 
+    /// Takes features away by their places.
+    init(removing places: [Int]) {
+        for place in places { changes[place] = .some(nil) }
+        removed = places.count
+    }
+
     private mutating func upsert(_ new: Int?, over old: [Int]) {
         for place in old { changes[place] = .some(nil) }
         switch (new, old.first) {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+
+/// When features were last put in, in milliseconds since 1970: runs of neighbours that came together.
+///
+/// Sixteen bytes a run. Features of which nothing is known have the moment 0.
+public struct FeatureMoments: Sendable, Equatable {
+    /// Where runs begin, ascending from 0.
+    public private(set) var starts: [UInt32] = []
+    /// By run.
+    public private(set) var milliseconds: [Int64] = []
+
+    public init() {}
+
+    public init(all moment: Int64) { append(from: 0, moment) }
+
+    /// Nil where runs do not begin at 0 and ascend from there.
+    public init?(starts: [UInt32], milliseconds: [Int64]) {
+        guard starts.count == milliseconds.count, starts.first ?? 0 == 0,
+            zip(starts, starts.dropFirst()).allSatisfy({ $0 < $1 })
+        else { return nil }
+        self.starts = starts
+        self.milliseconds = milliseconds
+    }
+
+    /// Rows from `start` on came at a moment.
+    mutating func append(from start: Int, _ moment: Int64) {
+        guard milliseconds.last != moment else { return }
+        let start = UInt32(truncatingIfNeeded: start)
+        if starts.last == start {
+            milliseconds[milliseconds.count - 1] = moment
+            return
+        }
+        starts.append(start)
+        milliseconds.append(moment)
+    }
+
+    /// How many runs begin at a row or before. O(log runs).
+    private func runCount(upTo row: Int) -> Int {
+        var (low, high) = (0, starts.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if Int(starts[middle]) <= row { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// - Complexity: O(log runs).
+    func moment(of row: Int) -> Int64 {
+        let count = runCount(upTo: row)
+        return count > 0 ? milliseconds[count - 1] : 0
+    }
+
+    /// The runs of some rows, in their order. O(log(all runs) + these).
+    func runs(of rows: Range<Int>) -> [(rows: Range<Int>, moment: Int64)] {
+        guard !rows.isEmpty else { return [] }
+        var runs: [(rows: Range<Int>, moment: Int64)] = []
+        var (start, run) = (rows.lowerBound, runCount(upTo: rows.lowerBound))
+        while start < rows.upperBound {
+            let end = run < starts.count ? min(Int(starts[run]), rows.upperBound) : rows.upperBound
+            let moment: Int64 = run > 0 ? milliseconds[run - 1] : 0
+            runs.append((start..<end, moment))
+            (start, run) = (end, run + 1)
+        }
+        return runs
+    }
+}
+
+extension FeatureStore {
+    /// When a feature was last put in.
+    public func moment(of index: Int) -> Int64 {
+        guard let changes, let place = changes.place(of: index) else { return moments.moment(of: index) }
+        return place.store == .max ? 0 : changes.stores[Int(place.store)].moments.moment(of: Int(place.row))
+    }
+
+    /// The places of the features that were last put in at a moment or before, ascending, and the earliest
+    /// moment of all others; nil where there are none.
+    ///
+    /// - Complexity: O(runs + such features + all changes since the plain store).
+    public func places(notAfter limit: Int64) -> (places: [Int], next: Int64?) {
+        var (places, next): ([Int], Int64?) = ([], nil)
+        for (rows, moment) in moments.runs(of: 0..<offsets.count) {
+            if moment <= limit {
+                places +=
+                    changes.map { changes in rows.filter { changes.place(of: $0) == nil } } ?? Array(rows)
+            } else if next.map({ moment < $0 }) ?? true,
+                rows.contains(where: { changes?.place(of: $0) == nil })
+            {
+                next = moment
+            }
+        }
+        for (place, change) in changes?.places ?? [:] where change.store != .max {
+            let moment = moment(of: Int(place))
+            if moment <= limit { places.append(Int(place)) } else { next = min(next ?? moment, moment) }
+        }
+        return (places.sorted(), next)
+    }
+}
