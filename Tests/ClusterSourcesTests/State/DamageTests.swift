@@ -84,7 +84,7 @@ struct DamageTests {
             #expect(folder.files.count == 4)
             for (name, data) in folder.files.sorted(by: { $0.key < $1.key }) {
                 try folder.check(name, nil, "missing")
-                let step = max(1, data.count / 40)
+                let step = max(1, data.count / 25)
                 for length in stride(from: 0, to: data.count, by: step) {
                     try folder.check(name, data.prefix(length), "cut to \(length)")
                 }
@@ -99,8 +99,8 @@ struct DamageTests {
         let folder = try Folder(isCompacted ? Self.compacted : Self.imports)
         for (name, data) in folder.files.sorted(by: { $0.key < $1.key }) {
             // Everything of what comes first, and places all over the rest.
-            let step = max(1, data.count / 100)
-            let places = Array(0..<min(128, data.count)) + Array(stride(from: 128, to: data.count, by: step))
+            let step = max(1, data.count / 60)
+            let places = Array(0..<min(100, data.count)) + Array(stride(from: 100, to: data.count, by: step))
             for place in places {
                 var flipped = data
                 flipped[place] ^= UInt8(1 << (place % 8))
