@@ -84,7 +84,7 @@ struct SourceColumns: Sendable {
 private final class ColumnReader {
     let builder: PropertyColumnBuilder
     /// The text of the row's value, the last where the name comes twice; nil where it has none.
-    var value: UnsafeRawBufferPointer?
+    @exclusivity(unchecked) var value: UnsafeRawBufferPointer?
     private let name: [UInt8]
 
     init(_ name: String, capacity: Int) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Glibc
 
 /// Different strings, each once, numbered from 0 in the order in which they came.
 struct StringPool: Sendable {
@@ -46,7 +47,11 @@ struct StringPool: Sendable {
 
     private func isSame(_ code: Int, _ text: UnsafeRawBufferPointer) -> Bool {
         let (start, end) = (starts[code], starts[code + 1])
-        return end - start == text.count && bytes[start..<end].elementsEqual(text)
+        guard end - start == text.count else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            guard let known = bytes.baseAddress, let asked = text.baseAddress else { return true }
+            return memcmp(known + start, asked, text.count) == 0
+        }
     }
 
     private mutating func grow() {
