@@ -56,7 +56,7 @@ extension Limits {
         fixed("filterCacheBytes", \.filterCacheBytes, from: 0, "Bytes of indexes of filtered features."),
         fixed("loopThreads", \.loopThreads, "Threads that take messages in and answer short calls."),
         fixed("buildThreads", \.buildThreads, "Threads that one build uses."),
-        fixed("queryThreads", \.queryThreads, "Long queries at once of the clients of one loop thread."),
+        fixed("queryThreads", \.queryThreads, "Long queries at once."),
         fixed("changeThreads", \.changeThreads, "Imports, builds and other changes at once."),
     ]
 

@@ -27,7 +27,7 @@ public struct Limits: Sendable, Equatable {
     public var maxQueuedBytesPerConnection = 8 << 20
     /// The same over all connections; above, large answers are refused, and nothing more is read from those
     /// whose answers wait.
-    public var maxQueuedBytes = 96 << 20
+    public var maxQueuedBytes = 64 << 20
     /// Bytes of messages that have not come whole yet, over all connections; above, those who send large ones
     /// are closed.
     public var maxInputBytes = 256 << 20
@@ -54,8 +54,13 @@ public struct Limits: Sendable, Equatable {
 
     public init() {}
 
-    /// Each loop's share of `changeThreads`.
-    var changeThreadsPerLoop: Int { max(1, (changeThreads + loopThreads - 1) / max(1, loopThreads)) }
+    /// Each loop's share of `queryThreads` and of `changeThreads`.
+    var queryThreadsPerLoop: Int { share(of: queryThreads) }
+    var changeThreadsPerLoop: Int { share(of: changeThreads) }
+
+    private func share(of threads: Int) -> Int {
+        max(1, (threads + loopThreads - 1) / max(1, loopThreads))
+    }
 
     /// The limits as `GetServerInfo` tells them.
     public var json: JSONObject {

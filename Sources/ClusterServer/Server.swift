@@ -57,10 +57,11 @@ final class Server {
         self.onGone = onGone
         self.onDrained = onDrained
         streamTurns = StreamTurns(loop.remote)
-        queries = PoolQueue(jobs: limits.queryThreads, jobsPerLane: max(1, limits.queryThreads - 1))
+        let readers = limits.queryThreadsPerLoop
+        queries = PoolQueue(jobs: readers, jobsPerLane: max(1, readers - 1))
         let jobs = limits.changeThreadsPerLoop
         changes = PoolQueue(jobs: jobs, jobsPerLane: max(1, jobs / 2))
-        reading = PoolQueue(jobs: limits.queryThreads, jobsPerLane: 1)
+        reading = PoolQueue(jobs: readers, jobsPerLane: 1)
         // Not weak: a weak reference makes every other reference slower for good. The timer ends with this.
         statisticsTimer = Timer(on: loop, delay: 200, every: 200) { [unowned self] in publish() }
         statisticsTimer?.unreference()

@@ -4,7 +4,8 @@ import Glibc
 
 /// A growing buffer of bytes into which answers are written once and from which they are sent.
 ///
-/// Invariant: `base` points at `capacity` bytes of this value's own, of which the first `count` are written.
+/// Invariant: `base` points at `capacity` bytes of this value's own from malloc, of which the first `count` are
+/// written.
 /// Being noncopyable, it has one owner, so it may be sent to another thread.
 public struct ByteWriter: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutableRawPointer
@@ -33,10 +34,17 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     /// - Parameter capacity: bytes to make room for at first, at least 64.
     public init(capacity: Int = 512) {
         self.capacity = max(capacity, 64)
-        base = UnsafeMutableRawPointer.allocate(byteCount: self.capacity, alignment: 16)
+        base = Self.resized(nil, to: self.capacity)
     }
 
-    deinit { base.deallocate() }
+    deinit { free(base) }
+
+    /// realloc(3): large blocks grow in place or move by page tables, so that an answer that grows is never
+    /// in memory twice. Without memory the process ends, as with Swift's own allocations.
+    private static func resized(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer {
+        guard let block = realloc(block, size) else { abort() }
+        return block
+    }
 
     /// Makes room for `more` bytes behind those written. Amortised O(1) a byte.
     @inline(__always) public mutating func reserve(_ more: Int) {
@@ -50,10 +58,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
             if capacity - count >= more { return }
         }
         let wanted = max(count + more, capacity * 2)
-        let grown = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 16)
-        grown.copyMemory(from: base, byteCount: count)
-        base.deallocate()
-        base = grown
+        base = Self.resized(base, to: wanted)
         capacity = wanted
     }
 

@@ -72,7 +72,7 @@ public final class Daemon {
         server.descriptorRoom = Self.raiseDescriptorLimit()
         // One thread more than all queues use, for work that none counts. Read by libuv at its first job.
         let limits = configuration.limits
-        let threads = limits.loopThreads * (2 * limits.queryThreads + limits.changeThreadsPerLoop) + 1
+        let threads = limits.loopThreads * (2 * limits.queryThreadsPerLoop + limits.changeThreadsPerLoop) + 1
         setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
         try recover()
         try listen()
