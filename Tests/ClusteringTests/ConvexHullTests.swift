@@ -68,4 +68,32 @@ struct ConvexHullTests {
             #expect(Orientation.sign(ring[index], ring[index + 1], ring[index + 2]) > 0)
         }
     }
+
+    @Test("a hull of many corners is sorted by pieces, and stops at any of them")
+    func cancellation() throws {
+        // On a parabola every place is a corner, so that none is left out beforehand.
+        let count = 100_000
+        let numbers = (0..<count).map { Double($0 &* 7919 % count) - 50_000 }
+        let places = numbers.map { position($0 / 1000, $0 * $0 / 1e8) }
+        var looks = 0
+        let hull = ConvexHull.hull(of: places) {
+            looks += 1
+            return false
+        }
+        guard case .polygon(let ring)? = hull else {
+            Issue.record("no polygon")
+            return
+        }
+        #expect(ring.count == count + 1)
+        #expect(zip(ring, ring.dropFirst()).prefix(count - 1).allSatisfy { $0.longitude < $1.longitude })
+        #expect(looks > 20)
+        for last in stride(from: 1, through: looks, by: looks / 6) {
+            var asked = 0
+            let cancelled = ConvexHull.hull(of: places) {
+                asked += 1
+                return asked >= last
+            }
+            #expect(cancelled == nil && asked == last)
+        }
+    }
 }

@@ -8,6 +8,8 @@ struct Statistics {
     let counters: Metrics.Counters
     let sources: [ServerService.SourceStatistics]
     let caches: (filters: CacheStatistics, hulls: CacheStatistics)
+    /// Updates of single features that only looked at what they changed, and those that clustered anew.
+    let updates: (followed: Int, rebuilt: Int)
     let uptimeSeconds: Double
     let memoryBytes: Int
 
@@ -32,6 +34,9 @@ struct Statistics {
                 "queries": .number(Double(counters.queued.queries)),
                 "changes": .number(Double(counters.queued.changes)),
                 "messages": .number(Double(counters.queued.messages)),
+            ],
+            "updates": [
+                "followed": .number(Double(updates.followed)), "rebuilt": .number(Double(updates.rebuilt)),
             ],
             "caches": ["filters": Self.json(caches.filters), "hulls": Self.json(caches.hulls)],
             "methods": .object(JSONObject(methods.map { ($0.name, Self.json($0.method)) })),
@@ -109,6 +114,12 @@ struct Statistics {
                 ("kind=\"queries\"", Double(counters.queued.queries)),
                 ("kind=\"changes\"", Double(counters.queued.changes)),
                 ("kind=\"messages\"", Double(counters.queued.messages)),
+            ])
+        family(
+            "clusterd_updates_total", "counter", "Updates of single features, by how they were done.",
+            [
+                ("kind=\"followed\"", Double(updates.followed)),
+                ("kind=\"rebuilt\"", Double(updates.rebuilt)),
             ])
         family(
             "clusterd_cache_hits_total", "counter", "What was kept and asked for again, by cache.",

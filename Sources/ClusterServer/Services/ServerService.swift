@@ -15,6 +15,7 @@ public struct ServerService: Sendable {
     private let isServing: @Sendable () -> Bool
     /// The sources' descriptions in short, for `GetStats`.
     private let sources: @Sendable () -> [SourceStatistics]
+    private let updates: @Sendable () -> (followed: Int, rebuilt: Int)
     private let caches: @Sendable () -> (filters: CacheStatistics, hulls: CacheStatistics)
 
     /// What `GetStats` tells of a source.
@@ -35,13 +36,15 @@ public struct ServerService: Sendable {
     public init(
         limits: @escaping @Sendable () -> Limits, metrics: Metrics, isServing: @escaping @Sendable () -> Bool,
         sources: @escaping @Sendable () -> [SourceStatistics],
-        caches: @escaping @Sendable () -> (filters: CacheStatistics, hulls: CacheStatistics)
+        caches: @escaping @Sendable () -> (filters: CacheStatistics, hulls: CacheStatistics),
+        updates: @escaping @Sendable () -> (followed: Int, rebuilt: Int)
     ) {
         self.limits = limits
         self.metrics = metrics
         self.isServing = isServing
         self.sources = sources
         self.caches = caches
+        self.updates = updates
         started = MonotonicClock.now()
     }
 
@@ -105,6 +108,7 @@ public struct ServerService: Sendable {
         func answer(_ params: Params, _ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
             let statistics = Statistics(
                 counters: service.metrics.counters, sources: service.sources(), caches: service.caches(),
+                updates: service.updates(),
                 uptimeSeconds: service.uptimeSeconds, memoryBytes: ProcessMemory.residentBytes())
             switch try params.optionalString("format") ?? "json" {
             case "json": bytes.append(.object(statistics.json))

@@ -23,7 +23,8 @@ struct ServiceSet {
         let catalog = SourceCatalog(registry: registry, settings: settings)
         let server = ServerService(
             limits: { settings.values.limits }, metrics: metrics, isServing: isServing,
-            sources: { Self.statistics(registry) }, caches: { registry.caches })
+            sources: { Self.statistics(registry) }, caches: { registry.caches },
+            updates: { registry.updateCounts })
         self.registry = registry
         self.settings = settings
         handlers = [ClusterService(catalog: catalog).handlers, SourceService(catalog: catalog).handlers]

@@ -22,10 +22,7 @@ public enum ConvexHull: Equatable, Sendable {
         guard !places.isEmpty, !isCancelled() else { return nil }
         var corners = outside(of: octagon(around: places), places)
         if isCancelled() { return nil }
-        corners.sort {
-            $0.longitude < $1.longitude || ($0.longitude == $1.longitude && $0.latitude < $1.latitude)
-        }
-        if isCancelled() { return nil }
+        guard sort(&corners, isCancelled) else { return nil }
         let first = corners[0]
         let last = corners[corners.count - 1]
         if first == last { return .point(first) }
@@ -35,6 +32,47 @@ public enum ConvexHull: Equatable, Sendable {
         ring.removeLast()
         ring.append(contentsOf: upper)
         return .polygon(ring)
+    }
+
+    /// How many places are sorted or merged between two looks for cancellation: some milliseconds' worth.
+    private static let piece = 1 << 14
+
+    /// Sorts from west to east, then from south to north: by pieces, which are merged. False where it was
+    /// cancelled.
+    private static func sort(_ places: inout [Position], _ isCancelled: () -> Bool) -> Bool {
+        var width = piece
+        for start in stride(from: 0, to: places.count, by: width) {
+            if isCancelled() { return false }
+            places[start..<min(start + width, places.count)].sort(by: isBefore)
+        }
+        var merged: [Position] = []
+        while width < places.count {
+            merged.removeAll(keepingCapacity: true)
+            merged.reserveCapacity(places.count)
+            for start in stride(from: 0, to: places.count, by: 2 * width) {
+                let middle = min(start + width, places.count)
+                let end = min(middle + width, places.count)
+                var (left, right) = (start, middle)
+                while left < middle || right < end {
+                    if merged.count % piece == 0, isCancelled() { return false }
+                    if right == end || left < middle && !isBefore(places[right], places[left]) {
+                        merged.append(places[left])
+                        left += 1
+                    } else {
+                        merged.append(places[right])
+                        right += 1
+                    }
+                }
+            }
+            swap(&places, &merged)
+            width *= 2
+        }
+        return !isCancelled()
+    }
+
+    private static func isBefore(_ first: Position, _ second: Position) -> Bool {
+        first.longitude < second.longitude
+            || (first.longitude == second.longitude && first.latitude < second.latitude)
     }
 
     /// The places between the first and the last past which all others lie on the left.
