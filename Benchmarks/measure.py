@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Makes the data, runs clusterd and its peers on them, and writes a table and a picture. See Benchmarks/run."""
-import json, math, os, random, shutil, statistics, struct, subprocess, sys, tempfile, time
+import json, math, os, random, shutil, signal, socket, statistics, struct, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.join(ROOT, ".build", "release")
@@ -63,11 +63,11 @@ NODE = "const fs=require('fs');let t=Date.now();JSON.parse(fs.readFileSync(proce
 
 
 class Daemon:
-    def __init__(self):
+    def __init__(self, *arguments):
         self.folder = tempfile.mkdtemp()
         self.socket = os.path.join(self.folder, "s")
         self.process = subprocess.Popen([os.path.join(BIN, "clusterd"), "--socket", self.socket, "--import-dir", CACHE,
-                                         "--log-level", "error"])
+                                         "--log-level", "error", *arguments])
         while subprocess.run([os.path.join(BIN, "clusterctl"), "--socket", self.socket, "health"],
                              capture_output=True).returncode:
             time.sleep(0.02)
@@ -82,10 +82,54 @@ class Daemon:
         with open(f"/proc/{self.process.pid}/status") as file:
             return next(int(line.split()[1]) / 1024 for line in file if line.startswith(field))
 
-    def stop(self):
-        self.process.terminate()
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
         self.process.wait()
         shutil.rmtree(self.folder)
+
+
+def first_answer(state):
+    """Seconds from a daemon's start on a state directory to its first answer; the daemon is killed then."""
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "s")
+    query = json.dumps({"id": 1, "method": "clusterd.v1.ClusterService/GetClusters", "params": {
+        "source": "kept", "bbox": [-20, 30, 50, 65], "zoom": 4}}).encode()
+    start = time.time()
+    process = subprocess.Popen([os.path.join(BIN, "clusterd"), "--socket", path, "--state-dir", state,
+                                "--log-level", "error"])
+    with socket.socket(socket.AF_UNIX) as connection:
+        while True:
+            try:
+                connection.connect(path)
+                break
+            except OSError:
+                time.sleep(0.0005)
+        connection.sendall(b"\0" + struct.pack(">I", len(query)) + query)
+        length = struct.unpack(">BI", connection.recv(5, socket.MSG_WAITALL))[1]
+        answer = connection.recv(length, socket.MSG_WAITALL)
+    taken = time.time() - start
+    process.kill()
+    process.wait()
+    shutil.rmtree(folder)
+    assert "features" in json.loads(answer)["result"]
+    return taken
+
+
+def restart(text, label, rows, load):
+    """What keeping a source costs, and how soon it answers after a kill."""
+    state = tempfile.mkdtemp()
+    daemon = Daemon("--state-dir", state)
+    daemon.control("create", "kept")
+    kept, _ = daemon.control("load", "kept", text)
+    daemon.stop(signal.SIGKILL)
+    answers = [first_answer(state) for _ in range(7)]
+    size = sum(os.path.getsize(os.path.join(state, "sources/kept", name))
+               for name in os.listdir(os.path.join(state, "sources/kept"))) / 2**20
+    shutil.rmtree(state)
+    rows.append((f"process start to first answer after kill -9, {label}", f"{1000 * statistics.median(answers):.0f} ms",
+                 f"loading the file {load:.2f} s", load / statistics.median(answers)))
+    rows.append((f"load kept on disk, synced, {label}", f"{kept:.2f} s", f"kept in memory {load:.2f} s", kept / load))
+    rows.append((f"on disk, {label}", f"{size:.0f} MiB", f"the file {os.path.getsize(text) / 2**20:.0f} MiB", None))
 
 
 AGGREGATES = [x for pair in (("sum", '["+",["get","value"]]'), ("best", '["max",["get","score"]]'),
@@ -122,6 +166,7 @@ def measure(kind, count, python, rows, curve):
                                      text=True, check=True).stdout)
     rows.append((f"file to first answer (load), {label}", f"{load:.2f} s",
                  f"node's JSON.parse alone {parse:.2f} s" if parse else "", parse and parse / load))
+    restart(text, label, rows, load)
     rows.append((f"memory held, {label}", f"{held:.0f} MiB", f"the file {size:.0f} MiB", size / held))
     rows.append((f"peak while loading, {label}", f"{peak:.0f} MiB", "", None))
     daemon.control("delete", "loaded")

@@ -107,7 +107,7 @@ struct StateTests {
                 _ = try client.call("SourceService/UpdateFeatures", update(id: 10_000 + expected))
                 expected += 1
             }
-            _ = try client.open("clusterd.v1.SourceService/UpdateFeatures", update(id: 10_000 + expected))
+            _ = try client.open("SourceService/UpdateFeatures", update(id: 10_000 + expected))
             _ = daemon.end(with: SIGKILL)
         }
     }
@@ -177,6 +177,34 @@ struct StateTests {
         _ = daemon.end(with: SIGKILL)
         let second = try folder.start()
         #expect(try answers(second.client(), "s") == after)
+    }
+
+    @Test("features that grow too old go, while the daemon serves and while it does not")
+    func expiry() throws {
+        let daemon = try folder.start()
+        let client = try daemon.client()
+        for (name, seconds) in [("soon", 0.3), ("late", 1e6)] {
+            _ = try client.call(
+                "SourceService/CreateSource",
+                ["source": .string(name), "options": ["ttlSeconds": .number(seconds)]])
+            _ = try client.importFeatures(name, points.prefix(30).map(\.feature))
+        }
+        // A watching client is told when they go.
+        let watch: JSONValue = ["source": "soon", "bbox": [-180, -85, 180, 85], "zoom": 0]
+        let watched = try daemon.client()
+        _ = try watched.open("ClusterService/WatchClusters", watch)
+        var shown = 0.0
+        repeat {
+            guard let item = try watched.receive()["item"] else { break }
+            shown += Double((item["add"]?.array?.count ?? 0) - (item["remove"]?.array?.count ?? 0))
+        } while shown > 0
+        #expect(try client.call("SourceService/GetSource", ["source": "soon"])["points"] == 0)
+        _ = try client.call(
+            "SourceService/UpdateOptions", ["source": "late", "options": ["ttlSeconds": 0.001]])
+        _ = daemon.end(with: SIGKILL)
+        let second = try folder.start()
+        #expect(try second.client().call("SourceService/GetSource", ["source": "late"])["points"] == 0)
+        #expect(try second.client().call("SourceService/GetSource", ["source": "soon"])["points"] == 0)
     }
 
     @Test("the service manager's directory is used where none is asked for")

@@ -7,7 +7,7 @@ public struct SourceDescription: Sendable, Equatable {
     public let name: String
     public let points: Int
     public let revision: Int64
-    /// `empty`, `building` or `ready`.
+    /// `empty`, `building`, `ready` or `damaged`.
     public let state: String
     public let memoryBytes: Int
     /// How long the index took to build, in milliseconds.

@@ -23,7 +23,7 @@ enum DescriptionList {
             let bounds = box.map { $0.asNumber.map { Quantity.fixed($0, decimals: 4) } ?? $0.text }
             entries.append(("bounds", bounds.joined(separator: ", ")))
         }
-        for (label, key) in [("created", "createdAt"), ("updated", "updatedAt")] {
+        for (label, key) in [("created", "createdAt"), ("updated", "updatedAt"), ("damage", "damage")] {
             if let value = source.json[key] { entries.append((label, value.asString ?? value.text)) }
         }
         entries.append(("options", FeatureTable.properties(source.options.members)))
