@@ -23,12 +23,16 @@ struct RevisionMaker {
     private static let bytesOfPoint = 160
 
     /// Clusters features that all passed `screen` with the same options.
-    func make(_ store: FeatureStore) throws(SourceError) -> Revision {
+    ///
+    /// - Parameter counted: a store that the memory budget counts already, by an import's claim or a source.
+    func make(_ store: FeatureStore, counted: FeatureStore? = nil) throws(SourceError) -> Revision {
         let claim = shared.memory.claim(for: owner)
-        try claim.grow(to: store.memoryBytes + store.count * Self.bytesOfPoint)
+        let bytes = (store === counted ? 0 : store.memoryBytes) + store.count * Self.bytesOfPoint
+        try claim.grow(to: bytes)
         defer { withExtendedLifetime(claim) {} }
         let start = ContinuousClock.now
         let columns = try SourceColumns(store, reading: options.propertyNames, cancellation)
+        try claim.grow(to: bytes + columns.memoryBytes)
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: shared.limits.buildThreads,
             cancellation: cancellation)

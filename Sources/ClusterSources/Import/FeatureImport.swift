@@ -70,7 +70,8 @@ public final class FeatureImport: Sendable {
             let isRecord =
                 mode == .append && base.hasData && gathered.store.memoryBytes < Self.largestRecord
             return Source.Change(
-                revision: try maker.make(batch.store(after: mode == .append ? base.store : nil)),
+                revision: try maker.make(
+                    batch.store(after: mode == .append ? base.store : nil), counted: gathered.store),
                 keeping: isRecord ? .record(.append(batch.slices)) : .snapshot, moment: moment)
         }
         var reasons = gathered.skippedReasons

@@ -24,7 +24,9 @@ extension Source {
             let maker = RevisionMaker(
                 options: options, shared: shared, owner: owner, cancellation: cancellation)
             let batch = try maker.screen(store, policy: .reject)
-            return Change(revision: try maker.make(batch.store(after: nil)), keeping: keeping, moment: moment)
+            return Change(
+                revision: try maker.make(batch.store(after: nil), counted: base.store), keeping: keeping,
+                moment: moment)
         }
         // Clustering anew at the next start would take as long as it took now.
         saveLater()
