@@ -26,12 +26,15 @@ class Client:
         body = json.dumps(message).encode()
         self.socket.sendall(struct.pack(">BI", 0, len(body)) + body)
 
-    def receive(self):
-        prefix = self.stream.read(5)
-        if len(prefix) < 5:
+    def read(self, count):
+        data = self.stream.read(count)
+        if len(data) < count:
             raise ConnectionError("clusterd closed the connection")
-        compressed, length = struct.unpack(">BI", prefix)
-        body = self.stream.read(length)
+        return data
+
+    def receive(self):
+        compressed, length = struct.unpack(">BI", self.read(5))
+        body = self.read(length)
         message = json.loads(zlib.decompress(body) if compressed else body)
         if "error" in message:
             raise ClusterdError(message["error"])
