@@ -105,9 +105,10 @@ public final class Source: Sendable {
         let revision = try turn.take(cancellation) { () throws(SourceError) -> Revision in
             let base = try begin()
             defer { state.withLock { $0.isBuilding = false } }
-            // What follows reads features' text all over and cannot say where it is damaged.
-            guard base.store.verifyText() else { throw reportDamage() }
-            let change = try make(base)
+            let made = Result { () throws(SourceError) in try make(base) }
+            // Text is checked as it is read, and what was made of it may be wrong, an error too.
+            guard !base.store.isDamaged else { throw reportDamage() }
+            let change = try made.get()
             guard !cancellation.isCancelled else { throw .cancelled }
             try keep(change)
             try publish(change.revision, following: change.update, at: change.moment)
@@ -255,6 +256,7 @@ extension Source {
             let maker = RevisionMaker(
                 options: base.options, shared: shared, owner: owner, cancellation: cancellation)
             let whole = try maker.make(base.store.plain())
+            guard !base.store.isDamaged else { throw reportDamage() }
             try turn.take(cancellation) { () throws(SourceError) in
                 guard let updates = state.withLock({ $0.updatesMeanwhile }) else { return }
                 var revision = whole

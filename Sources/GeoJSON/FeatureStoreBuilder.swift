@@ -140,6 +140,8 @@ public struct FeatureSlice {
 
 extension FeatureStore {
     /// A store of the features of slices, one behind the other. O(their bytes).
+    ///
+    /// Where a slice's store `isDamaged` afterwards, so may be the result, which does not tell.
     public static func joining(_ slices: [FeatureSlice]) -> FeatureStore {
         let slices = slices.flatMap { $0.store.plainSlices($0.rows) }
         let sizes = slices.map { $0.store.start($0.rows.upperBound) - $0.store.start($0.rows.lowerBound) }
@@ -156,6 +158,8 @@ extension FeatureStore {
             }
             for row in slice.rows { ends.append(start: slice.store.start(row) + shift) }
             let end = slice.store.start(slice.rows.upperBound)
+            // Where the text is damaged, the slice's store tells so from now on, and the result is of no use.
+            _ = slice.store.blob.guardian?.admits(first..<end, of: slice.store.blob.bytes)
             blob.append(UnsafeRawBufferPointer(rebasing: slice.store.blob.bytes[first..<end]))
         }
         blob.shrink()

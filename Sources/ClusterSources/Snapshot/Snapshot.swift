@@ -18,6 +18,10 @@ struct Snapshot {
         _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, generation: UInt64,
         to path: String
     ) throws(SourceError) {
+        // New checksums must not make good what is damaged.
+        guard revision.store.verifyText() else {
+            throw .damaged(source.name, "its features' text is damaged")
+        }
         let writer = try SectionFileWriter(path)
         let view = revision.view
         var aggregates: [(name: String, kind: String)] = []

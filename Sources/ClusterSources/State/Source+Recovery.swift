@@ -45,6 +45,8 @@ extension Source {
             }
             if let loss = recovered.loss { try keepOlder(files, loss) }
         } catch {
+            // Text that turned out to be damaged was reported already.
+            if case .damaged = error { return recoverAgain() }
             let message = "its journal can't be replayed: \(error.description)"
             _ = setDamage(message)
             report(.error, message)
@@ -96,7 +98,8 @@ extension Source {
         let message = "\(files?.newestSnapshot ?? "its snapshot") is damaged in its features"
         if setDamage(message) {
             report(.error, message)
-            shared.background.async { [self] in recoverAgain() }
+            // A replay looks for itself, once it has ended.
+            if files?.isReplaying != true { shared.background.async { [self] in recoverAgain() } }
         }
         return .damaged(name, message)
     }

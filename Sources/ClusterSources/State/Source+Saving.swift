@@ -10,7 +10,11 @@ extension Source {
             do throws(SourceError) {
                 try save()
             } catch {
-                if case .sourceNotFound = error { return }
+                switch error {
+                // The one is of no interest any more, the other reported already.
+                case .sourceNotFound, .damaged: return
+                default: break
+                }
                 shared.report(
                     StateEvent(
                         gravity: .warning, source: name.text,
@@ -29,6 +33,7 @@ extension Source {
         }
         // A snapshot holds what was built as a whole; the next start takes it up under its new number.
         let plain = try revision.isPlain ? revision : revision.rebuilt(owner: owner)
+        guard !revision.store.isDamaged else { throw reportDamage() }
         try files.writeSnapshot(plain, generation: generation, updatedAt: moment)
     }
 }

@@ -206,6 +206,9 @@ final class SourceFiles: Sendable {
         }
     }
 
+    /// Whether a replay is under way.
+    var isReplaying: Bool { state.withLock { $0.isReplaying } }
+
     /// Runs a replay, during which changes are not written again.
     func replaying<Result>(
         _ body: () throws(SourceError) -> Result

@@ -26,8 +26,7 @@ struct RecoveredSource {
             do throws(StateDamage) {
                 let snapshot = try Self.snapshot(generation, directory, shared)
                 let chain = try JournalChain(from: generation, files)
-                // Changes read the text all over.
-                if checkingText || !chain.changes.isEmpty, !snapshot.revision.store.verifyText() {
+                if checkingText, !snapshot.revision.store.verifyText() {
                     throw StateDamage(
                         "\(SourceFiles.path(generation, .snapshot, in: directory)) is damaged in its features"
                     )
