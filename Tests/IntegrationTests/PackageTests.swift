@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The package")
+struct PackageTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().path
+
+    @Test("shells take the scripts")
+    func scripts() throws {
+        for folder in ["scripts", "scripts/deb"] {
+            for name in try FileManager.default.contentsOfDirectory(atPath: "\(Self.root)/\(folder)") {
+                let path = "\(Self.root)/\(folder)/\(name)"
+                guard let text = try? String(contentsOfFile: path, encoding: .utf8), text.hasPrefix("#!")
+                else {
+                    continue
+                }
+                #expect(FileManager.default.isExecutableFile(atPath: path), "\(path)")
+                let line = text.prefix { $0 != "\n" }
+                let check =
+                    line.contains("python3")
+                    ? ["python3", "-c", "import ast,sys; ast.parse(open(sys.argv[1]).read())"]
+                    : [line.contains("bash") ? "bash" : "sh", "-n"]
+                let result = try DaemonProcess.run("/usr/bin/env", check + [path])
+                #expect(result.status == 0, "\(result.errors)")
+            }
+        }
+    }
+
+    /// What is installed, and that it goes where it is told to and nowhere else.
+    @Test("make install installs it all below DESTDIR", .enabled(if: has("make"), "needs make"))
+    func install() throws {
+        let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        // Programs that are built already, since building them is not what is tried here.
+        let products = folder + "/scratch/release"
+        try FileManager.default.createDirectory(atPath: products, withIntermediateDirectories: true)
+        for name in ["clusterd", "clusterctl"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(products)/\(name)",
+                withDestinationPath: DaemonProcess.products.appendingPathComponent(name).path)
+        }
+        let result = try DaemonProcess.run(
+            "/usr/bin/env",
+            [
+                "make", "-C", Self.root, "install", "DESTDIR=\(folder)/root", "prefix=/opt/it",
+                "scratch=\(folder)/scratch", "--old-file=build", "SHELL=/bin/sh",
+            ])
+        #expect(result.status == 0, "\(result.errors)")
+        let installed = try Set(
+            FileManager.default.subpathsOfDirectory(atPath: folder + "/root").filter { path in
+                var isFolder: ObjCBool = false
+                return FileManager.default.fileExists(
+                    atPath: "\(folder)/root/\(path)", isDirectory: &isFolder)
+                    && !isFolder.boolValue
+            })
+        let share = "opt/it/share/"
+        let expected: Set<String> = [
+            "opt/it/bin/clusterd", "opt/it/bin/clusterctl", share + "man/man1/clusterctl.1",
+            share + "man/man5/clusterd.json.5", share + "man/man8/clusterd.8",
+            share + "bash-completion/completions/clusterd", share + "bash-completion/completions/clusterctl",
+            share + "zsh/site-functions/_clusterd", share + "zsh/site-functions/_clusterctl",
+            share + "fish/vendor_completions.d/clusterd.fish",
+            share + "fish/vendor_completions.d/clusterctl.fish",
+            "opt/it/lib/systemd/system/clusterd.service", "opt/it/lib/systemd/system/clusterd.socket",
+            "opt/it/lib/systemd/user/clusterd.service", "opt/it/lib/systemd/user/clusterd.socket",
+            "opt/it/lib/sysusers.d/clusterd.conf", share + "doc/clusterd/README.md",
+            share + "doc/clusterd/clusterd.json", share + "doc/clusterd/clusterd.schema.json",
+        ]
+        #expect(installed == expected)
+        let unit = try String(
+            contentsOfFile: folder + "/root/opt/it/lib/systemd/system/clusterd.service", encoding: .utf8)
+        #expect(unit.contains("ExecStart=/opt/it/bin/clusterd\n"))
+    }
+
+    @Test("the configuration that is shipped is good, but for a group that the package makes")
+    func configuration() throws {
+        let text = try String(contentsOfFile: Self.root + "/systemd/clusterd.json", encoding: .utf8)
+        let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
+        defer { unlink(path) }
+        try text.replacingOccurrences(of: "\"clusterd\"", with: "\"root\"").write(
+            toFile: path, atomically: true, encoding: .utf8)
+        let result = try DaemonProcess.run("clusterd", ["--config", path, "--check-config"])
+        #expect(result.status == 0, "\(result.errors)")
+    }
+}
