@@ -124,7 +124,7 @@ public final class Source: Sendable {
         switch change.keeping {
         case .snapshot: try files.replace(with: change.revision, updatedAt: change.moment)
         case .record(let record):
-            try files.append(record, at: change.moment, revision: change.revision.number)
+            try files.append(record, at: change.moment, making: change.revision)
         }
     }
 

@@ -100,6 +100,7 @@ final class SourceFiller {
         entries[declared.name] = entry
         var isNew = false
         do throws(SourceError) {
+            try dropDamaged(declared)
             let options = try SourceOptions(reading: declared.options)
             if let source = try? registry.source(declared.name) {
                 entry.changesOptions = source.revision.options.json != options.json
@@ -116,6 +117,17 @@ final class SourceFiller {
         } else {
             entry.isWanted = declared.file != nil || entry.changesOptions
         }
+    }
+
+    /// What can be read again need not be mourned.
+    private func dropDamaged(_ declared: DeclaredSource) throws(SourceError) {
+        guard declared.file != nil, let source = try? registry.source(declared.name),
+            source.description.state == .damaged
+        else { return }
+        try registry.delete(declared.name)
+        log.write(
+            .warning, "the declared source's kept data are damaged, and it is filled anew",
+            ["source": .string(declared.name.text)])
     }
 
     private func complain(_ declared: DeclaredSource, _ error: SourceError) {

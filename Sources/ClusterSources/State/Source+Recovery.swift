@@ -39,10 +39,12 @@ extension Source {
     /// these changes draw new ones.
     func replay(_ recovered: RecoveredSource) {
         guard let files else { return }
+        let start = ContinuousClock.now
         do throws(SourceError) {
             try files.replaying { () throws(SourceError) in
                 for change in recovered.changes { try make(change) }
             }
+            files.tookReplay(milliseconds: (ContinuousClock.now - start) / .milliseconds(1))
             if let loss = recovered.loss { try keepOlder(files, loss) }
         } catch {
             // Text that turned out to be damaged was reported already.

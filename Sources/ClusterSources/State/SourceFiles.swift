@@ -25,7 +25,9 @@ final class SourceFiles: Sendable {
         var contents: Contents
         /// Bytes of the newest snapshot.
         var snapshotBytes: Int
-        /// When that was written, or found.
+        /// How long replaying the journals since would take about.
+        var replayMilliseconds = 0.0
+        /// When the snapshot was written, or found.
         var snapshotMoment = ContinuousClock.now
         var isRemoved = false
         /// While a journal is being replayed nothing is written.
@@ -88,11 +90,12 @@ final class SourceFiles: Sendable {
 
     /// Keeps a change: it is on disk on return. Where this throws, the files are as they were.
     func append(
-        _ record: JournalRecord, at moment: Timestamp, revision: UInt64
+        _ record: JournalRecord, at moment: Timestamp, making revision: Revision
     ) throws(SourceError) {
         try withState { (state) throws(SourceError) in
             guard !state.isReplaying else { return }
-            try state.contents.journal.append(record.payload(at: moment, revision: revision))
+            try state.contents.journal.append(record.payload(at: moment, revision: revision.number))
+            state.replayMilliseconds += revision.buildMilliseconds
         }
     }
 
@@ -114,6 +117,7 @@ final class SourceFiles: Sendable {
                 try StateIO.syncDirectory(directory)
                 try journal.begin()
                 state.contents.journal = journal
+                state.replayMilliseconds = 0
             } catch {
                 for path in [new, final, journalPath] { StateIO.remove(path) }
                 throw error
@@ -126,18 +130,22 @@ final class SourceFiles: Sendable {
     var wantsSnapshot: Bool {
         state.withLock { state in
             guard !state.isRemoved, !state.isReplaying else { return false }
-            let (journal, age) = (state.contents.journal, ContinuousClock.now - state.snapshotMoment)
-            return journal.end - JournalFormat.start > max(Self.smallestJournal, state.snapshotBytes / 8)
-                || journal.count >= Self.mostRecords
-                || journal.count >= Self.manyRecords && age >= Self.longTime
+            let written = state.contents.journal.end - JournalFormat.start
+            let age = ContinuousClock.now - state.snapshotMoment
+            return written > max(Self.smallestJournal, state.snapshotBytes / 8)
+                || state.replayMilliseconds > Self.longestReplay
+                || state.replayMilliseconds > Self.longReplay && age >= Self.longTime
         }
     }
 
-    // Replaying a record takes milliseconds, writing a snapshot much of a second.
     private static let smallestJournal = 1 << 20
-    private static let mostRecords: UInt64 = 2000
-    private static let manyRecords: UInt64 = 200
+    /// In milliseconds, as are all of these: a snapshot of a large source takes about a second to write.
+    private static let longestReplay = 5000.0
+    private static let longReplay = 300.0
     private static let longTime = Duration.seconds(60)
+
+    /// Notes how long it took to replay the journal.
+    func tookReplay(milliseconds: Double) { state.withLock { $0.replayMilliseconds = milliseconds } }
 
     /// Whether anything was written since the newest snapshot.
     var hasRecords: Bool {
@@ -158,6 +166,7 @@ final class SourceFiles: Sendable {
                     hasBegun: true)
                 try StateIO.syncDirectory(directory)
                 state.contents.journal = journal
+                state.replayMilliseconds = 0
             } catch {
                 StateIO.remove(path)
                 throw error

@@ -19,6 +19,10 @@ public final class StateDirectory: Sendable {
             try StateIO.makeDirectory(path)
             try StateIO.makeDirectory(path + "/sources")
             lock = try StateIO.open(path + "/lock", O_RDWR | O_CREAT)
+            // What was just made must be there after a loss of power, since all else lies in it.
+            try StateIO.syncDirectory(path)
+            // A service manager's is above suspicion, and may not be read.
+            try? StateIO.syncDirectory(path + "/..")
         } catch {
             throw Problem(description: "the state directory: \(error.description)")
         }

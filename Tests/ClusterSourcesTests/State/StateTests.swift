@@ -103,17 +103,41 @@ struct StateTests {
         #expect(message.description.contains("process \(ProcessInfo.processInfo.processIdentifier)"))
     }
 
-    @Test("a change that can't be written fails, and all stays as it was", .enabled(if: getuid() != 0))
-    func readOnly() throws {
+    @Test("a change that can't be written fails, and all stays as it was")
+    func unwritable() throws {
         let kept = try KeptSources()
         try kept.create().load(towns(50))
         let seen = kept.seen()
-        let directory = "\(kept.path)/sources/test"
-        chmod(directory, 0o500)
-        #expect(throws: SourceError.self) { try kept.source().load(towns(60)) }
-        chmod(directory, 0o700)
+        let (directory, away) = ("\(kept.path)/sources/test", "\(kept.path)/away")
+        try FileManager.default.moveItem(atPath: directory, toPath: away)
+        let error = try #require(throws: SourceError.self) { try kept.source().load(towns(60)) }
+        guard case .stateNotWritable(let message) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(message.contains(directory) && message.contains("nothing has changed"))
+        #expect(throws: SourceError.self) { try kept.registry.delete(#require(SourceName("test"))) }
         #expect(kept.seen() == seen)
+        try FileManager.default.moveItem(atPath: away, toPath: directory)
+        try kept.source().change(remove: [3])
+        let changed = kept.seen()
         try kept.restart()
-        #expect(kept.seen() == seen)
+        #expect(kept.seen() == changed)
+    }
+
+    @Test("updates that take long to replay are replaced by a snapshot")
+    func longReplay() throws {
+        let kept = try KeptSources()
+        let source = try kept.create()
+        try source.load(towns(50))
+        let files = try #require(source.files)
+        try source.change(remove: [3])
+        #expect(!files.wantsSnapshot)
+        files.tookReplay(milliseconds: 6000)
+        #expect(files.wantsSnapshot)
+        try source.change(remove: [4])
+        kept.wait()
+        #expect(!files.wantsSnapshot)
+        #expect(try kept.files() == ["2.journal", "2.snapshot", "3.journal", "3.snapshot"])
     }
 }
