@@ -30,7 +30,8 @@ struct AnswerFrame {
         var failure: RPCError?
         do throws(RPCError) { try body(&bytes) } catch { failure = error }
         bytes.append("}")
-        if failure == nil, bytes.hasOverflowed || frame.length(in: bytes) > maximumBytes {
+        // Writers give up with some error where they see that it is too much.
+        if bytes.hasOverflowed || failure == nil && frame.length(in: bytes) > maximumBytes {
             failure = isCut ? Self.budgetError : Self.tooLarge(maximumBytes)
         }
         bytes.liftLimit()

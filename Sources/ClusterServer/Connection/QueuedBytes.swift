@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// How many bytes wait for all clients together. Safe from any thread; two loops that look at the same moment
-/// may pass the limit by an answer each.
+/// How many bytes wait for all clients together. Safe from any thread.
 final class QueueBudget: Sendable {
     private let waiting = Atomic<Int>(0)
     private let limit: Int
@@ -18,8 +17,37 @@ final class QueueBudget: Sendable {
     /// How large an answer may become that is begun now.
     func allowance(upTo most: Int) -> Int { min(most, max(Self.reserve, limit - bytes)) }
 
-    /// Whether an answer of this size can wait for its client.
-    func hasRoom(for count: Int) -> Bool { count <= Self.reserve || bytes + count <= limit }
+    /// Room for an answer that may have to wait for its client, given back with the claim; nil where there
+    /// is none. Two loops that ask at the same moment never get more than there is.
+    func claim(_ count: Int) -> Claim? {
+        var seen = bytes
+        while true {
+            let (sum, overflow) = seen.addingReportingOverflow(count)
+            guard !overflow, count <= Self.reserve || sum <= limit else { return nil }
+            let outcome = waiting.weakCompareExchange(expected: seen, desired: sum, ordering: .relaxed)
+            if outcome.exchanged { return Claim(count, taken: self) }
+            seen = outcome.original
+        }
+    }
+
+    final class Claim {
+        private let count: Int
+        private let budget: QueueBudget
+
+        /// Counts bytes that wait whether there is room or not.
+        fileprivate init(_ count: Int, _ budget: QueueBudget) {
+            self.count = count
+            self.budget = budget
+            budget.take(count)
+        }
+
+        fileprivate init(_ count: Int, taken budget: QueueBudget) {
+            self.count = count
+            self.budget = budget
+        }
+
+        deinit { budget.giveBack(count) }
+    }
 
     fileprivate func take(_ count: Int) { waiting.add(count, ordering: .relaxed) }
     fileprivate func giveBack(_ count: Int) { waiting.subtract(count, ordering: .relaxed) }
@@ -28,15 +56,10 @@ final class QueueBudget: Sendable {
 /// Bytes in libuv's hands, counted until it lets go of them.
 final class QueuedBytes {
     private let keeper: OutgoingBytes
-    private let count: Int
-    private let budget: QueueBudget
+    private let claim: QueueBudget.Claim
 
     init(_ keeper: OutgoingBytes, _ count: Int, _ budget: QueueBudget) {
         self.keeper = keeper
-        self.count = count
-        self.budget = budget
-        budget.take(count)
+        claim = QueueBudget.Claim(count, budget)
     }
-
-    deinit { budget.giveBack(count) }
 }

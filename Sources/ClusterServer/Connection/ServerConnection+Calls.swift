@@ -102,7 +102,8 @@ extension ServerConnection {
                     try handler.answer(params, context, into: &writer)
                 }
             } completion: { [weak self] in
-                queue.finished(in: lane)
+                // What this answer holds counts before the next is begun.
+                defer { queue.finished(in: lane) }
                 guard let self, let call = self.calls[request.id], call.context === context else { return }
                 self.finish(call, bytes, outcome.status)
             }
@@ -121,7 +122,7 @@ extension ServerConnection {
     }
 
     private func finish(_ call: ActiveCall, _ bytes: OutgoingBytes, _ status: StatusCode) {
-        guard server.budget.hasRoom(for: bytes.writer.count) else {
+        guard let claim = server.budget.claim(bytes.writer.count) else {
             machine.finish(call.request.id)
             abandon(call.request.id, AnswerFrame.budgetError)
             return settle()
@@ -129,7 +130,8 @@ extension ServerConnection {
         calls[call.request.id] = nil
         machine.finish(call.request.id)
         forget(call, status: status)
-        send(bytes)
+        // Until the bytes are written, or counted as waiting.
+        withExtendedLifetime(claim) { send(bytes) }
         settle()
     }
 
@@ -214,7 +216,7 @@ extension ServerConnection {
             loop.work {
                 job.run()
             } completion: { [weak self] in
-                queue.finished(in: lane)
+                defer { queue.finished(in: lane) }
                 stream.ranJob(on: loop)
                 self?.finished(job, call, stream)
             }

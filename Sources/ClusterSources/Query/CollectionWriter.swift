@@ -18,7 +18,9 @@ struct CollectionWriter: ~Copyable {
     mutating func beginFeature(_ bytes: inout ByteWriter, _ cancellation: Cancellation) throws(SourceError) {
         if count > 0 { bytes.append(",") }
         count += 1
-        if count % interval == 0, cancellation.isCancelled { throw .cancelled }
+        guard count % interval == 0 else { return }
+        // Nobody can use what goes past the limit of an answer.
+        if bytes.hasOverflowed || cancellation.isCancelled { throw .cancelled }
     }
 
     /// Ends the list of features; further members may follow.

@@ -52,7 +52,7 @@ extension Revision {
             revision: self, view: view, output: FeatureOutput(), cancellation: cancellation)
         bytes.append("{\"features\":[")
         for (place, feature) in tileFeatures(tile, of: view).enumerated() {
-            if place % 256 == 255, cancellation.isCancelled { throw .cancelled }
+            if place % 256 == 255, bytes.hasOverflowed || cancellation.isCancelled { throw .cancelled }
             if place > 0 { bytes.append(",") }
             try write(feature, with: writer, into: &bytes)
         }
