@@ -13,6 +13,7 @@ final class QueueBudget: Sendable {
     var bytes: Int { waiting.load(ordering: .relaxed) }
 
     var isSpent: Bool { bytes >= limit }
+    var isHalfEmpty: Bool { bytes <= limit / 2 }
 
     /// How large an answer may become that is begun now.
     func allowance(upTo most: Int) -> Int { min(most, max(Self.reserve, limit - bytes)) }

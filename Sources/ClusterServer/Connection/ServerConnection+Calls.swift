@@ -104,6 +104,7 @@ extension ServerConnection {
             } completion: { [weak self] in
                 // What this answer holds counts before the next is begun.
                 defer { queue.finished(in: lane) }
+                if frame.isCut, outcome.status == .resourceExhausted { self?.wasCut = true }
                 guard let self, let call = self.calls[request.id], call.context === context else { return }
                 self.finish(call, bytes, outcome.status)
             }

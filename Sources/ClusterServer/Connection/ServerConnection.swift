@@ -27,6 +27,8 @@ final class ServerConnection {
     /// connections hold none.
     private var output = ByteWriter(capacity: 64)
     private var isScheduled = false
+    /// Whether an answer was refused since too much waits for slow readers.
+    var wasCut = false
     /// Nothing more is read, and the connection closes once all is written.
     private var isEnding = false
     /// The client sends nothing more, but waits for its answers.
@@ -232,10 +234,17 @@ final class ServerConnection {
     ///   answers hold already counts.
     func frame(for request: CallRequest, waits: Bool = false) -> AnswerFrame {
         let most = server.limits.maxAnswerBytes
+        let allowance = waits ? allowance(upTo: most) : most
         return AnswerFrame(
-            id: request.id, compressing: request.acceptsDeflate,
-            maximumBytes: waits ? server.budget.allowance(upTo: most) : most,
-            isCut: waits && server.budget.allowance(upTo: most) < most)
+            id: request.id, compressing: request.acceptsDeflate, maximumBytes: allowance,
+            isCut: allowance < most)
+    }
+
+    /// How large an answer may become that is begun now. Who had one cut short for lack of room has no more
+    /// work done on large ones until there is room again.
+    private func allowance(upTo most: Int) -> Int {
+        if server.budget.isHalfEmpty { wasCut = false }
+        return wasCut ? QueueBudget.reserve : server.budget.allowance(upTo: most)
     }
 
     /// Writes a frame that was made elsewhere. Large ones are not copied.
