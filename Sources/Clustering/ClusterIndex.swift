@@ -67,6 +67,8 @@ struct ClusterColumns: Sendable {
     let counts: Column<UInt32>
     let zooms: Column<UInt8>
     let originIndexes: Column<UInt32>
+    /// By zoom, as `ranges` has it: ordinals by ascending origin index, by which ids are found.
+    let ordinalsByOrigin: Column<UInt32>
     let childStarts: Column<UInt32>
     let children: Column<UInt32>
     let leafStarts: Column<UInt32>
@@ -80,7 +82,8 @@ struct ClusterColumns: Sendable {
 
     var memoryBytes: Int {
         x.memoryBytes + y.memoryBytes + counts.memoryBytes + zooms.memoryBytes + originIndexes.memoryBytes
-            + childStarts.memoryBytes + children.memoryBytes + leafStarts.memoryBytes + leaves.memoryBytes
+            + ordinalsByOrigin.memoryBytes + childStarts.memoryBytes + children.memoryBytes
+            + leafStarts.memoryBytes + leaves.memoryBytes
             + parents.memoryBytes + (weights?.memoryBytes ?? 0) + (partitions?.memoryBytes ?? 0)
     }
 }

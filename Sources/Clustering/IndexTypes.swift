@@ -7,8 +7,8 @@ public struct PointIndex: RawRepresentable, Hashable, Comparable, Sendable, Bitw
     @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A cluster's place in its index, from 0: deepest zoom first, and within a zoom in input order of the
-/// point that each grew from. A cluster's children always come before it.
+/// A cluster's place in its index, from 0: deepest zoom first, and within a zoom along a space-filling curve,
+/// so that what is near on the map is near in memory. A cluster's children always come before it.
 public struct ClusterOrdinal: RawRepresentable, Hashable, Comparable, Sendable, BitwiseCopyable {
     public let rawValue: UInt32
     @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -95,6 +95,7 @@ extension ClusterTable {
         return ClusterColumns(
             x: x.finish(count: count), y: y.finish(count: count), counts: counts.finish(count: count),
             zooms: zooms.finish(count: count), originIndexes: originIndexes.finish(count: count),
+            ordinalsByOrigin: ordinalsByOrigin.finish(count: count),
             childStarts: childStarts.finish(count: count + 1), children: children.finish(count: childCount),
             leafStarts: leafStarts, leaves: leaves, parents: parents.finish(count: nodes),
             weights: weights?.finish(count: nodes), partitions: partitions?.finish(count: nodes),

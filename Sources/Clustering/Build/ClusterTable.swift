@@ -11,20 +11,22 @@ final class ClusterTable {
     /// By zoom: the first ordinal of that zoom's clusters, and the end of them.
     var ranges: [Range<UInt32>]
 
-    let x: Scratch<Double>
-    let y: Scratch<Double>
-    let counts: Scratch<UInt32>
+    var x: Scratch<Double>
+    var y: Scratch<Double>
+    var counts: Scratch<UInt32>
     let zooms: Scratch<UInt8>
     /// The index, in the list of the zoom below, of the node that the cluster grew from.
-    let originIndexes: Scratch<UInt32>
-    let childStarts: Scratch<UInt32>
-    let children: Scratch<UInt32>
+    var originIndexes: Scratch<UInt32>
+    /// By former ordinal, which is by origin within a zoom: the ordinal along the curve. Empty until then.
+    var ordinalsByOrigin = Scratch<UInt32>(capacity: 1)
+    var childStarts: Scratch<UInt32>
+    var children: Scratch<UInt32>
     /// By node: its parent's ordinal, or none.
-    let parents: Scratch<UInt32>
+    var parents: Scratch<UInt32>
     /// By node, where points are weighted; sums in input order.
-    let weights: Scratch<Double>?
+    var weights: Scratch<Double>?
     /// By node, where there are parts.
-    let partitions: Scratch<UInt32>?
+    var partitions: Scratch<UInt32>?
 
     init(pointCount: Int, zoomLimit: Int, weights: [Double]?, partitions: [UInt32]?) {
         self.pointCount = pointCount

@@ -39,7 +39,21 @@ struct SpatialOrder<Scalar: Coordinate> {
         let sorted = RadixSort.sort(
             first.base, spare: second.base, count: count, bits: Int(2 * CurveCode.axisBits), by: CodeKey(),
             parallel: parallel)
+        number(sorted, count: count)
         return index(of: sorted, count: count)
+    }
+
+    /// Gives clusters their final ordinals.
+    private func number(_ items: UnsafeMutablePointer<Item>, count: Int) {
+        var numbering = ClusterNumbering(table, parallel: parallel)
+        let points = UInt32(truncatingIfNeeded: table.pointCount)
+        for slot in 0..<count where items[slot].node >= points {
+            // A cluster's last zoom is the one that made it.
+            let ordinal = numbering.number(Int(items[slot].node &- points), zoom: Int(items[slot].lastZoom))
+            items[slot].node = ordinal &+ points
+        }
+        numbering.apply()
+        table.ordinalsByOrigin = numbering.ordinals
     }
 
     @inline(__always) private func place(_ node: Int) -> (Scalar, Scalar) {
@@ -52,9 +66,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         let layout = SpatialLayout(
             pointCount: table.pointCount, nodeCount: count, minimumZoom: options.minimumZoom,
             levels: options.maximumZoom + 2 - options.minimumZoom)
-        let nodes = Scratch<UInt32>(capacity: count)
-        let x = Scratch<Scalar>(capacity: count)
-        let y = Scratch<Scalar>(capacity: count)
+        let slots = Scratch<SpatialSlot<Scalar>>(capacity: count)
         let alive = Scratch<UInt64>(repeating: 0, count: layout.levels * layout.wordCount)
         let boxes = Scratch<SpatialBox>(capacity: layout.wordCount)
         let shares = parallel.shares(of: count)
@@ -65,9 +77,7 @@ struct SpatialOrder<Scalar: Coordinate> {
                 for slot in word * 64..<min(count, word * 64 + 64) {
                     let node = Int(items[slot].node)
                     let (nodeX, nodeY) = place(node)
-                    nodes.base[slot] = items[slot].node
-                    x.base[slot] = nodeX
-                    y.base[slot] = nodeY
+                    slots.base[slot] = SpatialSlot(x: nodeX, y: nodeY, node: items[slot].node)
                     box.include(x: nodeX, y: nodeY)
                     mark(items[slot], bit: UInt64(1) << UInt64(slot & 63), word: word, layout, alive.base)
                 }
@@ -75,8 +85,8 @@ struct SpatialOrder<Scalar: Coordinate> {
             }
         }
         return SpatialIndex(
-            layout: layout, nodes: nodes.finish(count: count), x: x.finish(count: count),
-            y: y.finish(count: count), alive: alive.finish(count: layout.levels * layout.wordCount),
+            layout: layout, slots: slots.finish(count: count),
+            alive: alive.finish(count: layout.levels * layout.wordCount),
             wordBoxes: boxes.finish(count: layout.wordCount))
     }
 

@@ -38,10 +38,13 @@ extension ClusterIndex {
         let end = high
         while low < high {
             let middle = (low + high) / 2
-            if Int64(columns.originIndexes[middle]) < origin { low = middle + 1 } else { high = middle }
+            let ordinal = Int(columns.ordinalsByOrigin[middle])
+            if Int64(columns.originIndexes[ordinal]) < origin { low = middle + 1 } else { high = middle }
         }
-        guard low < end, Int64(columns.originIndexes[low]) == origin else { return nil }
-        return ClusterOrdinal(rawValue: UInt32(truncatingIfNeeded: low))
+        guard low < end else { return nil }
+        let ordinal = columns.ordinalsByOrigin[low]
+        guard Int64(columns.originIndexes[Int(ordinal)]) == origin else { return nil }
+        return ClusterOrdinal(rawValue: ordinal)
     }
 
     /// How many points a cluster has, at least 2.

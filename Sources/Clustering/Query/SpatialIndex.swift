@@ -48,16 +48,21 @@ struct UnitBox {
     var maximumY: Double
 }
 
+/// A node's place and number, together since they are read together.
+struct SpatialSlot<Scalar: Coordinate>: BitwiseCopyable, Sendable {
+    var x: Scalar
+    var y: Scalar
+    var node: UInt32
+}
+
 /// All nodes of an index along a Z-order curve, with the levels at which each is alive, so that one set of
 /// coordinates serves every zoom.
 ///
-/// Invariant: the columns have the layout's sizes; every value of `nodes` is a node of the index; a bit
+/// Invariant: the columns have the layout's sizes; every slot's node is one of the index; a bit
 /// past the last node is never set.
 struct SpatialIndex<Scalar: Coordinate>: Sendable {
     let layout: SpatialLayout
-    let nodes: Column<UInt32>
-    let x: Column<Scalar>
-    let y: Column<Scalar>
+    let slots: Column<SpatialSlot<Scalar>>
     /// By level, then word: which of the word's nodes are alive.
     let alive: Column<UInt64>
     let wordBoxes: Column<SpatialBox>
@@ -67,13 +72,11 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
     let aliveWords: Column<UInt64>
 
     init(
-        layout: SpatialLayout, nodes: Column<UInt32>, x: Column<Scalar>, y: Column<Scalar>,
-        alive: Column<UInt64>, wordBoxes: Column<SpatialBox>
+        layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
+        wordBoxes: Column<SpatialBox>
     ) {
         self.layout = layout
-        self.nodes = nodes
-        self.x = x
-        self.y = y
+        self.slots = slots
         self.alive = alive
         self.wordBoxes = wordBoxes
         let groups = Scratch(repeating: SpatialBox.empty, count: max(1, layout.groupCount))
@@ -89,8 +92,8 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
     }
 
     var memoryBytes: Int {
-        nodes.memoryBytes + x.memoryBytes + y.memoryBytes + alive.memoryBytes + wordBoxes.memoryBytes
-            + groupBoxes.memoryBytes + aliveWords.memoryBytes
+        slots.memoryBytes + alive.memoryBytes + wordBoxes.memoryBytes + groupBoxes.memoryBytes
+            + aliveWords.memoryBytes
     }
 
     /// Appends the nodes alive at a zoom inside a box, in the curve's order.
@@ -119,14 +122,11 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
     ) -> Bool {
         var bits = bits
         while bits != 0 {
-            let slot = word * 64 + bits.trailingZeroBitCount
+            let slot = slots[word * 64 + bits.trailingZeroBitCount]
             bits &= bits &- 1
-            let (slotX, slotY) = (Double(x[slot]), Double(y[slot]))
-            if slotX >= box.minimumX && slotX <= box.maximumX && slotY >= box.minimumY
-                && slotY <= box.maximumY
-            {
+            if box.contains(Double(slot.x), Double(slot.y)) {
                 if found.count >= limit { return true }
-                found.append(Node(number: nodes[slot], pointCount: layout.pointCount))
+                found.append(Node(number: slot.node, pointCount: layout.pointCount))
             }
         }
         return false

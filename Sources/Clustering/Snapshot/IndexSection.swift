@@ -15,12 +15,12 @@ public enum IndexSection: UInt32, CaseIterable, Sendable {
     case parents = 10
     case weights = 11
     case partitions = 12
-    case spatialNodes = 13
-    case spatialX = 14
-    case spatialY = 15
+    // 13 to 15 were the slots' members one by one.
     case alive = 16
     case wordBoxes = 17
     case zoomRanges = 18
+    case spatialSlots = 19
+    case ordinalsByOrigin = 20
 }
 
 /// Why sections are not an index.
@@ -40,6 +40,7 @@ extension ClusterIndex {
         try body(.clusterCounts, columns.counts.bytes)
         try body(.clusterZooms, columns.zooms.bytes)
         try body(.originIndexes, columns.originIndexes.bytes)
+        try body(.ordinalsByOrigin, columns.ordinalsByOrigin.bytes)
         try body(.childStarts, columns.childStarts.bytes)
         try body(.children, columns.children.bytes)
         try body(.leafStarts, columns.leafStarts.bytes)
@@ -64,9 +65,7 @@ extension SpatialIndex {
     fileprivate func forEachSection<Failure: Error>(
         _ body: (IndexSection, UnsafeRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
-        try body(.spatialNodes, nodes.bytes)
-        try body(.spatialX, x.bytes)
-        try body(.spatialY, y.bytes)
+        try body(.spatialSlots, slots.bytes)
         try body(.alive, alive.bytes)
         try body(.wordBoxes, wordBoxes.bytes)
     }

@@ -24,6 +24,7 @@ extension ClusterIndex {
             counts: try source.column(.clusterCounts, clusters),
             zooms: try source.column(.clusterZooms, clusters),
             originIndexes: try source.column(.originIndexes, clusters),
+            ordinalsByOrigin: try source.column(.ordinalsByOrigin, clusters),
             childStarts: try source.column(.childStarts, clusters + 1),
             children: try source.column(.children, atMost: 2 * pointCount),
             leafStarts: try source.column(.leafStarts, clusters),
@@ -111,8 +112,8 @@ private struct SectionSource {
             pointCount: points, nodeCount: nodes, minimumZoom: options.minimumZoom,
             levels: options.maximumZoom + 2 - options.minimumZoom)
         return SpatialIndex(
-            layout: layout, nodes: try column(.spatialNodes, nodes), x: try column(.spatialX, nodes),
-            y: try column(.spatialY, nodes), alive: try column(.alive, layout.levels * layout.wordCount),
+            layout: layout, slots: try column(.spatialSlots, nodes),
+            alive: try column(.alive, layout.levels * layout.wordCount),
             wordBoxes: try column(.wordBoxes, layout.wordCount))
     }
 }
@@ -159,8 +160,12 @@ extension ClusterIndex {
             }
         }
         for zoom in columns.ranges.indices {
-            for ordinal in columns.ranges[zoom] where Int(columns.zooms[Int(ordinal)]) != zoom {
+            let range = columns.ranges[zoom]
+            for ordinal in range where Int(columns.zooms[Int(ordinal)]) != zoom {
                 throw fail(.clusterZooms, "cluster \(ordinal) is not of zoom \(zoom)")
+            }
+            for place in range where !range.contains(columns.ordinalsByOrigin[Int(place)]) {
+                throw fail(.ordinalsByOrigin, "place \(place) leads to another zoom")
             }
         }
     }
@@ -181,8 +186,8 @@ extension ClusterIndex {
 
 extension SpatialIndex {
     fileprivate func validate(nodes count: Int) throws(IndexSectionError) {
-        for slot in 0..<nodes.count where Int(nodes[slot]) >= count {
-            throw IndexSectionError(section: .spatialNodes, message: "a node that is not there")
+        for slot in 0..<slots.count where Int(slots[slot].node) >= count {
+            throw IndexSectionError(section: .spatialSlots, message: "a node that is not there")
         }
         guard count % 64 != 0, layout.wordCount > 0 else { return }
         let past = ~((UInt64(1) << UInt64(count % 64)) - 1)

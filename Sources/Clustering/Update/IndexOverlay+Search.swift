@@ -65,9 +65,9 @@ extension SpatialIndex {
                 guard wordBoxes[word].meets(box) else { continue }
                 var bits = words[word]
                 while bits != 0 {
-                    let slot = word * 64 + bits.trailingZeroBitCount
+                    let slot = slots[word * 64 + bits.trailingZeroBitCount]
                     bits &= bits &- 1
-                    if box.contains(Double(x[slot]), Double(y[slot])) { body(nodes[slot], x[slot], y[slot]) }
+                    if box.contains(Double(slot.x), Double(slot.y)) { body(slot.node, slot.x, slot.y) }
                 }
             }
         }

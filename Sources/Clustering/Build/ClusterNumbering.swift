@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+/// Numbers a finished table's clusters anew, so that within a zoom ordinals follow the curve: what a map shows
+/// of one place then lies together in every column.
+struct ClusterNumbering {
+    let table: ClusterTable
+    let parallel: Parallel
+    /// By former ordinal.
+    let ordinals: Scratch<UInt32>
+    /// By new ordinal.
+    let formers: Scratch<UInt32>
+    private var next: [UInt32]
+
+    init(_ table: ClusterTable, parallel: Parallel) {
+        self.table = table
+        self.parallel = parallel
+        ordinals = Scratch(capacity: table.count)
+        formers = Scratch(capacity: table.count)
+        next = table.ranges.map(\.lowerBound)
+    }
+
+    /// Gives a cluster of a zoom its new ordinal: to be called for all clusters, along the curve.
+    @inline(__always) mutating func number(_ former: Int, zoom: Int) -> UInt32 {
+        let ordinal = next[zoom]
+        next[zoom] = ordinal &+ 1
+        ordinals.base[former] = ordinal
+        formers.base[Int(ordinal)] = UInt32(truncatingIfNeeded: former)
+        return ordinal
+    }
+
+    /// Moves the table's columns accordingly.
+    func apply() {
+        guard table.count > 0 else { return }
+        moveChildren()
+        table.x = moved(table.x)
+        table.y = moved(table.y)
+        table.counts = moved(table.counts)
+        table.originIndexes = moved(table.originIndexes)
+        moveParents()
+        table.weights = table.weights.map(movedBehindPoints)
+        table.partitions = table.partitions.map(movedBehindPoints)
+    }
+
+    private func inShares(_ body: (Int, Int) -> Void) {
+        let shares = parallel.shares(of: table.count)
+        parallel.run(shares) { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: table.count)
+            body(start, end)
+        }
+    }
+
+    private func moved<Value: BitwiseCopyable>(_ column: Scratch<Value>) -> Scratch<Value> {
+        let target = Scratch<Value>(capacity: table.count)
+        inShares { start, end in
+            for ordinal in start..<end { target.base[ordinal] = column.base[Int(formers.base[ordinal])] }
+        }
+        return target
+    }
+
+    private func movedBehindPoints<Value: BitwiseCopyable>(_ column: Scratch<Value>) -> Scratch<Value> {
+        let points = table.pointCount
+        let target = Scratch<Value>(capacity: points + table.count)
+        target.base.update(from: column.base, count: points)
+        inShares { start, end in
+            for ordinal in start..<end {
+                target.base[points + ordinal] = column.base[points + Int(formers.base[ordinal])]
+            }
+        }
+        return target
+    }
+
+    private func moveChildren() {
+        let (oldStarts, oldChildren) = (table.childStarts, table.children)
+        let starts = Scratch<UInt32>(capacity: table.count + 1)
+        var end: UInt32 = 0
+        for ordinal in 0..<table.count {
+            starts.base[ordinal] = end
+            let former = Int(formers.base[ordinal])
+            end &+= oldStarts.base[former + 1] &- oldStarts.base[former]
+        }
+        starts.base[table.count] = end
+        let children = Scratch<UInt32>(capacity: Int(end))
+        inShares { first, last in
+            for ordinal in first..<last {
+                var source = Int(oldStarts.base[Int(formers.base[ordinal])])
+                for target in Int(starts.base[ordinal])..<Int(starts.base[ordinal + 1]) {
+                    children.base[target] = renumbered(node: oldChildren.base[source])
+                    source += 1
+                }
+            }
+        }
+        table.childStarts = starts
+        table.children = children
+    }
+
+    @inline(__always) private func renumbered(node: UInt32) -> UInt32 {
+        let points = UInt32(truncatingIfNeeded: table.pointCount)
+        return node < points ? node : ordinals.base[Int(node &- points)] &+ points
+    }
+
+    private func moveParents() {
+        let points = table.pointCount
+        let parents = table.parents
+        let target = Scratch<UInt32>(capacity: points + table.count)
+        func renumbered(_ parent: UInt32) -> UInt32 {
+            parent == NodeNumber.none ? parent : ordinals.base[Int(parent)]
+        }
+        let shares = parallel.shares(of: points)
+        parallel.run(shares) { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: points)
+            for point in start..<end { target.base[point] = renumbered(parents.base[point]) }
+        }
+        inShares { start, end in
+            for ordinal in start..<end {
+                target.base[points + ordinal] = renumbered(parents.base[points + Int(formers.base[ordinal])])
+            }
+        }
+        table.parents = target
+    }
+}
