@@ -118,6 +118,25 @@ struct ConfigurationReloadTests {
         #expect(errors.contains("limits.queryThreads changed") && errors.contains("state changed"))
     }
 
+    @Test("another filter brings back what the one before left out")
+    func otherFilter() throws {
+        func configuration(_ folder: String, _ least: Int) -> String {
+            #"{"sources":{"a":{"file":"\#(folder)/a.geojson","options":{"filter":[">=",["id"],\#(least)]}}}}"#
+        }
+        let configured = try ConfiguredDaemon(
+            { configuration($0, 40) }, files: ["a.geojson": collection(50)])
+        let client = try configured.daemon.client()
+        func points() throws -> Double? {
+            try client.call("SourceService/GetSource", ["source": "a"])["points"]?.number
+        }
+        #expect(try points() == 10)
+        try configured.write(configuration(configured.folder, 20))
+        _ = try configured.reload()
+        let end = Date(timeIntervalSinceNow: 60)
+        while try points() != 30, Date() < end {}
+        #expect(try points() == 30)
+    }
+
     @Test("a bad file is refused with line and column, and all stays as it was")
     func badFile() throws {
         let configured = try ConfiguredDaemon { #"{"importDirectories":["\#($0)"],"sources":{"b":{}}}"# }

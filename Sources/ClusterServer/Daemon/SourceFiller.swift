@@ -3,7 +3,6 @@ import ClusterSources
 import EventLoop
 import Glibc
 import JSON
-import Synchronization
 
 /// Makes the sources that the configuration declares, fills them from their files, and fills them anew as a
 /// whole when the files change; what was there answers until then. Belongs to the loop's thread.
@@ -12,22 +11,14 @@ final class SourceFiller {
     private let registry: SourceRegistry
     private let log: Log
     private let threads: Int
-    private var entries: [SourceName: Entry] = [:]
+    private var entries: [SourceName: DeclaredEntry] = [:]
     private var watchers: [String: DirectoryWatcher] = [:]
     private var settling: Timer?
     private var looking: Timer?
     private var running = 0
-    private let ending = Ending()
+    private let ending = FillingEnd()
     /// Called whenever nothing is left to load.
     var onIdle: (() -> Void)?
-
-    /// Whether the daemon ends; asked from any thread.
-    private final class Ending: Sendable {
-        private let state = Atomic<Bool>(false)
-        var isEnding: Bool { state.load(ordering: .relaxed) }
-        func begin() { state.store(true, ordering: .relaxed) }
-        var cancellation: Cancellation { Cancellation { self.isEnding } }
-    }
 
     private var isEnding: Bool { ending.isEnding }
 
@@ -37,19 +28,6 @@ final class SourceFiller {
     private static let settlingTime: UInt64 = 150
     /// How often files are looked at that no watcher tells of, in milliseconds.
     private static let lookingTime: UInt64 = 5000
-
-    /// One declared source.
-    private final class Entry {
-        var declared: DeclaredSource
-        /// The file as it was when it was last read, or tried.
-        var stamp: FileStamp?
-        var isWanted = false
-        var isRunning = false
-        /// The options differ from the source's.
-        var changesOptions = false
-
-        init(_ declared: DeclaredSource) { self.declared = declared }
-    }
 
     init(loop: EventLoop, registry: SourceRegistry, log: Log, threads: Int) {
         self.loop = loop
@@ -94,8 +72,8 @@ final class SourceFiller {
         log.write(.notice, "the source is no longer declared, and deleted", ["source": .string(name.text)])
     }
 
-    private func add(_ declared: DeclaredSource, replacing old: Entry?) {
-        let entry = Entry(declared)
+    private func add(_ declared: DeclaredSource, replacing old: DeclaredEntry?) {
+        let entry = DeclaredEntry(declared)
         entry.isRunning = old?.isRunning ?? false
         entries[declared.name] = entry
         var isNew = false
@@ -197,37 +175,36 @@ final class SourceFiller {
         var result: Result<ImportOutcome?, SourceError> = .success(nil)
     }
 
-    private func fill(_ entry: Entry) {
+    private func fill(_ entry: DeclaredEntry) {
         let declared = entry.declared
         entry.isWanted = false
         entry.isRunning = true
         let changesOptions = entry.changesOptions
         entry.changesOptions = false
-        let stamp = declared.file.flatMap { FileStamp($0) }
-        let isRead = changesOptions ? stamp != entry.stamp || entry.stamp == nil : true
-        entry.stamp = stamp
+        entry.stamp = declared.file.flatMap { FileStamp($0) }
         running += 1
         let (outcome, registry, threads, cancellation) = (Outcome(), registry, threads, ending.cancellation)
         let began = MonotonicClock.now()
         loop.work {
             outcome.result = Result { () throws(SourceError) in
-                try Self.fill(
-                    declared, changesOptions: changesOptions, reads: isRead, registry, threads, cancellation)
+                try Self.fill(declared, changesOptions: changesOptions, registry, threads, cancellation)
             }
         } completion: { [weak self] in
+            if case .failure = outcome.result, changesOptions { entry.changesOptions = true }
             self?.finished(declared, outcome.result, MonotonicClock.now() - began)
         }
     }
 
     private static func fill(
-        _ declared: DeclaredSource, changesOptions: Bool, reads: Bool, _ registry: SourceRegistry,
-        _ threads: Int, _ cancellation: Cancellation
+        _ declared: DeclaredSource, changesOptions: Bool, _ registry: SourceRegistry, _ threads: Int,
+        _ cancellation: Cancellation
     ) throws(SourceError) -> ImportOutcome? {
         let source = try registry.source(declared.name)
         if changesOptions {
             _ = try source.update(options: try SourceOptions(reading: declared.options), cancellation)
         }
-        guard reads, let path = declared.file else { return nil }
+        // Also after a change of options: what another filter left out comes back from the file only.
+        guard let path = declared.file else { return nil }
         let file = try FileDescriptor(reading: path)
         let load = FeatureImport(
             into: source, mode: .replace, policy: declared.skipsInvalid ? .skip : .reject)
