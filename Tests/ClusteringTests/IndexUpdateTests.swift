@@ -234,9 +234,7 @@ import Testing
         changes.removed = [PointIndex(rawValue: 1)]
         let threes = try ClusterIndex.build(places, ClusteringOptions(minimumPoints: 3))
         #expect(!threes.takesUpdates)
-        let weighted = try ClusterIndex.build(
-            places, ClusteringOptions(), weights: Array(repeating: 2, count: 300))
-        #expect(weighted.updated(changes, coordinates: { _ in (0, 0) }) == nil)
+        #expect(threes.updated(changes, coordinates: { _ in (0, 0) }) == nil)
         var many = PointChanges()
         many.removed = (0..<200).map { PointIndex(rawValue: $0) }
         let plain = try ClusterIndex.build(places, ClusteringOptions())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import Expressions
 import GeoJSON
+import JSON
 
 /// An update whose cost follows what it changes: features, clusters and aggregates are kept beside those of
 /// the revision that was built as a whole.
@@ -21,7 +23,8 @@ struct LiveUpdate {
             Self.isFollowable(view, base.options)
         else { return nil }
         let store = base.store.changing(replacements, adding: plan.additions, from: update.store)
-        let changes = pointChanges
+        var partitions = view.partitions
+        let changes = try pointChanges(&partitions)
         let oldStore = base.store
         guard changes.count < base.pointCount,
             let updated = view.index.updated(
@@ -35,7 +38,7 @@ struct LiveUpdate {
         else { return nil }
         let newView = View(
             index: updated.index, members: nil, bounds: bounds(of: store, updated.index),
-            aggregates: aggregates)
+            aggregates: aggregates, partitions: partitions)
         return Revision(
             number: base.shared.nextRevision(), options: base.options, store: store,
             columns: try SourceColumns(store, reading: [], cancellation), view: newView,
@@ -45,7 +48,7 @@ struct LiveUpdate {
 
     /// Whether what clusters tell can be worked out again for some clusters alone.
     private static func isFollowable(_ view: View, _ options: SourceOptions) -> Bool {
-        options.weight == nil && options.partitionBy == nil && view.propertyErrors.isEmpty
+        view.propertyErrors.isEmpty
             && view.aggregates.allSatisfy { aggregate in
                 let property = options.clusterProperties.first { $0.property.name == aggregate.name }
                 return property.map { LiveAggregates.isFollowable($0.property) } ?? false
@@ -56,27 +59,52 @@ struct LiveUpdate {
         plan.changes.map { FeatureReplacement(place: $0.key, row: $0.value) }
     }
 
-    private var pointChanges: PointChanges {
+    /// What the update does to points; parts that come up for the first time are added to `partitions`.
+    private func pointChanges(_ partitions: inout [JSONValue]) throws(SourceError) -> PointChanges {
+        let options = base.options
+        let columns = try SourceColumns(update.store, reading: options.propertyNames, cancellation)
+        let rows = columns.rows(nil, of: update.store, cancellation)
+        let weights = try options.weight.map { (weight) throws(SourceError) in
+            try SourceColumns.weights(weight.expression, rows)
+        }
+        let parts = try parts(rows, &partitions)
+        func placement(_ row: Int, _ place: Int) -> PointChanges.Placement {
+            let (longitude, latitude) = update.store.coordinates(row)
+            return PointChanges.Placement(
+                point: PointIndex(rawValue: UInt32(truncatingIfNeeded: place)), longitude: longitude,
+                latitude: latitude, weight: weights?[row] ?? 1, partition: parts?[row] ?? 0)
+        }
+        // Then a feature's place is all that its cluster takes from it.
+        let onlyPlaces = base.view.aggregates.isEmpty && weights == nil && parts == nil
         var changes = PointChanges()
         for (place, row) in plan.changes {
-            let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: place))
             guard let row else {
-                changes.removed.append(point)
+                changes.removed.append(PointIndex(rawValue: UInt32(truncatingIfNeeded: place)))
                 continue
             }
-            let new = update.store.coordinates(row)
-            // Aggregates may change though the place does not.
-            if base.view.aggregates.isEmpty, new == base.store.coordinates(place) { continue }
-            changes.moved.append(
-                PointChanges.Placement(point: point, longitude: new.longitude, latitude: new.latitude))
+            if onlyPlaces, update.store.coordinates(row) == base.store.coordinates(place) { continue }
+            changes.moved.append(placement(row, place))
         }
         for (position, row) in plan.additions.enumerated() {
-            let new = update.store.coordinates(row)
-            let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: base.store.count + position))
-            changes.added.append(
-                PointChanges.Placement(point: point, longitude: new.longitude, latitude: new.latitude))
+            changes.added.append(placement(row, base.store.count + position))
         }
         return changes
+    }
+
+    /// The numbers of the new features' parts, by row; nil where there are no parts.
+    private func parts(
+        _ rows: RowSource, _ partitions: inout [JSONValue]
+    ) throws(SourceError) -> [UInt32]? {
+        guard let partition = base.options.partitionBy else { return nil }
+        let new = try SourceColumns.partitions(partition.expression, rows)
+        let known = Dictionary(
+            partitions.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        let numbers = new.values.map { value in
+            if let number = known[value] { return UInt32(truncatingIfNeeded: number) }
+            partitions.append(value)
+            return UInt32(truncatingIfNeeded: partitions.count - 1)
+        }
+        return new.codes.map { numbers[Int($0)] }
     }
 
     private var laterIdentifiers: IdentifierIndex {

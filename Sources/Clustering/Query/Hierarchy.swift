@@ -55,12 +55,18 @@ extension ClusterIndex {
 
     /// The sum of a cluster's points' weights; nil where points are not weighted.
     public func weight(of cluster: ClusterOrdinal) -> Double? {
-        columns.weights.map { $0[basePointCount + Int(cluster.rawValue)] }
+        if columns.weights != nil, let (overlay, place) = changed(cluster) {
+            return overlay.state.clusters[place].weight
+        }
+        return columns.weights.map { $0[basePointCount + Int(cluster.rawValue)] }
     }
 
     /// The part that all of a cluster's points are of; nil where points were not parted.
     public func partition(of cluster: ClusterOrdinal) -> UInt32? {
-        columns.partitions.map { $0[basePointCount + Int(cluster.rawValue)] }
+        if columns.partitions != nil, let (overlay, place) = changed(cluster) {
+            return overlay.state.clusters[place].partition
+        }
+        return columns.partitions.map { $0[basePointCount + Int(cluster.rawValue)] }
     }
 
     /// A cluster's centre in the unit square, in 64 bits.

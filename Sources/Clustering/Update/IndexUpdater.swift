@@ -68,7 +68,8 @@ final class IndexUpdater<Scalar: Coordinate> {
             let key = NodeKey(placement.point)
             positions[key.rawValue] = nil
             let (x, y) = Self.compared(placement.longitude, placement.latitude)
-            let placed = OverlayState.PlacedPoint(x: x, y: y, isAlive: true)
+            let placed = OverlayState.PlacedPoint(
+                x: x, y: y, weight: placement.weight, partition: placement.partition, isAlive: true)
             if let place = state.placed[key.rawValue] {
                 state.placements[Int(place)] = placed
             } else {

@@ -138,17 +138,18 @@ extension LevelUpdate {
         let start = updater.state.children.count
         for member in [plan.origin] + plan.members {
             let (x, y) = updater.exact(member)
-            let points = updater.state.count(of: member)
-            sumX += x * Double(points)
-            sumY += y * Double(points)
-            weight += Double(points)
-            count &+= points
+            let share = updater.state.weight(of: member)
+            sumX += x * share
+            sumY += y * share
+            weight += share
+            count &+= updater.state.count(of: member)
             updater.state.children.append(member)
             updater.state.setParent(ordinal, of: member)
         }
         updater.state.clusters.append(
             OverlayState.Cluster(
-                x: sumX / weight, y: sumY / weight, count: count,
+                x: sumX / weight, y: sumY / weight, weight: weight,
+                partition: updater.state.partition(of: plan.origin), count: count,
                 order: updater.state.order(of: plan.origin),
                 childStart: UInt32(truncatingIfNeeded: start),
                 childCount: UInt32(truncatingIfNeeded: plan.members.count + 1), parent: NodeNumber.none,

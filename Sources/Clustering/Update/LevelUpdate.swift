@@ -118,7 +118,7 @@ final class LevelUpdate<Scalar: Coordinate> {
             let child = updater.state.child(position, ofCluster: cluster)
             guard isOld(child), !known.contains(child) else { continue }
             let (x, y) = updater.compared(child)
-            if reaches(key, x, y) {
+            if reaches(key, x, y, updater.state.partition(of: child)) {
                 known.insert(child)
                 fates[child] = .claimed(key)
             } else {
@@ -130,6 +130,7 @@ final class LevelUpdate<Scalar: Coordinate> {
     /// The first unclaimed node before this one that reaches it.
     private func claim(on key: NodeKey) -> Claim {
         let (x, y) = updater.compared(key)
+        let part = updater.state.partition(of: key)
         var first = updater.state.order(of: key)
         var claimant: NodeKey?
         // Claimants are found by what has become of them: a cluster's centre is within the radius of the
@@ -139,14 +140,15 @@ final class LevelUpdate<Scalar: Coordinate> {
             let order = updater.state.order(of: node)
             guard order < first else { return }
             let origin = origin(of: node)
-            guard isOld(origin), (fates[origin] ?? .unclaimed) == .unclaimed, reaches(origin, x, y) else {
+            guard isOld(origin), (fates[origin] ?? .unclaimed) == .unclaimed, reaches(origin, x, y, part)
+            else {
                 return
             }
             (claimant, first) = (origin, order)
         }
         newClaimants.visit(UnitBox(around: x, y, reach: Double(radius.reach))) { entry in
             let order = updater.state.order(of: entry.key)
-            if order < first, reaches(entry.key, x, y) { (claimant, first) = (entry.key, order) }
+            if order < first, reaches(entry.key, x, y, part) { (claimant, first) = (entry.key, order) }
         }
         return claimant.map { .claimed($0) } ?? .unclaimed
     }
@@ -157,8 +159,11 @@ final class LevelUpdate<Scalar: Coordinate> {
         return updater.state.child(0, ofCluster: node.number)
     }
 
-    /// Whether a claimant's exact place is within the radius of another's compared one.
-    @inline(__always) private func reaches(_ claimant: NodeKey, _ x: Double, _ y: Double) -> Bool {
+    /// Whether a claimant's exact place is within the radius of another's compared one, and of its part.
+    @inline(__always) private func reaches(
+        _ claimant: NodeKey, _ x: Double, _ y: Double, _ part: UInt32
+    ) -> Bool {
+        guard updater.state.partition(of: claimant) == part else { return false }
         let center = updater.exact(claimant)
         let dx = x - center.x
         let dy = y - center.y
@@ -174,7 +179,7 @@ final class LevelUpdate<Scalar: Coordinate> {
         updater.visit(UnitBox(around: x, y, reach: Double(radius.reach)), level: zoom + 1) { node, x, y in
             visited += 1
             guard node != key, !known.contains(node), updater.state.order(of: node) > order,
-                reaches(key, x, y)
+                reaches(key, x, y, updater.state.partition(of: node))
             else { return }
             // Whoever is claimed by one before this node stays so, unless that one changes, which lets it
             // look again in any case.

@@ -11,6 +11,9 @@ struct OverlayState: Sendable {
         /// The exact centre in the unit square.
         var x: Double
         var y: Double
+        /// The sum of its points' weights; their number where points are not weighted.
+        var weight: Double
+        var partition: UInt32
         var count: UInt32
         /// The index of the point that it grew from, which is its place in the order of its level.
         var order: UInt32
@@ -26,6 +29,8 @@ struct OverlayState: Sendable {
         /// The place as it is compared.
         var x: Double
         var y: Double
+        var weight: Double
+        var partition: UInt32
         var isAlive: Bool
     }
 
@@ -97,6 +102,26 @@ extension OverlayState {
         guard key.isCluster else { return 1 }
         if let place = overlayCluster(key.number) { return clusters[place].count }
         return base.counts[key.number]
+    }
+
+    /// The sum of a node's points' weights, their number where points are not weighted.
+    func weight(of key: NodeKey) -> Double {
+        if key.isCluster, let place = overlayCluster(key.number) { return clusters[place].weight }
+        guard let weights = base.weights else { return Double(count(of: key)) }
+        if key.isCluster { return weights[basePointCount + key.number] }
+        if let place = placed[key.rawValue] { return placements[Int(place)].weight }
+        return weights[key.number]
+    }
+
+    /// The part that a node's points are of; 0 where points are not parted.
+    @inline(__always) func partition(of key: NodeKey) -> UInt32 {
+        guard let partitions = base.partitions else { return 0 }
+        if key.isCluster {
+            if let place = overlayCluster(key.number) { return clusters[place].partition }
+            return partitions[basePointCount + key.number]
+        }
+        if let place = placed[key.rawValue] { return placements[Int(place)].partition }
+        return partitions[key.number]
     }
 
     /// The index of the point that a node grew from: nodes of a level are visited in this order.

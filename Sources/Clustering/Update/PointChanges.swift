@@ -8,11 +8,19 @@ public struct PointChanges: Sendable {
         public let longitude: Double
         /// In degrees, -90 to 90.
         public let latitude: Double
+        /// Above 0; without effect where the index's points are not weighted.
+        public let weight: Double
+        /// Without effect where the index's points are not parted.
+        public let partition: UInt32
 
-        public init(point: PointIndex, longitude: Double, latitude: Double) {
+        public init(
+            point: PointIndex, longitude: Double, latitude: Double, weight: Double = 1, partition: UInt32 = 0
+        ) {
             self.point = point
             self.longitude = longitude
             self.latitude = latitude
+            self.weight = weight
+            self.partition = partition
         }
     }
 
@@ -51,13 +59,11 @@ extension ClusterIndex {
             ?? 0
     }
 
-    /// Whether `updated` knows how: pairs may cluster, and points have neither weights nor parts.
+    /// Whether `updated` knows how: pairs may cluster.
     ///
     /// Where a cluster takes three points or more, nodes that failed to make one are passed on in another
     /// order than that of the input, and one point may change the order of all.
-    public var takesUpdates: Bool {
-        options.minimumPoints <= 2 && columns.weights == nil && columns.partitions == nil
-    }
+    public var takesUpdates: Bool { options.minimumPoints <= 2 }
 
     /// The index after changes: all answers, the order of nodes included, are those of the points that there
     /// are then, built anew; only ids of clusters differ. This index stays as it is.

@@ -61,7 +61,7 @@ import Testing
         let counts = test.registry.updateCounts
         #expect(counts.followed + counts.rebuilt == 16)
         let isFollowable =
-            !options.contains("weight") && !options.contains("histogram") && !options.contains("distinct")
+            !options.contains("histogram") && !options.contains("distinct")
         #expect(isFollowable ? counts.followed > 10 : counts.followed == 0, "\(counts)")
     }
 
