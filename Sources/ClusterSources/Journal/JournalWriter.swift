@@ -13,21 +13,30 @@ struct JournalWriter: Sendable {
     /// Whether a failed write could not be taken back: then nothing may follow it.
     private var isBroken = false
 
-    /// Makes an empty journal; it is on disk on return, its name apart.
+    /// Makes an empty journal; it is on disk on return, its name apart, which it gets when it is whole.
     ///
-    /// - Parameter hasBegun: false where the journal counts only once `begin` was called.
+    /// - Parameters:
+    ///   - temporary: the name until then.
+    ///   - hasBegun: false where the journal counts only once `begin` was called.
     init(
-        creating path: String, generation: UInt64, revision: UInt64, continues: Bool, hasBegun: Bool
+        creating path: String, beside temporary: String, generation: UInt64, revision: UInt64,
+        continues: Bool, hasBegun: Bool
     ) throws(SourceError) {
         self.path = path
         self.generation = generation
-        file = try StateIO.create(path)
+        file = try StateIO.create(temporary)
         var start = JournalFormat.header(
             generation: generation, revision: revision, continues: continues)
         start += JournalFormat.mark(hasBegun ? JournalFormat.start : 0)
         start += [UInt8](repeating: 0, count: JournalFormat.start - start.count)
-        try write(start, at: 0)
-        try StateIO.sync(file, path: path)
+        do throws(SourceError) {
+            try write(start, at: 0)
+            try StateIO.sync(file, path: temporary)
+            try StateIO.rename(temporary, to: path)
+        } catch {
+            StateIO.remove(temporary)
+            throw error
+        }
     }
 
     /// Goes on with a journal that was read, what is behind its last good record cut off.

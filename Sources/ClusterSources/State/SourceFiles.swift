@@ -18,7 +18,10 @@ final class SourceFiles: Sendable {
         var generation: UInt64
         /// Of the one before it.
         var previous: UInt64?
-        var journal: JournalWriter
+        /// Where changes go; nil where it is damaged, and changes have to wait for a snapshot.
+        var journal: JournalWriter?
+        /// The greatest generation of any file: the next is above it.
+        var newest: UInt64
     }
 
     private struct State {
@@ -82,7 +85,8 @@ final class SourceFiles: Sendable {
         let snapshot = path(1, .snapshot, in: directory)
         try Snapshot.write(revision, of: identity, updatedAt: updatedAt, generation: 1, to: snapshot)
         let journal = try JournalWriter(
-            creating: path(1, .journal, in: directory), generation: 1, revision: revision.number,
+            creating: path(1, .journal, in: directory), beside: "\(directory)/\(temporaryPrefix)1.journal",
+            generation: 1, revision: revision.number,
             continues: false, hasBegun: true)
         try StateIO.syncDirectory(directory)
         return journal
@@ -94,7 +98,10 @@ final class SourceFiles: Sendable {
     ) throws(SourceError) {
         try withState { (state) throws(SourceError) in
             guard !state.isReplaying else { return }
-            try state.contents.journal.append(record.payload(at: moment, revision: revision.number))
+            guard state.contents.journal != nil else {
+                throw .stateNotWritable("\(directory) has a damaged journal; nothing has changed")
+            }
+            try state.contents.journal?.append(record.payload(at: moment, revision: revision.number))
             state.replayMilliseconds += revision.buildMilliseconds
         }
     }
@@ -103,20 +110,22 @@ final class SourceFiles: Sendable {
     /// Where this throws, the files are as they were.
     func replace(with revision: Revision, updatedAt: Timestamp) throws(SourceError) {
         try withState { (state) throws(SourceError) in
-            let generation = state.contents.journal.generation + 1
+            let generation = state.contents.newest + 1
             let (new, final) = (temporary(generation), path(generation, .snapshot))
             let journalPath = path(generation, .journal)
             do throws(SourceError) {
                 try Snapshot.write(
                     revision, of: identity, updatedAt: updatedAt, generation: generation, to: new)
                 var journal = try JournalWriter(
-                    creating: journalPath, generation: generation, revision: revision.number,
+                    creating: journalPath, beside: temporary(generation) + ".journal", generation: generation,
+                    revision: revision.number,
                     continues: false,
                     hasBegun: false)
                 try StateIO.rename(new, to: final)
                 try StateIO.syncDirectory(directory)
                 try journal.begin()
                 state.contents.journal = journal
+                state.contents.newest = generation
                 state.replayMilliseconds = 0
             } catch {
                 for path in [new, final, journalPath] { StateIO.remove(path) }
@@ -130,7 +139,7 @@ final class SourceFiles: Sendable {
     var wantsSnapshot: Bool {
         state.withLock { state in
             guard !state.isRemoved, !state.isReplaying else { return false }
-            let written = state.contents.journal.end - JournalFormat.start
+            let written = (state.contents.journal?.end ?? 0) - JournalFormat.start
             let age = ContinuousClock.now - state.snapshotMoment
             return written > max(Self.smallestJournal, state.snapshotBytes / 8)
                 || state.replayMilliseconds > Self.longestReplay
@@ -147,25 +156,20 @@ final class SourceFiles: Sendable {
     /// Notes how long it took to replay the journal.
     func tookReplay(milliseconds: Double) { state.withLock { $0.replayMilliseconds = milliseconds } }
 
-    /// Whether anything was written since the newest snapshot.
-    var hasRecords: Bool {
-        state.withLock {
-            $0.contents.journal.count > 0 || $0.contents.journal.generation > $0.contents.generation
-        }
-    }
-
     /// From now on changes go to a journal of their own, so that a snapshot of the data of now can be
     /// written beside them; the generation of both. To be called in the source's turn.
     func beginSnapshot(of revision: Revision) throws(SourceError) -> UInt64 {
         try withState { (state) throws(SourceError) -> UInt64 in
-            let generation = state.contents.journal.generation + 1
+            let generation = state.contents.newest + 1
             let path = path(generation, .journal)
             do throws(SourceError) {
                 let journal = try JournalWriter(
-                    creating: path, generation: generation, revision: revision.number, continues: true,
+                    creating: path, beside: temporary(generation) + ".journal", generation: generation,
+                    revision: revision.number, continues: true,
                     hasBegun: true)
                 try StateIO.syncDirectory(directory)
                 state.contents.journal = journal
+                state.contents.newest = generation
                 state.replayMilliseconds = 0
             } catch {
                 StateIO.remove(path)

@@ -25,19 +25,21 @@ struct RecoveredSource {
         for generation in files.snapshots {
             do throws(StateDamage) {
                 let snapshot = try Self.snapshot(generation, directory, shared)
-                let chain = try JournalChain(from: generation, files)
                 if checkingText, !snapshot.revision.store.verifyText() {
                     throw StateDamage(
                         "\(SourceFiles.path(generation, .snapshot, in: directory)) is damaged in its features"
                     )
                 }
+                let chain = JournalChain(from: generation, files)
                 return RecoveredSource(
                     snapshot: snapshot,
                     contents: SourceFiles.Contents(
                         generation: generation, previous: files.snapshots.first { $0 < generation },
-                        journal: try chain.writer()),
+                        journal: chain.isComplete ? try chain.writer() : nil,
+                        newest: chain.isComplete ? chain.newest : files.newest),
                     changes: chain.changes, notes: notes + chain.notes,
-                    loss: chain.isComplete ? nil : notes.joined(separator: "; "), isPatched: !notes.isEmpty,
+                    loss: chain.isComplete ? nil : (notes + chain.notes).joined(separator: "; "),
+                    isPatched: !notes.isEmpty,
                     newestRevision: max(snapshot.description.revision, files.newestRevision))
             } catch {
                 if !notes.contains(error.message) { notes.append(error.message) }
@@ -65,6 +67,8 @@ struct FoundFiles {
     /// The newest first.
     let snapshots: [UInt64]
     let journals: Set<UInt64>
+    /// The greatest generation of any.
+    var newest: UInt64 { max(snapshots.first ?? 0, journals.max() ?? 0) }
     /// The greatest number of a revision that a journal tells of.
     let newestRevision: UInt64
 
@@ -93,29 +97,33 @@ private struct JournalChain {
     private(set) var notes: [String] = []
     /// Whether the changes lead to the newest data.
     private(set) var isComplete = true
-    private var last: JournalReader
+    private var last: JournalReader?
 
-    init(from first: UInt64, _ files: FoundFiles) throws(StateDamage) {
-        last = try Self.read(first, files)
-        take(last)
-        let end = files.journals.max() ?? first
+    init(from first: UInt64, _ files: FoundFiles) {
         var generation = first
-        while generation < end {
-            generation += 1
-            let journal = try Self.read(generation, files)
-            if !journal.continues {
-                // Without its snapshot an import that had not ended; with it, or once it had, newer data.
-                isComplete = !journal.hasBegun && !files.snapshots.contains(generation)
-                if isComplete { StateIO.remove(journal.path) }
-                break
+        repeat {
+            do throws(StateDamage) {
+                let journal = try Self.read(generation, files)
+                if generation > first, !journal.continues {
+                    // Without its snapshot an import that had not ended; with it, or once it had, newer data.
+                    isComplete =
+                        !journal.hasBegun && generation == files.newest
+                        && !files.snapshots.contains(generation)
+                    if isComplete { StateIO.remove(journal.path) }
+                    return
+                }
+                take(journal)
+            } catch {
+                notes.append(error.message)
+                isComplete = false
+                return
             }
-            last = journal
-            take(journal)
-        }
-        if let newest = files.snapshots.first, newest > end { isComplete = false }
+            generation += 1
+        } while generation <= files.newest
     }
 
     private mutating func take(_ journal: JournalReader) {
+        last = journal
         changes += journal.records
         if journal.tornBytes > 0 {
             notes.append(
@@ -134,7 +142,11 @@ private struct JournalChain {
         return journal
     }
 
-    func writer() throws(StateDamage) -> JournalWriter {
+    /// The generation of the last journal that leads on.
+    var newest: UInt64 { last?.generation ?? 0 }
+
+    func writer() throws(StateDamage) -> JournalWriter? {
+        guard let last else { return nil }
         do throws(SourceError) { return try JournalWriter(continuing: last) } catch {
             throw StateDamage(error.description)
         }

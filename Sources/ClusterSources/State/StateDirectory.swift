@@ -121,7 +121,7 @@ public final class StateDirectory: Sendable {
         journal.path = SourceFiles.path(1, .journal, in: final)
         return SourceFiles(
             directory: final, identity: identity,
-            SourceFiles.Contents(generation: 1, previous: nil, journal: journal))
+            SourceFiles.Contents(generation: 1, previous: nil, journal: journal, newest: 1))
     }
 
     /// Removes a source's files. It is gone on disk on return, or all is as it was.

@@ -53,6 +53,12 @@ struct DamageTests {
                 || (allowed.older.contains(seen) && isTold)
             #expect(isRight, "\(name), \(what): \(seen)")
             #expect(kept.said("beside") == beside, "\(name), \(what)")
+            guard !seen.contains("is damaged: ") else { return }
+            // What is served can be changed, and comes back so.
+            try kept.source().change(upsert: towns(1, from: 500))
+            let changed = kept.said()
+            try kept.restart()
+            #expect(kept.said() == changed, "\(name), \(what), changed: \(kept.said())")
         }
     }
 
@@ -62,6 +68,7 @@ struct DamageTests {
         try source.load(towns(12))
         older.insert(kept.said())
         try source.load(towns(20, from: 5))
+        older.insert(kept.said())
         try source.change(upsert: towns(2, from: 100))
         try source.change(remove: [8])
     }
@@ -70,6 +77,7 @@ struct DamageTests {
     private static func compacted(_ kept: KeptSources, _ older: inout Set<String>) throws {
         let source = try kept.create()
         try source.load(towns(12))
+        older.insert(kept.said())
         try source.change(upsert: towns(2, from: 100))
         source.saveLater()
         kept.wait()
@@ -116,8 +124,36 @@ struct DamageTests {
             var later = try #require(folder.files[name])
             later[8] = 7
             try folder.check(name, later, "of version 7")
-            let told = folder.kept.reports.map(\.message).joined()
+            let told = (folder.kept.history + folder.kept.reports).map(\.message).joined()
             #expect(told.contains("format version 7") && told.contains("reads version 1"))
+        }
+    }
+
+    @Test("an import that was cut short by a kill leaves no trace, and changes go on behind it")
+    func unfinishedImport() throws {
+        let kept = try KeptSources()
+        let source = try kept.create()
+        try source.load(towns(5))
+        let seen = kept.seen()
+        // What `replace` has written before its snapshot has its name.
+        let names = [kept.file("new-3"), kept.file("3.journal")]
+        try kept.restart {
+            try Data(count: 5000).write(to: URL(fileURLWithPath: names[0]))
+            _ = try JournalWriter(
+                creating: names[1], beside: kept.file("new-3.journal"), generation: 3, revision: 9,
+                continues: false, hasBegun: false)
+        }
+        #expect(kept.seen() == seen && kept.reports.isEmpty)
+        #expect(try kept.files() == ["1.journal", "1.snapshot", "2.journal", "2.snapshot"])
+        try kept.source().change(remove: [1])
+        kept.wait()
+        try kept.source().saveLater()
+        kept.wait()
+        try kept.source().change(remove: [2])
+        let changed = kept.said()
+        for name in ["", "3.snapshot"] {
+            try kept.restart { if !name.isEmpty { unlink(kept.file(name)) } }
+            #expect(kept.said() == changed)
         }
     }
 

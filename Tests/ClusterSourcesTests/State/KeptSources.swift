@@ -46,6 +46,9 @@ final class KeptSources {
     /// What was reported since the last restart.
     var reports: [StateEvent] { events.all }
 
+    /// What was reported before.
+    private(set) var history: [StateEvent] = []
+
     /// Waits for what happens in the background.
     func wait() {
         // What is in the background may put more there.
@@ -55,6 +58,7 @@ final class KeptSources {
     /// Lets go of everything and takes it up again, after a change of the files where one is given.
     func restart(_ change: () throws -> Void = {}) throws {
         wait()
+        history += reports
         registry.shared.directory?.release()
         registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1))
         try change()
