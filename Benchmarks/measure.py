@@ -206,6 +206,7 @@ def main():
     for kind in ("gathered", "uniform"):
         for count in SIZES:
             measure(kind, count, python, rows, curve)
+    rows += rate.rows(BIN)
     table = ["| what | clusterd | beside it | ratio |", "| --- | --- | --- | --- |"]
     table += [f"| {a} | {b} | {c} | {d:.1f} |" if d else f"| {a} | {b} | {c} | |" for a, b, c, d in rows]
     with open(os.path.join(ROOT, "Benchmarks", "results.md"), "w") as file:

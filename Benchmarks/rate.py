@@ -2,7 +2,7 @@
 """clusterd's answers a second beside redis-server's GET of a value of the same size, over Unix sockets, by
 clusterctl bench in one run; slow readers; and what idle connections cost. Alone: python3 Benchmarks/rate.py
 [BIN] [SECONDS], with the folder of release binaries and the seconds of each measurement."""
-import json, os, resource, shutil, socket, statistics, struct, subprocess, sys, tempfile, time
+import json, os, resource, shutil, socket, struct, subprocess, sys, tempfile, time
 
 ROUNDS = 3
 IDLE = 4000
