@@ -24,8 +24,8 @@ final class Server {
     /// Large messages that are being read.
     let reading: PoolQueue
     let streamTurns: StreamTurns
-    /// Lent to the connection whose turn it is.
-    var turnBuffer = ByteWriter(capacity: 1 << 16)
+    let turnAnswers = TurnAnswers()
+    private var turnEnd: TurnEnd?
 
     private let onGone: @Sendable () -> Void
     private let onDrained: @Sendable () -> Void
@@ -62,6 +62,7 @@ final class Server {
         let jobs = limits.changeThreadsPerLoop
         changes = PoolQueue(jobs: jobs, jobsPerLane: max(1, jobs / 2))
         reading = PoolQueue(jobs: readers, jobsPerLane: 1)
+        turnEnd = TurnEnd(on: loop) { [unowned turnAnswers] in turnAnswers.write() }
         // Not weak: a weak reference makes every other reference slower for good. The timer ends with this.
         statisticsTimer = Timer(on: loop, delay: 200, every: 200) { [unowned self] in publish() }
         statisticsTimer?.unreference()
@@ -246,6 +247,7 @@ final class Server {
         onStopped = nil
         graceTimer = nil
         statisticsTimer = nil
+        turnEnd = nil
         completion()
     }
 }

@@ -23,9 +23,10 @@ final class ServerConnection {
     private var decoder: FrameDecoder
     /// What the server counts of this connection's unfinished messages.
     private var heldInputBytes = 0
-    /// What is written by the end of the turn. During a turn it is the server's buffer, lent, so that idle
-    /// connections hold none.
+    /// What is written by the end of the turn. Until then it is a buffer of the server's, whose place
+    /// `buffer` keeps, so that idle connections hold none.
     private var output = ByteWriter(capacity: 64)
+    private var buffer: OutgoingBytes?
     private var isScheduled = false
     /// Whether an answer was refused since too much waits for slow readers.
     var wasCut = false
@@ -68,15 +69,16 @@ final class ServerConnection {
     private func read(_ bytes: UnsafeRawBufferPointer) {
         server.bytesReceived += UInt64(bytes.count)
         decoder.append(bytes)
-        turn()
+        turn(writesLater: true)
     }
 
     /// Works on some messages, writes what was answered, and leaves the rest for the next turn.
-    func turn() {
+    ///
+    /// - Parameter writesLater: whether the loop's turn has an end at which small answers can be written.
+    func turn(writesLater: Bool = false) {
         guard !socket.isClosed, !isTurn else { return }
         isTurn = true
-        let isLent = output.count == 0
-        if isLent { swap(&output, &server.turnBuffer) }
+        if buffer == nil, output.count == 0 { borrowBuffer() }
         var left = server.limits.messagesPerTurn
         while left > 0, output.count < Self.bytesPerTurn, !isEnding, !isCongested, bytesBeingRead == 0 {
             guard takeMessage() else { break }
@@ -84,10 +86,33 @@ final class ServerConnection {
         }
         let hasMore = left == 0 || output.count >= Self.bytesPerTurn
         countInput()
-        flush()
-        if isLent { swap(&output, &server.turnBuffer) }
         isTurn = false
+        if writesLater, !isEnding, !hasMore, output.count > 0, output.count <= QueueBudget.reserve {
+            server.turnAnswers.add(self)
+        } else {
+            flush()
+        }
         balance(hasMore: hasMore)
+    }
+
+    /// The end of the loop's turn.
+    func writeTurn() {
+        guard !socket.isClosed else { return }
+        flush()
+        if isEnding { balance(hasMore: false) }
+    }
+
+    private func borrowBuffer() {
+        let borrowed = server.turnAnswers.borrow()
+        swap(&output, &borrowed.writer)
+        buffer = borrowed
+    }
+
+    private func returnBuffer() {
+        guard let borrowed = buffer else { return }
+        buffer = nil
+        swap(&output, &borrowed.writer)
+        server.turnAnswers.giveBack(borrowed)
     }
 
     /// Bytes of answers that a connection writes before the others have their turn.
@@ -278,18 +303,21 @@ final class ServerConnection {
     }
 
     func flush() {
-        guard output.count > 0, !socket.isClosed else { return output.truncate(to: 0) }
+        if !socket.isClosed, output.count > 0 { writeOutput() }
+        let most = buffer == nil ? 1024 : 4 * Self.bytesPerTurn
+        if output.count > most { output = ByteWriter(capacity: 64) } else { output.truncate(to: 0) }
+        if !isTurn { returnBuffer() }
+    }
+
+    private func writeOutput() {
+        let count = output.count
         let taken = output.withUnsafeBytes { socket.tryWrite($0) }
         server.bytesSent += UInt64(taken)
-        let count = output.count
-        if taken < count {
-            var rest = ByteWriter(capacity: count - taken)
-            output.withUnsafeBytes { rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...])) }
-            let keeper = OutgoingBytes(rest)
-            keeper.writer.withUnsafeBytes { write($0, keeping: keeper) }
-        }
-        let most = isTurn ? 4 * Self.bytesPerTurn : 1024
-        if count > most { output = ByteWriter(capacity: 64) } else { output.truncate(to: 0) }
+        guard taken < count else { return }
+        var rest = ByteWriter(capacity: count - taken)
+        output.withUnsafeBytes { rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...])) }
+        let keeper = OutgoingBytes(rest)
+        keeper.writer.withUnsafeBytes { write($0, keeping: keeper) }
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, keeping keeper: OutgoingBytes) {
