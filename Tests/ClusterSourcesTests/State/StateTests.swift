@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import Foundation
 import JSON
 import Testing
@@ -43,6 +44,40 @@ struct StateTests {
         #expect(try kept.source().revision.number > last)
         #expect(try kept.source().description.updatedAt == updated)
         #expect(kept.reports.isEmpty)
+    }
+
+    @Test("filters, cluster calls, tiles and ids answer from a mapped snapshot as they did")
+    func queries() throws {
+        let kept = try KeptSources()
+        try kept.create(options: Self.folding).load(towns(400))
+        func answers() throws -> [String] {
+            let revision = try kept.source().revision
+            let filter = QueryFilter(try JSONReader.parse(#"[">",["get","n"],4]"#))
+            var texts: [String] = []
+            for view in [revision.view, try revision.view(filter, zoom: 2, .never)] {
+                var bytes = ByteWriter()
+                let world = ClustersQuery(box: .world, zoom: 2, output: FeatureOutput())
+                try revision.writeClusters(world, of: view, into: &bytes, .never)
+                let place = try #require(TilePlace(z: 1, x: 1, y: 0))
+                try revision.writeTile(place, of: view, into: &bytes, .never)
+                for ordinal in 0..<UInt32(min(20, view.index.clusterCount)) {
+                    let id = view.index.id(of: ClusterOrdinal(rawValue: ordinal))
+                    try revision.writeChildren(of: id, in: view, into: &bytes, .never)
+                    try revision.writeLeaves(of: id, in: view, limit: 0, offset: 0, into: &bytes, .never)
+                    try revision.writeHull(of: id, in: view, into: &bytes, .never)
+                }
+                texts.append(bytes.string)
+            }
+            let index = try revision.identifierIndex(.never)
+            for id in [0, 77, 399, 400] {
+                let identifier = try #require(FeatureIdentifier(.number(Double(id))))
+                texts.append("\(index.places(of: identifier, in: revision.store))")
+            }
+            return texts
+        }
+        let before = try answers()
+        try kept.restart()
+        #expect(try answers() == before)
     }
 
     @Test("options that change are kept, and a source that goes stays gone")
