@@ -90,3 +90,33 @@ private func benchmarkTile(_ revision: Revision, _ view: View) throws {
     }
     report("vector tile of \(count) features, \(bytes.count) bytes", answer.median / 1e3, "µs")
 }
+
+/// How long the hull of 500,000 points takes, the first time and again: all points in one town.
+func benchmarkHull() throws {
+    var random = SystemRandomNumberGenerator()
+    func normal() -> Double {
+        (0..<6).reduce(-3.0) { sum, _ in sum + Double.random(in: 0...1, using: &random) }
+    }
+    let count = 500_000
+    guard
+        let source = try makeSource(
+            longitudes: (0..<count).map { _ in 10 + normal() },
+            latitudes: (0..<count).map { _ in 45 + normal() })
+    else { return }
+    let revision = source.revision
+    var bytes = ByteWriter()
+    guard let view = revision.readyView(nil, zoom: nil) else { return }
+    var nodes: [Node] = []
+    _ = view.index.nodes(west: -180, south: -90, east: 180, north: 90, at: Zoom(rawValue: 0), into: &nodes)
+    guard case .cluster(let cluster)? = nodes.first else { return }
+    let id = view.index.id(of: cluster)
+    let first = Stopwatch.now()
+    try revision.writeHull(of: id, in: view, into: &bytes, .never)
+    report(
+        "hull of \(view.index.pointCount(of: cluster)) points", Double(Stopwatch.now() - first) / 1e6, "ms")
+    let again = Stopwatch.sample(100) { _ in
+        bytes.truncate(to: 0)
+        try? revision.writeHull(of: id, in: view, into: &bytes, .never)
+    }
+    report("the same hull again", again.median / 1e3, "µs")
+}

@@ -86,20 +86,14 @@ func benchmark() {
                     }
                 }.median / 1e3, "µs")
         }
-        report(
-            "hull of \(leaves.count) points",
-            Stopwatch.sample(5) { _ in
-                let places = leaves.map { leaf in
-                    Position(
-                        longitude: longitudes[Int(leaf.rawValue)], latitude: latitudes[Int(leaf.rawValue)])
-                }
-                if ConvexHull.hull(of: places) == nil { sum += 1 }
-            }.median / 1e6, "ms")
     }
     do {
         guard let source = try makeSource(longitudes: longitudes, latitudes: latitudes) else { return }
         try benchmarkAnswers(source, longitudes: longitudes, latitudes: latitudes)
-        if count == 1_000_000 { try benchmarkFilter() }
+        if count == 1_000_000 {
+            try benchmarkFilter()
+            try benchmarkHull()
+        }
         try benchmarkUpdates(source, longitudes: longitudes, latitudes: latitudes)
     } catch {
         print("error\t0\t\(error)")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import Dispatch
 import JSON
+import Synchronization
 
 extension Revision {
     /// Writes a cluster's convex hull as a Feature with `revision`.
@@ -31,15 +33,36 @@ extension Revision {
             return kept
         }
         let leaves = view.index.leaves(of: cluster)
-        let places = leaves.map { leaf in
-            let feature = view.feature(of: leaf)
-            return Position(longitude: store.longitude(feature), latitude: store.latitude(feature))
-        }
+        let places = try positions(of: leaves, in: view, cancellation)
         guard let hull = ConvexHull.hull(of: places, isCancelled: { cancellation.isCancelled }) else {
             throw .cancelled
         }
         if view.hulls.keep(hull, of: cluster, points: leaves.count) { shared.hullUses.count(hit: false) }
         return hull
+    }
+}
+
+extension Revision {
+    /// Leaves that one thread reads at a time.
+    private static let share = 32_768
+
+    /// Where leaves are, read from their features' text: by several threads where there are many.
+    private func positions(
+        of leaves: ClusterIndex.Leaves, in view: View, _ cancellation: Cancellation
+    ) throws(SourceError) -> [Position] {
+        let shares = (leaves.count + Self.share - 1) / Self.share
+        let read = Mutex<[Int: [Position]]>([:])
+        DispatchQueue.concurrentPerform(iterations: shares) { share in
+            if cancellation.isCancelled { return }
+            let bounds = share * Self.share..<min(leaves.count, (share + 1) * Self.share)
+            let places = leaves[bounds].map { leaf in
+                let (longitude, latitude) = store.coordinates(view.feature(of: leaf))
+                return Position(longitude: longitude, latitude: latitude)
+            }
+            read.withLock { $0[share] = places }
+        }
+        try cancellation.stopIfCancelled()
+        return read.withLock { read in (0..<shares).flatMap { read[$0] ?? [] } }
     }
 }
 

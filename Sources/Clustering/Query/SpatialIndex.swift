@@ -101,6 +101,19 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
     /// - Parameter limit: the greatest count of `found`; where there are more the answer is true.
     /// - Complexity: O(groups + words of 64 nodes that the box meets + answers).
     func collect(_ box: UnitBox, zoom: Int, limit: Int, into found: inout [Node]) -> Bool {
+        !visit(box, zoom: zoom) { slot in
+            if found.count >= limit { return false }
+            found.append(Node(number: slot.node, pointCount: layout.pointCount))
+            return true
+        }
+    }
+
+    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order, until it says no.
+    ///
+    /// - Returns: false where `body` said no.
+    @inline(__always) func visit(
+        _ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Bool
+    ) -> Bool {
         let level = zoom - layout.minimumZoom
         let words = alive.base + level * layout.wordCount
         let summaries = aliveWords.base + level * layout.groupCount
@@ -111,24 +124,14 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
                 let word = group * 64 + summary.trailingZeroBitCount
                 summary &= summary &- 1
                 guard wordBoxes[word].meets(box) else { continue }
-                if collect(word: word, words[word], box, limit: limit, into: &found) { return true }
+                var bits = words[word]
+                while bits != 0 {
+                    let slot = slots[word * 64 + bits.trailingZeroBitCount]
+                    bits &= bits &- 1
+                    if box.contains(Double(slot.x), Double(slot.y)), !body(slot) { return false }
+                }
             }
         }
-        return false
-    }
-
-    @inline(__always) private func collect(
-        word: Int, _ bits: UInt64, _ box: UnitBox, limit: Int, into found: inout [Node]
-    ) -> Bool {
-        var bits = bits
-        while bits != 0 {
-            let slot = slots[word * 64 + bits.trailingZeroBitCount]
-            bits &= bits &- 1
-            if box.contains(Double(slot.x), Double(slot.y)) {
-                if found.count >= limit { return true }
-                found.append(Node(number: slot.node, pointCount: layout.pointCount))
-            }
-        }
-        return false
+        return true
     }
 }

@@ -22,17 +22,18 @@ extension IndexOverlay {
         }
         added.sort(by: <)
         var next = 0
-        base.visit(box, zoom: level) { number, x, y in
-            let key = state.key(ofBase: number)
-            if state.isHidden(key, at: level) { return }
+        _ = base.visit(box, zoom: level) { slot in
+            let key = state.key(ofBase: slot.node)
+            if state.isHidden(key, at: level) { return true }
             if next < added.count {
-                let ranked = rank(key, x, y)
+                let ranked = rank(key, slot.x, slot.y)
                 while next < added.count, added[next] < ranked {
                     found.append(added[next].node)
                     next += 1
                 }
             }
             found.append(key.node)
+            return true
         }
         for rest in added[next...] { found.append(rest.node) }
         guard found.count > limit else { return false }
@@ -47,29 +48,5 @@ extension IndexOverlay {
         // Points come before clusters, and of these the deepest first: so a build numbers them.
         if key.isCluster { tie |= UInt64(64 - state.zoom(ofCluster: key.number)) << 32 }
         return Ranked(code: CurveCode.code(x, y), tie: tie, node: key.node)
-    }
-}
-
-extension SpatialIndex {
-    /// Calls `body` with the number and place of each node inside a box at a zoom, in the curve's order.
-    @inline(__always) func visit(_ box: UnitBox, zoom: Int, _ body: (UInt32, Scalar, Scalar) -> Void) {
-        let level = zoom - layout.minimumZoom
-        let words = alive.base + level * layout.wordCount
-        let summaries = aliveWords.base + level * layout.groupCount
-        for group in 0..<layout.groupCount {
-            var summary = summaries[group]
-            guard summary != 0, groupBoxes[group].meets(box) else { continue }
-            while summary != 0 {
-                let word = group * 64 + summary.trailingZeroBitCount
-                summary &= summary &- 1
-                guard wordBoxes[word].meets(box) else { continue }
-                var bits = words[word]
-                while bits != 0 {
-                    let slot = slots[word * 64 + bits.trailingZeroBitCount]
-                    bits &= bits &- 1
-                    if box.contains(Double(slot.x), Double(slot.y)) { body(slot.node, slot.x, slot.y) }
-                }
-            }
-        }
     }
 }
