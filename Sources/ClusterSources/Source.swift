@@ -264,9 +264,10 @@ extension Source {
                 try publish(revision, at: nil)
             }
         } catch {
-            // The changes answer as before; when they have grown as much again it is tried again.
+            // The changes answer as before; when they have grown as much again it is tried again. Where
+            // other data came instead, there is nothing to be tried.
             state.withLock { state in
-                state.compactionFloor = 2 * base.growth
+                state.compactionFloor = state.updatesMeanwhile == nil ? 0 : 2 * base.growth
                 state.updatesMeanwhile = nil
             }
         }
