@@ -153,7 +153,8 @@ def measure(kind, count, python, rows, curve):
         return
     for name, (value, unit) in bench.items():
         if name != "build":
-            rows.append((f"{name}, {label}", f"{value:.2f} {unit}", "", None))
+            beside = (f"supercluster in C++ anew {peer:.2f} s", 1000 * peer / value) if name.startswith("update of") else ("", None)
+            rows.append((f"{name}, {label}", f"{value:.2f} {unit}", *beside))
     size = os.path.getsize(text) / 2**20
     daemon = Daemon()
     idle = daemon.memory()

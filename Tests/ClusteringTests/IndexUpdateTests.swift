@@ -240,4 +240,24 @@ import Testing
         let plain = try ClusterIndex.build(places, ClusteringOptions())
         #expect(plain.updated(many, coordinates: { _ in (0, 0) }) == nil)
     }
+
+    @Test func boxesThatAreNoneShowNothing() throws {
+        var live = try Live(PointSet.uniform.places(50), ClusteringOptions())
+        var changes = PointChanges()
+        changes.added = [.init(point: PointIndex(rawValue: 50), longitude: 10, latitude: 10)]
+        guard live.apply(changes) else {
+            Issue.record("refused")
+            return
+        }
+        var nodes: [Node] = []
+        for (south, north) in [(20.0, 0.0), (90, -90), (10.0001, 9.9999)] {
+            _ = live.index.nodes(
+                west: 0, south: south, east: 20, north: north, at: Zoom(rawValue: 17), into: &nodes)
+            #expect(nodes.isEmpty)
+        }
+        _ = live.index.nodes(west: 10, south: 10, east: 10, north: 10, at: Zoom(rawValue: 17), into: &nodes)
+        var tiles: [ClusterIndex.TileNode] = []
+        live.index.tileNodes(z: 30, x: 0, y: 0, into: &tiles)
+        #expect(tiles.isEmpty)
+    }
 }

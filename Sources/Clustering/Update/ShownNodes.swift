@@ -54,7 +54,7 @@ struct ShownNodes: Sendable {
 
     /// Calls `body` with the entries inside a box, in no order.
     @inline(__always) func visit(_ box: UnitBox, _ body: (Entry) -> Void) {
-        guard !entries.isEmpty else { return }
+        guard !entries.isEmpty, box.minimumX <= box.maximumX, box.minimumY <= box.maximumY else { return }
         let (west, east) = (column(box.minimumX), column(box.maximumX))
         let (north, south) = (column(box.minimumY), column(box.maximumY))
         // Both ends are columns of the world, so nothing overflows.
