@@ -14,7 +14,7 @@ public struct FeatureSections {
     public let blockStarts: UnsafeRawBufferPointer
     /// 32 bits a feature: where its record starts, from its block's start.
     public let offsets: UnsafeRawBufferPointer
-    /// CRC-32 of each `TextGuard.chunkSize` bytes of the text.
+    /// 64 bits for each `TextGuard.chunkSize` bytes of the text: their `BlockChecksum`.
     public let checksums: UnsafeRawBufferPointer
 
     public init(
@@ -69,7 +69,7 @@ extension FeatureStore {
         let chunks = (sections.text.count + TextGuard.chunkSize - 1) / TextGuard.chunkSize
         guard sections.offsets.count % MemoryLayout<UInt32>.stride == 0,
             sections.blockStarts.count == blocks * MemoryLayout<Int64>.stride,
-            sections.checksums.count == chunks * MemoryLayout<UInt32>.stride
+            sections.checksums.count == chunks * MemoryLayout<UInt64>.stride
         else { throw FeatureSectionError(message: "its sections' sizes do not fit \(count) features") }
         let offsets = [UInt32](unsafeUninitializedCapacity: count) { target, written in
             UnsafeMutableRawBufferPointer(target).copyMemory(from: sections.offsets)
@@ -80,7 +80,7 @@ extension FeatureStore {
         }
         try check(offsets, blockStarts, textCount: sections.text.count)
         let sums = (0..<chunks).map {
-            sections.checksums.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)
+            sections.checksums.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)
         }
         return FeatureStore(
             blob: FeatureBlob(borrowing: sections.text, owner: owner, guardian: TextGuard(checksums: sums)),

@@ -10,7 +10,7 @@ public final class TextGuard: Sendable {
     /// Bytes that one checksum covers.
     public static let chunkSize = 1 << 16
 
-    private let checksums: [UInt32]
+    private let checksums: [UInt64]
     /// A bit a chunk: whether it was found good.
     private let good: Mutex<[UInt64]>
     private let state = Atomic<UInt8>(State.unknown.rawValue)
@@ -21,8 +21,8 @@ public final class TextGuard: Sendable {
         case damaged
     }
 
-    /// - Parameter checksums: CRC-32 of each chunk, in their order.
-    init(checksums: [UInt32]) {
+    /// - Parameter checksums: of each chunk, in their order.
+    init(checksums: [UInt64]) {
         self.checksums = checksums
         good = Mutex(Array(repeating: 0, count: (checksums.count + 63) / 64))
     }
@@ -48,7 +48,7 @@ public final class TextGuard: Sendable {
         let start = chunk * Self.chunkSize
         let end = min(start + Self.chunkSize, text.count)
         guard start < end,
-            Zlib.crc32(UnsafeRawBufferPointer(rebasing: text[start..<end])) == checksums[chunk]
+            BlockChecksum.of(UnsafeRawBufferPointer(rebasing: text[start..<end])) == checksums[chunk]
         else { return fail() }
         good.withLock { $0[word] |= bit }
         return true
@@ -72,9 +72,9 @@ public final class TextGuard: Sendable {
     }
 
     /// The checksums of a text's chunks. O(text).
-    static func checksums(of text: UnsafeRawBufferPointer) -> [UInt32] {
+    static func checksums(of text: UnsafeRawBufferPointer) -> [UInt64] {
         stride(from: 0, to: text.count, by: chunkSize).map { start in
-            Zlib.crc32(
+            BlockChecksum.of(
                 UnsafeRawBufferPointer(rebasing: text[start..<min(start + chunkSize, text.count)]))
         }
     }

@@ -11,14 +11,14 @@ import Compression
 ///     16  0x01020304            40  the file's size, 64 bits
 ///     20  CRC-32 of the header  48  the snapshot's generation, 64 bits
 ///
-/// Its CRC takes the CRC's own place for zero. Each entry of the table has a section's name and CRC-32, each
-/// of 32 bits, and its offset and length, each of 64. Sections begin at multiples of 64.
+/// Its CRC takes the CRC's own place for zero. Each entry of the table has a section's name, `BlockChecksum`,
+/// offset and length, each of 64 bits. Sections begin at multiples of 64.
 enum SectionFile {
     static let magic: [UInt8] = Array("clusterd".utf8)
     static let version: UInt32 = 1
     static let byteOrder: UInt32 = 0x0102_0304
     static let headerSize = 64
-    static let entrySize = 24
+    static let entrySize = 32
     static let alignment = 64
     static let mostSections = 1 << 16
 
@@ -28,7 +28,7 @@ enum SectionFile {
     }
 
     /// What has its own checksums, chunk by chunk, and is not looked at when a file is opened.
-    static let checkedElsewhere: UInt32 = 0
+    static let checkedElsewhere: UInt64 = 0
 
     /// Checks what all files of the state directory begin with.
     static func checkStart(_ bytes: UnsafeRawBufferPointer, _ kind: Kind, _ path: String) throws(StateDamage)
@@ -90,14 +90,14 @@ final class SectionFileWriter {
     }
 
     /// - Parameter checksum: nil works it out.
-    func add(_ name: UInt32, _ bytes: UnsafeRawBufferPointer, checksum: UInt32? = nil) throws(SourceError) {
+    func add(_ name: UInt32, _ bytes: UnsafeRawBufferPointer, checksum: UInt64? = nil) throws(SourceError) {
         offset = (offset + SectionFile.alignment - 1) / SectionFile.alignment * SectionFile.alignment
         try StateIO.write(bytes, to: file, at: offset, path: path)
         var entry = [UInt8](repeating: 0, count: SectionFile.entrySize)
-        SectionFile.store(name, at: 0, in: &entry)
-        SectionFile.store(checksum ?? Zlib.crc32(bytes), at: 4, in: &entry)
-        SectionFile.store(UInt64(offset), at: 8, in: &entry)
-        SectionFile.store(UInt64(bytes.count), at: 16, in: &entry)
+        SectionFile.store(UInt64(name), at: 0, in: &entry)
+        SectionFile.store(checksum ?? BlockChecksum.of(bytes), at: 8, in: &entry)
+        SectionFile.store(UInt64(offset), at: 16, in: &entry)
+        SectionFile.store(UInt64(bytes.count), at: 24, in: &entry)
         table += entry
         count += 1
         offset += bytes.count

@@ -11,7 +11,7 @@ struct SectionFileReader: Sendable {
     private let sections: [UInt32: Section]
 
     private struct Section {
-        let checksum: UInt32
+        let checksum: UInt64
         let range: Range<Int>
     }
 
@@ -50,12 +50,12 @@ struct SectionFileReader: Sendable {
         let entry = UnsafeRawBufferPointer(
             rebasing: table[place * SectionFile.entrySize..<(place + 1) * SectionFile.entrySize])
         let name = entry.loadUnaligned(fromByteOffset: 0, as: UInt32.self)
-        guard let offset = Int(exactly: entry.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
-            let length = Int(exactly: entry.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
+        guard let offset = Int(exactly: entry.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
+            let length = Int(exactly: entry.loadUnaligned(fromByteOffset: 24, as: UInt64.self)),
             offset >= SectionFile.headerSize, offset % SectionFile.alignment == 0, offset <= end,
             length <= end - offset
         else { throw StateDamage("\(path) has a section \(name) that lies outside of it") }
-        let checksum = entry.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
+        let checksum = entry.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
         return (name, Section(checksum: checksum, range: offset..<offset + length))
     }
 
@@ -75,7 +75,9 @@ struct SectionFileReader: Sendable {
         let damaged = Mutex<[UInt32]>([])
         DispatchQueue.concurrentPerform(iterations: names.count) { place in
             let name = names[place]
-            if Zlib.crc32(bytes(name)) != sections[name]?.checksum { damaged.withLock { $0.append(name) } }
+            if BlockChecksum.of(bytes(name)) != sections[name]?.checksum {
+                damaged.withLock { $0.append(name) }
+            }
         }
         if let name = damaged.withLock({ $0.min() }) {
             throw StateDamage("\(path) is damaged in its section \(name)")
