@@ -132,6 +132,19 @@ def restart(text, label, rows, load):
     rows.append((f"on disk, {label}", f"{size:.0f} MiB", f"the file {os.path.getsize(text) / 2**20:.0f} MiB", None))
 
 
+def watch(daemon, source, label, rows):
+    """What many watched viewports of a source that changes cost, and how old what they show is."""
+    for updates in (4, 100):
+        told = json.loads(daemon.control("bench", source, "--watch", "1000", "--updates", str(updates),
+                                         "--duration", "10", "--json")[1])
+        seconds, arrival = told["seconds"], told["arrivalMs"]
+        name = f"1,000 viewports, {updates} updates/s, {label}"
+        rows.append((f"{name}: an update answered to shown, p50; p99", f"{arrival['p50']:.1f} ms; {arrival['p99']:.1f} ms", "", None))
+        rows.append((f"{name}: changes sent", f"{told['changes'] / seconds:,.0f}/s", "", None))
+        rows.append((f"{name}: the daemon", f"{100 * told['processorSeconds'] / seconds:.0f}% of a core, "
+                     f"{told['memoryBytes'] / 2**20:.0f} MiB", "", None))
+
+
 AGGREGATES = [x for pair in (("sum", '["+",["get","value"]]'), ("best", '["max",["get","score"]]'),
                              ("worst", '["min",["get","score"]]'),
                              ("cafes", '["+",["case",["==",["get","category"],"cafe"],1,0]]'))
@@ -173,6 +186,7 @@ def measure(kind, count, python, rows, curve):
     daemon.control("delete", "loaded")
     imported, _ = daemon.control("import", "imported", text)
     rows.append((f"clusterctl import, {label}", f"{imported:.2f} s", "", None))
+    watch(daemon, "imported", label, rows)
     plain = json.loads(daemon.control("source", "imported", "--json")[1])["buildMs"]
     daemon.control("import", "aggregated", text, *AGGREGATES)
     with_four = json.loads(daemon.control("source", "aggregated", "--json")[1])["buildMs"]
