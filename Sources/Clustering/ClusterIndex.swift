@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
 
 /// Points clustered at every zoom, as supercluster 8 clusters them; immutable, and safe to share.
 ///
@@ -12,6 +13,11 @@ public final class ClusterIndex: Sendable {
     let spatial: Spatial
     /// Changes since; nil where there are none.
     let overlay: IndexOverlay?
+    /// The same for an index and all that updates make of it, and for no other of this process. Within a lineage
+    /// a cluster's ordinal always stands for the same cluster, if for any.
+    public let lineage: UInt64
+
+    private static let lineages = Atomic<UInt64>(0)
 
     /// Positions in the precision that the options ask for.
     enum Spatial: Sendable {
@@ -21,8 +27,9 @@ public final class ClusterIndex: Sendable {
 
     init(
         options: ClusteringOptions, pointCount: Int, columns: ClusterColumns, spatial: Spatial,
-        overlay: IndexOverlay? = nil
+        overlay: IndexOverlay? = nil, lineage: UInt64? = nil
     ) {
+        self.lineage = lineage ?? Self.lineages.add(1, ordering: .relaxed).newValue
         self.options = options
         self.basePointCount = pointCount
         self.columns = columns

@@ -52,6 +52,9 @@ extension FeatureStore {
     /// Whether all features lie in this store itself, one behind the other.
     public var isPlain: Bool { changes == nil }
 
+    /// Whether a place's feature is another than the first of its lineage there, or is gone, or came later.
+    public func isChanged(_ index: Int) -> Bool { changes?.place(of: index) != nil }
+
     /// How many features are others than in the plain store below, which keeps theirs too.
     public var changeCount: Int { changes?.places.count ?? 0 }
 

@@ -18,6 +18,9 @@ public final class FeatureStore: Sendable {
     let changes: FeatureChanges?
     /// When the features, the base's where there are changes, were last put in.
     let moments: FeatureMoments
+    /// The same for a store and all that are made of it by changes, and for no other of this process.
+    public let lineage: UInt64
+    private static let lineages = Atomic<UInt64>(0)
     /// Coordinates that reading has left, until they are asked for or given up.
     private let fresh: Mutex<FreshCoordinates?>
 
@@ -39,6 +42,7 @@ public final class FeatureStore: Sendable {
         self.blockStarts = blockStarts
         self.offsets = offsets
         self.changes = nil
+        lineage = Self.lineages.add(1, ordering: .relaxed).newValue
         self.fresh = Mutex(fresh)
     }
 
@@ -49,6 +53,7 @@ public final class FeatureStore: Sendable {
         blockStarts = changes.base.blockStarts
         offsets = changes.base.offsets
         moments = changes.base.moments
+        lineage = changes.base.lineage
         fresh = Mutex(nil)
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A session on the real daemon")
 struct ViewportSessionSocketTests {
-    @Test("its markers become what GetClusters gives, however the map moves", .timeLimit(.minutes(1)))
+    @Test("its markers become what GetClusters gives, however the map moves", .timeLimit(.minutes(10)))
     func moves() async throws {
         let daemon = try DaemonProcess()
         let raw = try daemon.client()

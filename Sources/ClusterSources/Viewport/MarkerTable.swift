@@ -20,10 +20,13 @@ struct Marker: Sendable, BitwiseCopyable, Equatable {
 
 /// The markers that a client has: what a change of its viewport is told against.
 ///
-/// Twenty-four bytes a marker. The empty table is a client's that has nothing yet.
+/// Twenty-four bytes a marker, and as much again for what it was made of. The empty table is a client's that has nothing yet.
 public struct MarkerTable: Sendable {
     /// By identity, then content, then occurrence.
     private(set) var markers: [Marker] = []
+
+    /// Of what the answer was made; nil where that is not remembered.
+    var memo: CandidateMemo?
 
     public init() {}
 

@@ -24,15 +24,33 @@ extension Revision {
             at: view.index.level(for: query.zoom), limit: query.limit ?? .max, into: &nodes)
         var writer = MarkerWriter(
             FeatureWriter(revision: self, view: view, output: query.output, cancellation: cancellation))
+        var new = nodes.count <= CandidateMemo.capacity ? CandidateMemo(of: self, view) : nil
+        var old = table.memo
+        if old?.holds(for: self, view) == false { old = nil }
         var candidates: [Candidate] = []
         candidates.reserveCapacity(nodes.count)
         for (place, node) in nodes.enumerated() {
             if place % query.output.checkInterval == 0 { try cancellation.stopIfCancelled() }
-            candidates.append(try writer.candidate(for: node, at: place))
+            let isLasting = isLasting(node, in: view)
+            var candidate = isLasting ? old?.candidate(for: node, at: place) : nil
+            if candidate == nil { candidate = try writer.candidate(for: node, at: place) }
+            guard let candidate else { continue }
+            if isLasting { new?.note(node, candidate) }
+            candidates.append(candidate)
         }
         let change = MarkerChange(from: table, to: candidates)
         try write(change, of: nodes, with: writer, query, isTruncated, into: &bytes, cancellation)
-        return change.table
+        var table = change.table
+        table.memo = new
+        return table
+    }
+
+    /// Whether a node is the same in all of this lineage that have it.
+    private func isLasting(_ node: Node, in view: View) -> Bool {
+        switch node {
+        case .cluster: true
+        case .point(let point): !store.isChanged(view.feature(of: point))
+        }
     }
 
     private func write(

@@ -96,7 +96,7 @@ extension ClusterIndex {
         guard let changed else { return nil }
         let index = ClusterIndex(
             options: options, pointCount: basePointCount, columns: columns, spatial: spatial,
-            overlay: IndexOverlay(changed))
+            overlay: IndexOverlay(changed), lineage: lineage)
         let end = changed.baseClusterCount + changed.clusters.count
         return IndexUpdate(
             index: index, made: UInt32(truncatingIfNeeded: first)..<UInt32(truncatingIfNeeded: end))

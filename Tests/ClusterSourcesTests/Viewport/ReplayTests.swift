@@ -11,6 +11,7 @@ import Testing
     private static let options = [
         "{}", #"{"minPoints":3,"maxZoom":6,"partitionBy":["get","category"]}"#,
         #"{"clusterProperties":{"sum":["+",["get","value"]],"kinds":["distinct",["get","category"]]},"weight":["+",1,["get","value"]]}"#,
+        #"{"clusterProperties":{"sum":["+",["get","value"]],"best":["max",["get","value"]]}}"#,
     ]
 
     @Test(arguments: 0..<6)
@@ -36,6 +37,31 @@ import Testing
         for place in watchers.indices {
             try watchers[place].look()
             #expect(try watchers[place].replay.features == watchers[place].wanted())
+        }
+    }
+
+    /// What has not changed since is not looked at again, however it came about.
+    @Test(arguments: 0..<4)
+    func watchersThatStayAreToldOfEachUpdate(_ seed: Int) throws {
+        var random = PythonRandom(seed: UInt32(seed + 50))
+        let source = try TestSource(options: Self.options[seed % 2 == 0 ? 0 : 3])
+        let points = GoldenDataset.points(kind: seed < 2 ? "c" : "d", count: 300, seed: UInt32(seed))
+        try source.load(list(points))
+        var watchers = [0, 2, 5, 9, 17].map { zoom in
+            Watcher(
+                source,
+                ClustersQuery(
+                    box: zoom == 5 ? Box(west: -60, south: -50, east: 60, north: 60) : .world,
+                    zoom: Double(zoom)))
+        }
+        for step in 0..<80 {
+            let way = [0, 1, 3, 3, 4, 4][Self.whole(&random, 6)]
+            try Self.change(source, points[Self.whole(&random, 300)], way, step)
+            if step == 50 { try source.load(list([points[0]]), mode: .append) }
+            for place in watchers.indices where random.random() < 0.7 {
+                try watchers[place].look()
+                #expect(try watchers[place].replay.features == watchers[place].wanted())
+            }
         }
     }
 
