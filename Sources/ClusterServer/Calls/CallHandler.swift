@@ -19,6 +19,33 @@ public protocol UnaryHandler: Sendable {
     /// Writes the JSON value that stands under `result`. What was written before an error is left out.
     /// On the pool it looks at `call` now and then, and gives up where that says so.
     func answer(_ params: Params, _ call: CallContext, into bytes: inout ByteWriter) throws(RPCError)
+
+    /// Both in one, for handlers whose answer goes on from what its place has found out already. On the
+    /// loop's thread; must be quick.
+    func prepare(_ params: Params) throws(RPCError) -> PreparedAnswer
+}
+
+/// Where a call is answered, and how.
+public struct PreparedAnswer: Sendable {
+    public let placement: Placement
+    /// As `UnaryHandler.answer`; to be called once.
+    public let answer: @Sendable (CallContext, inout ByteWriter) throws(RPCError) -> Void
+
+    public init(
+        placement: Placement,
+        answer: @escaping @Sendable (CallContext, inout ByteWriter) throws(RPCError) -> Void
+    ) {
+        self.placement = placement
+        self.answer = answer
+    }
+}
+
+extension UnaryHandler {
+    public func prepare(_ params: Params) throws(RPCError) -> PreparedAnswer {
+        PreparedAnswer(placement: try placement(params)) { (call, bytes) throws(RPCError) in
+            try answer(params, call, into: &bytes)
+        }
+    }
 }
 
 /// Answers a method whose client sends a stream of items.

@@ -15,15 +15,16 @@ extension ServerConnection {
             try checkRight(request.method)
             switch server.handler(of: request.method) {
             case .unary(let handler)?:
-                if try handler.placement(params) == .loop, !request.acceptsDeflate {
+                let prepared = try handler.prepare(params)
+                if prepared.placement == .loop, !request.acceptsDeflate {
                     let status = answer(request) { (bytes) throws(RPCError) in
                         try context.check()
-                        try handler.answer(params, context, into: &bytes)
+                        try prepared.answer(context, &bytes)
                     }
                     server.record(request, status, since: started)
                 } else {
                     add(request, context, started, .unary)
-                    runOnPool(request, handler, params, context)
+                    runOnPool(request, prepared, context)
                 }
             case .clientStream(let handler)?:
                 let stream = try handler.begin(params, context)
@@ -88,7 +89,7 @@ extension ServerConnection {
     // MARK: Unary calls on the pool
 
     private func runOnPool(
-        _ request: CallRequest, _ handler: any UnaryHandler, _ params: Params, _ context: CallContext
+        _ request: CallRequest, _ prepared: PreparedAnswer, _ context: CallContext
     ) {
         let (queue, lane) = lane(for: request)
         let loop = server.loop
@@ -99,7 +100,7 @@ extension ServerConnection {
             loop.work {
                 outcome.status = frame.write("result", into: &bytes.writer) { (writer) throws(RPCError) in
                     try context.check()
-                    try handler.answer(params, context, into: &writer)
+                    try prepared.answer(context, &writer)
                 }
             } completion: { [weak self] in
                 // What this answer holds counts before the next is begun.

@@ -9,15 +9,6 @@ extension ClusterService {
         let catalog = catalog
         return [
             (
-                "GetClusters",
-                SimpleHandler(
-                    SourceCatalog.clustersParams,
-                    place: { (params) throws(RPCError) in try catalog.placeClusters(params) },
-                    answer: { (params, call, bytes) throws(RPCError) in
-                        try catalog.clusters(params, call, &bytes)
-                    })
-            ),
-            (
                 "GetTile",
                 SimpleHandler(
                     ["source", "z", "x", "y", "encoding", "filter", "revision"],
@@ -49,28 +40,6 @@ extension SourceCatalog {
         return ClustersQuery(
             box: try Box(params), zoom: try params.number("zoom"), limit: limit.map { Int($0) },
             output: try output(params))
-    }
-
-    fileprivate func placeClusters(_ params: Params) throws(RPCError) -> Placement {
-        let query = try clustersQuery(params)
-        let revision = try revision(params)
-        guard let view = revision.readyView(filter(params), zoom: query.zoom),
-            query.output.include.isDisjoint(with: .costly)
-        else { return .pool }
-        let expected = min(view.expectedNodes(in: query.box, zoom: query.zoom), query.limit ?? .max)
-        return expected > ClusterService.shortListing ? .pool : .loop
-    }
-
-    fileprivate func clusters(
-        _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
-    ) throws(RPCError) {
-        let query = try clustersQuery(params)
-        let revision = try revision(params)
-        let filter = filter(params)
-        try answering(call) { () throws(SourceError) in
-            let view = try revision.view(filter, zoom: query.zoom, call.cancellation)
-            try revision.writeClusters(query, of: view, into: &bytes, call.cancellation)
-        }
     }
 
     private func tilePlace(_ params: Params) throws(RPCError) -> TilePlace {

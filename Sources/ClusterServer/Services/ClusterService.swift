@@ -12,6 +12,7 @@ struct ClusterService: Sendable {
         for (name, handler) in viewportHandlers + clusterHandlers {
             handlers["clusterd.v1.ClusterService/\(name)"] = .unary(catalog.checkingText(handler))
         }
+        handlers["clusterd.v1.ClusterService/GetClusters"] = .unary(ClustersHandler(catalog: catalog))
         handlers["clusterd.v1.ClusterService/WatchClusters"] = .serverStream(WatchHandler(catalog: catalog))
         return handlers
     }

@@ -39,8 +39,12 @@ struct SourceCatalog: Sendable {
 
     /// The data of now, where they are those that the caller asks for.
     func revision(_ params: Params) throws(RPCError) -> Revision {
+        try revision(params, of: try source(params))
+    }
+
+    /// The same of a source that is known already.
+    func revision(_ params: Params, of source: Source) throws(RPCError) -> Revision {
         let asked = try params.optionalInteger("revision", in: 0...(1 << 53))
-        let source = try source(params)
         try answering { () throws(SourceError) in try source.checkIntact() }
         let revision = source.revision
         try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
