@@ -2,6 +2,8 @@
 """Makes the data, runs clusterd and its peers on them, and writes a table and a picture. See Benchmarks/run."""
 import json, math, os, random, shutil, signal, socket, statistics, struct, subprocess, sys, tempfile, time
 
+import rate
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.join(ROOT, ".build", "release")
 BENCH = os.path.join(ROOT, "Benchmarks", ".build", "release", "ClusterBenchmarks")

@@ -43,6 +43,10 @@ def mount(*arguments):
     subprocess.run(["mount", *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+# What has to stay in sight: an installed program lies below /usr, one just built may lie anywhere.
+libraries = subprocess.run(["ldd", program], capture_output=True, text=True).stdout.split()
+needed = {os.path.realpath(path) for path in [program, *libraries] if path.startswith("/")}
+
 CLONE = {"PrivateMounts": 0x20000, "PrivateNetwork": 0x40000000, "PrivateIPC": 0x8000000, "ProtectHostname": 0x4000000}
 for name, flag in CLONE.items():
     if wants(name):
@@ -50,13 +54,18 @@ for name, flag in CLONE.items():
 if "PrivateMounts" in held:
     mount("--make-rprivate", "/")
 
+    def hide(options, *places):
+        """Puts empty folders over places, where the program and its libraries do not lie below one of them."""
+        if any(path.startswith(place + "/") for path in needed for place in places):
+            raise OSError("the program is there")
+        for place in places:
+            mount("-t", "tmpfs", "-o", options, "none", place)
+
     def private_tmp():
-        for place in ("/tmp", "/var/tmp"):
-            mount("-t", "tmpfs", "-o", "mode=1777", "none", place)
+        hide("mode=1777", "/tmp", "/var/tmp")
 
     def protect_home():
-        for place in ("/root", "/home"):
-            mount("-t", "tmpfs", "-o", "mode=0000,ro", "none", place)
+        hide("mode=0000,ro", "/root", "/home")
 
     def protect_system():
         mount("--bind", folder, folder)

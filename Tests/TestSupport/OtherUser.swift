@@ -7,6 +7,28 @@ public enum OtherUser {
     /// Whether this process may become another user.
     public static var isPossible: Bool { geteuid() == 0 }
 
+    /// Whether any user may run the programs built here: not so where they, or Swift's libraries, lie in
+    /// somebody's own folder.
+    public static var mayRunPrograms: Bool {
+        let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+        let libraries = maps.split(separator: "\n").compactMap { line in
+            line.firstIndex(of: "/").map { String(line[$0...]) }
+        }
+        let needed = [DaemonProcess.products.path] + libraries.filter { $0.contains("/libswift") }
+        return Set(needed.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }).allSatisfy(isOpen)
+    }
+
+    /// Whether everybody may pass through a folder and all above it.
+    private static func isOpen(_ folder: String) -> Bool {
+        var place = URL(fileURLWithPath: folder).resolvingSymlinksInPath()
+        while place.path != "/" {
+            var status = stat()
+            guard stat(place.path, &status) == 0, status.st_mode & 0o001 != 0 else { return false }
+            place.deleteLastPathComponent()
+        }
+        return true
+    }
+
     /// Runs a script of the example client as a user; what it prints, parsed.
     ///
     /// - Parameters:
