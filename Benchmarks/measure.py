@@ -188,8 +188,9 @@ def measure(kind, count, python, rows, curve):
     daemon.control("delete", "loaded")
     imported, _ = daemon.control("import", "imported", text)
     rows.append((f"clusterctl import, {label}", f"{imported:.2f} s", "", None))
-    watch(daemon, "imported", label, rows)
     plain = json.loads(daemon.control("source", "imported", "--json")[1])["buildMs"]
+    watch(daemon, "imported", label, rows)
+    daemon.control("delete", "imported")
     daemon.control("import", "aggregated", text, *AGGREGATES)
     with_four = json.loads(daemon.control("source", "aggregated", "--json")[1])["buildMs"]
     rows.append((f"build with four aggregates, {label}", f"{with_four:.0f} ms", f"without {plain:.0f} ms", with_four / plain))

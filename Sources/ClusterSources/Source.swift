@@ -248,6 +248,18 @@ extension Source {
         }
     }
 
+    private static let rounds = 6
+
+    private func follow(
+        _ updates: ArraySlice<FeatureUpdate>, on base: Revision, _ cancellation: Cancellation
+    ) throws(SourceError) -> Revision {
+        var revision = base
+        for update in updates {
+            revision = try update.apply(to: revision, owner: owner, isCounted: false, cancellation).0
+        }
+        return revision
+    }
+
     private func compact(_ base: Revision) {
         let cancellation = Cancellation { [self] in
             state.withLock { $0.updatesMeanwhile == nil || $0.isRetired }
@@ -255,13 +267,20 @@ extension Source {
         do throws(SourceError) {
             let maker = RevisionMaker(
                 options: base.options, shared: shared, owner: owner, cancellation: cancellation)
-            let whole = try maker.make(base.store.plain())
+            var revision = try maker.make(base.store.plain())
             guard !base.store.isDamaged else { throw reportDamage() }
+            var followed = 0
+            // Most of what came meanwhile is followed while more may come; only the rest makes updates wait.
+            for _ in 0..<Self.rounds {
+                guard let updates = state.withLock({ $0.updatesMeanwhile }), updates.count > followed else {
+                    break
+                }
+                revision = try follow(updates[followed...], on: revision, cancellation)
+                followed = updates.count
+            }
             try turn.take(cancellation) { () throws(SourceError) in
                 guard let updates = state.withLock({ $0.updatesMeanwhile }) else { return }
-                var revision = whole
-                for update in updates { revision = try update.apply(to: revision, owner: owner, .never).0 }
-                try publish(revision, at: nil)
+                try publish(follow(updates[followed...], on: revision, .never), at: nil)
             }
         } catch {
             // The changes answer as before; when they have grown as much again it is tried again. Where

@@ -15,7 +15,8 @@ public enum OtherUser {
             line.firstIndex(of: "/").map { String(line[$0...]) }
         }
         let needed = [DaemonProcess.products.path] + libraries.filter { $0.contains("/libswift") }
-        return Set(needed.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }).allSatisfy(isOpen)
+        return Set(needed.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }).allSatisfy(
+            isOpen)
     }
 
     /// Whether everybody may pass through a folder and all above it.

@@ -36,7 +36,9 @@ final class FrameTarget: FuzzTarget {
     }
 
     private func next(_ decoder: inout FrameDecoder, _ takesLarge: Bool) throws(RPCError) -> [UInt8]? {
-        if takesLarge, let frame = try decoder.takeLarge(from: 64, compressed: 16) { return try frame.text() }
+        if takesLarge, let frame = try decoder.takeLarge(from: 64, compressed: 16) {
+            return try frame.withText { Array($0) }
+        }
         return try decoder.next { Array($0) }
     }
 }

@@ -43,8 +43,8 @@ public struct FrameDecoder: Sendable {
         guard isCompressed else {
             return held.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[payload])) }
         }
-        let frame = HeldFrame(payload: Array(held[payload]), isCompressed: true, limit: limit)
-        return try frame.text().withUnsafeBytes(body)
+        let frame = HeldFrame(held[payload], isCompressed: true, limit: limit)
+        return try frame.withText(body)
     }
 
     /// Takes the next message as it was sent, where it is whole and takes long to read; nil for others, which
@@ -57,8 +57,14 @@ public struct FrameDecoder: Sendable {
         guard let (payload, isCompressed) = try nextPayload(),
             payload.count >= (isCompressed ? compressed : bytes)
         else { return nil }
-        start = payload.upperBound
-        return HeldFrame(payload: Array(held[payload]), isCompressed: isCompressed, limit: limit)
+        guard payload.upperBound == held.count else {
+            start = payload.upperBound
+            return HeldFrame(Array(held[payload])[...], isCompressed: isCompressed, limit: limit)
+        }
+        // Nothing has come after it: the bytes go as they are, uncopied.
+        let frame = HeldFrame(held[payload], isCompressed: isCompressed, limit: limit)
+        (held, start) = ([], 0)
+        return frame
     }
 
     /// Where the next whole frame's payload is.

@@ -3,11 +3,11 @@ import Compression
 
 /// A frame that was taken off its stream to be read elsewhere.
 public struct HeldFrame: Sendable, Equatable {
-    private let payload: [UInt8]
+    private let payload: ArraySlice<UInt8>
     private let isCompressed: Bool
     private let limit: Int
 
-    init(payload: [UInt8], isCompressed: Bool, limit: Int) {
+    init(_ payload: ArraySlice<UInt8>, isCompressed: Bool, limit: Int) {
         self.payload = payload
         self.isCompressed = isCompressed
         self.limit = limit
@@ -16,13 +16,15 @@ public struct HeldFrame: Sendable, Equatable {
     /// How many bytes it holds.
     public var count: Int { payload.count }
 
-    /// The message, inflated where it came compressed. After an error the stream that the frame came from
+    /// Lends the message, inflated where it came compressed. After an error the stream that the frame came from
     /// cannot be trusted any more.
     ///
     /// - Complexity: O(length), some hundred MB/s where it is to be inflated.
-    public func text() throws(RPCError) -> [UInt8] {
-        guard isCompressed else { return payload }
-        do throws(CompressionError) { return try inflated() } catch {
+    public func withText<Result>(
+        _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(RPCError) -> Result {
+        guard isCompressed else { return payload.withUnsafeBytes(body) }
+        do throws(CompressionError) { return try inflated().withUnsafeBytes(body) } catch {
             if case .limitExceeded = error {
                 throw RPCError(
                     .resourceExhausted,

@@ -130,6 +130,7 @@ extension ServerConnection {
             return settle()
         }
         calls[call.request.id] = nil
+        if calls.isEmpty { giveBackMemory() }
         machine.finish(call.request.id)
         forget(call, status: status)
         // Until the bytes are written, or counted as waiting.

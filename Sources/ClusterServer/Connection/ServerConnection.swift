@@ -37,6 +37,8 @@ final class ServerConnection {
     private var isTurn = false
     /// The bytes of a large message that the pool reads; what came after it waits for that.
     private var bytesBeingRead = 0
+    /// Kept from one large message to the next while calls are open: its memory is some ten times a message.
+    private var largeParser: LargeParser?
 
     init(_ socket: Connection, peer: Peer, use: UserUse, server: Server) {
         self.server = server
@@ -177,12 +179,14 @@ final class ServerConnection {
     private func readOnPool(_ frame: HeldFrame) {
         bytesBeingRead = frame.count
         let (queue, lane, loop) = (server.reading, PoolQueue.Lane(), server.loop)
+        let large = largeParser ?? LargeParser()
+        largeParser = large
         queue.run(in: lane) { [weak self] in
             guard let self, !self.socket.isClosed else { return queue.finished(in: lane) }
             let outcome = ReadOutcome()
             loop.work {
                 outcome.result = Result { () throws(RPCError) in
-                    try frame.text().withUnsafeBytes { Self.read($0, JSONParser()) }
+                    try frame.withText { Self.read($0, large.parser) }
                 }
             } completion: { [weak self] in
                 queue.finished(in: lane)
@@ -190,6 +194,17 @@ final class ServerConnection {
             }
         }
     }
+
+    /// A parser that is lent to the pool, one message after the other.
+    ///
+    /// A connection's next message waits for the one before it, and libuv's hand-over orders the threads; that
+    /// is why it may be shared.
+    private final class LargeParser: @unchecked Sendable {
+        let parser = JSONParser()
+    }
+
+    /// To be called when no call is open.
+    func giveBackMemory() { largeParser = nil }
 
     /// What one thread writes and another reads after libuv's hand-over, which orders the two; that is why it
     /// may be shared.

@@ -54,7 +54,7 @@ struct FeatureUpdate: Sendable {
     /// Makes the revision that a base becomes by the update, looking only at what changes where that is
     /// known how; else everything is clustered anew. The answers are the same either way, ids apart.
     func apply(
-        to base: Revision, owner: UInt32?, _ cancellation: Cancellation
+        to base: Revision, owner: UInt32?, isCounted: Bool = true, _ cancellation: Cancellation
     ) throws(SourceError) -> (Revision, UpdatePlan) {
         let start = ContinuousClock.now
         let shared = base.shared
@@ -73,7 +73,7 @@ struct FeatureUpdate: Sendable {
         let live = try LiveUpdate(
             base: base, update: self, plan: plan, identifiers: index, cancellation: cancellation
         ).make(since: start)
-        shared.updates.count(isFollowed: live != nil)
+        if isCounted { shared.updates.count(isFollowed: live != nil) }
         if let live { return (live, plan) }
         return (try maker.make(FeatureStore.joining(plan.slices(old: base.store, new: store))), plan)
     }
