@@ -16,7 +16,8 @@ func benchmarkUpdates(_ source: Source, longitudes: [Double], latitudes: [Double
             bytes.append(integer: point)
             bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
             bytes.append(
-                number: min(180, longitudes[point] + Double.random(in: -0.002...0.002, using: &random)))
+                number: max(
+                    -180, min(180, longitudes[point] + Double.random(in: -0.002...0.002, using: &random))))
             bytes.append(",")
             bytes.append(number: latitudes[point] + Double.random(in: -0.002...0.002, using: &random))
             bytes.append("]},\"properties\":{\"name\":\"moved\"}}")

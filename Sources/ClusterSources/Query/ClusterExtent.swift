@@ -21,7 +21,7 @@ struct ClusterExtent {
         var nearest = Double.infinity
         for place in 0..<leaves.count {
             let feature = view.feature(of: leaves[place])
-            let (longitude, latitude) = (store.longitude(feature), store.latitude(feature))
+            let (longitude, latitude) = store.coordinates(feature)
             west = min(west, longitude)
             east = max(east, longitude)
             south = min(south, latitude)

@@ -102,11 +102,8 @@ extension Revision {
         switch node {
         case .cluster(let cluster): return view.index.unitPosition(of: cluster)
         case .point(let point):
-            let feature = view.feature(of: point)
-            return (
-                Projection.x(longitude: store.longitude(feature)),
-                Projection.y(latitude: store.latitude(feature))
-            )
+            let (longitude, latitude) = store.coordinates(view.feature(of: point))
+            return (Projection.x(longitude: longitude), Projection.y(latitude: latitude))
         }
     }
 

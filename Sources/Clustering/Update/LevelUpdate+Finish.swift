@@ -13,10 +13,15 @@ extension LevelUpdate {
         let (plans, dying) = plan()
         var next: [Departure] = departed.filter { !isMade($0.parent) }
         var arrivals: [NodeKey] = []
-        let inPlans = Set(plans.flatMap { [$0.origin] + $0.members })
-        for key in affected(plans, dying) {
+        var inPlans = NumberMap()
+        for plan in plans {
+            inPlans.set(plan.origin.rawValue, 0)
+            for member in plan.members { inPlans.set(member.rawValue, 0) }
+        }
+        affected(plans, dying).forEach { number, _ in
+            let key = NodeKey(rawValue: number)
             let passedBefore = isOld(key) && !isMade(updater.state.parent(of: key))
-            let passesNow = isUnclaimed(key) && !inPlans.contains(key) && !keepsCluster(key, dying)
+            let passesNow = isUnclaimed(key) && inPlans[number] == nil && !keepsCluster(key, dying)
             if passedBefore && !passesNow { next.append(updater.departure(key)) }
             if passesNow && !passedBefore { arrivals.append(key) }
         }
@@ -40,13 +45,14 @@ extension LevelUpdate {
     }
 
     /// Nodes that may go on otherwise than before.
-    private func affected(_ plans: [Plan], _ dying: Set<Int>) -> Set<NodeKey> {
-        var keys = Set(fates.keys)
-        for plan in plans { keys.insert(plan.origin) }
+    private func affected(_ plans: [Plan], _ dying: Set<Int>) -> NumberMap {
+        var keys = NumberMap()
+        forEachFate { key, _ in keys.set(key.rawValue, 0) }
+        for plan in plans { keys.set(plan.origin.rawValue, 0) }
         for cluster in dying {
             for position in 0..<updater.state.childCount(ofCluster: cluster) {
                 let child = updater.state.child(position, ofCluster: cluster)
-                if isOld(child) { keys.insert(child) }
+                if isOld(child) { keys.set(child.rawValue, 0) }
             }
         }
         return keys
@@ -55,7 +61,7 @@ extension LevelUpdate {
     /// The clusters to be made, in order, and those that are no more.
     private func plan() -> ([Plan], Set<Int>) {
         var joined: [NodeKey: [NodeKey]] = [:]
-        for (key, claim) in fates {
+        forEachFate { key, claim in
             if case .claimed(let claimant) = claim { joined[claimant, default: []].append(key) }
         }
         let (touched, certain) = touched()
@@ -89,9 +95,9 @@ extension LevelUpdate {
             }
         }
         for departure in departed where isMade(departure.parent) { touch(departure.parent) }
-        for (key, claim) in fates {
+        forEachFate { key, claim in
             let old = oldClaim(key)
-            guard old != claim else { continue }
+            guard old != claim else { return }
             if old != nil, isMade(updater.state.parent(of: key)) { touch(updater.state.parent(of: key)) }
             switch claim {
             case .unclaimed: touched.insert(key)
@@ -113,7 +119,7 @@ extension LevelUpdate {
         if let cluster {
             for position in 1..<max(1, updater.state.childCount(ofCluster: cluster)) {
                 let child = updater.state.child(position, ofCluster: cluster)
-                if isOld(child), fates[child] == nil { members.append(child) }
+                if isOld(child), fate(of: child) == nil { members.append(child) }
             }
         }
         let state = updater.state

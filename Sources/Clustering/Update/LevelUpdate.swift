@@ -15,18 +15,21 @@ final class LevelUpdate<Scalar: Coordinate> {
         case claimed(NodeKey)
     }
 
+    /// No node's key: ordinals end before.
+    private static var free: UInt32 { .max - 1 }
+
     let updater: IndexUpdater<Scalar>
     let zoom: Int
     let departed: [Departure]
     let arrived: [NodeKey]
     private let radius: LevelRadius<Scalar>
-    /// Nodes that are gone, or are others now under the same key.
-    private(set) var departedKeys: Set<NodeKey>
-    private(set) var arrivedKeys: Set<NodeKey>
-    /// The new fates of all nodes that were looked at.
-    private(set) var fates: [NodeKey: Claim] = [:]
+    /// By key: nodes that departed or arrived, and those that are others now under the same key.
+    private var changed = NumberMap()
+    /// By key, the new fates of all nodes that were looked at: the claimant's key, or `free`.
+    private var fates = NumberMap()
     private var waiting = OrderHeap()
-    private var known: Set<NodeKey> = []
+    /// By key: nodes that wait, or were looked at.
+    private var known = NumberMap()
     /// Clusters whose origin departed and has a successor, which grew from the same point: by that point.
     private var bereft: [UInt32: Int] = [:]
     /// Unclaimed nodes that had been claimed, or were not there.
@@ -38,9 +41,34 @@ final class LevelUpdate<Scalar: Coordinate> {
         self.departed = departed
         self.arrived = arrived
         radius = LevelRadius(updater.state.options.unitRadius(at: zoom))
-        departedKeys = Set(departed.map(\.key))
-        arrivedKeys = Set(arrived)
         newClaimants = ShownNodes(cell: Double(radius.reach))
+        for departure in departed { changed.set(departure.key.rawValue, 0) }
+        for key in arrived { changed.set(key.rawValue, 0) }
+    }
+
+    /// The new fate of a node; nil for one that was not looked at.
+    @inline(__always) func fate(of key: NodeKey) -> Claim? {
+        fates[key.rawValue].map { $0 == Self.free ? .unclaimed : .claimed(NodeKey(rawValue: $0)) }
+    }
+
+    private func setFate(_ claim: Claim, of key: NodeKey) {
+        switch claim {
+        case .unclaimed: fates.set(key.rawValue, Self.free)
+        case .claimed(let claimant): fates.set(key.rawValue, claimant.rawValue)
+        }
+    }
+
+    func forEachFate(_ body: (NodeKey, Claim) -> Void) {
+        fates.forEach { key, fate in
+            body(
+                NodeKey(rawValue: key),
+                fate == Self.free ? .unclaimed : .claimed(NodeKey(rawValue: fate)))
+        }
+    }
+
+    /// Whether a node is unclaimed, where it was so before.
+    @inline(__always) private func isStillUnclaimed(_ key: NodeKey) -> Bool {
+        fates[key.rawValue].map { $0 == Self.free } ?? true
     }
 
     /// Finds the new fates; false where that costs too much.
@@ -67,7 +95,7 @@ final class LevelUpdate<Scalar: Coordinate> {
 
     /// Whether a node was at the level before, and is still.
     @inline(__always) func isOld(_ key: NodeKey) -> Bool {
-        !departedKeys.contains(key) && !arrivedKeys.contains(key)
+        changed[key.rawValue] == nil
     }
 
     /// What the pass had made of a node that is still there; nil for one that arrived.
@@ -80,11 +108,12 @@ final class LevelUpdate<Scalar: Coordinate> {
     }
 
     func isUnclaimed(_ key: NodeKey) -> Bool {
-        (fates[key] ?? oldClaim(key)) == .unclaimed
+        (fate(of: key) ?? oldClaim(key)) == .unclaimed
     }
 
     private func wait(_ key: NodeKey) {
-        guard known.insert(key).inserted else { return }
+        guard known[key.rawValue] == nil else { return }
+        known.set(key.rawValue, 0)
         waiting.push(key, order: updater.state.order(of: key))
     }
 
@@ -98,7 +127,7 @@ final class LevelUpdate<Scalar: Coordinate> {
     private func look(at key: NodeKey) -> Bool {
         let old = oldClaim(key)
         let new = claim(on: key)
-        fates[key] = new
+        setFate(new, of: key)
         guard old != new else { return true }
         let left = old == nil ? bereft[updater.state.order(of: key)] : nil
         if case .claimed = new {
@@ -116,11 +145,11 @@ final class LevelUpdate<Scalar: Coordinate> {
     private func inherit(_ cluster: Int, _ key: NodeKey) {
         for position in 1..<max(1, updater.state.childCount(ofCluster: cluster)) {
             let child = updater.state.child(position, ofCluster: cluster)
-            guard isOld(child), !known.contains(child) else { continue }
+            guard isOld(child), known[child.rawValue] == nil else { continue }
             let (x, y) = updater.compared(child)
             if reaches(key, x, y, updater.state.partition(of: child)) {
-                known.insert(child)
-                fates[child] = .claimed(key)
+                known.set(child.rawValue, 0)
+                setFate(.claimed(key), of: child)
             } else {
                 wait(child)
             }
@@ -135,12 +164,18 @@ final class LevelUpdate<Scalar: Coordinate> {
         var claimant: NodeKey?
         // Claimants are found by what has become of them: a cluster's centre is within the radius of the
         // node that it grew from, as all that it is the mean of are.
-        let reach = 2 * Double(radius.reach) + 4 * Scalar.roundingSlack
-        updater.visit(UnitBox(around: x, y, reach: reach), level: zoom) { node, _, _ in
+        // One that went on as it was is its own origin, which has to be within the radius itself.
+        let slack = 4 * Scalar.roundingSlack
+        let near = Double(radius.reach) + slack
+        let far = 2 * Double(radius.reach) + slack
+        updater.visit(UnitBox(around: x, y, reach: far), level: zoom) { node, nodeX, nodeY in
+            let isMadeHere = node.isCluster && updater.state.zoom(ofCluster: node.number) == zoom
+            let (dx, dy) = (nodeX - x, nodeY - y)
+            guard dx * dx + dy * dy <= (isMadeHere ? far * far : near * near) else { return }
             let order = updater.state.order(of: node)
             guard order < first else { return }
-            let origin = origin(of: node)
-            guard isOld(origin), (fates[origin] ?? .unclaimed) == .unclaimed, reaches(origin, x, y, part)
+            let origin = isMadeHere ? updater.state.child(0, ofCluster: node.number) : node
+            guard isOld(origin), isStillUnclaimed(origin), reaches(origin, x, y, part)
             else {
                 return
             }
@@ -151,12 +186,6 @@ final class LevelUpdate<Scalar: Coordinate> {
             if order < first, reaches(entry.key, x, y, part) { (claimant, first) = (entry.key, order) }
         }
         return claimant.map { .claimed($0) } ?? .unclaimed
-    }
-
-    /// The node of the level below from which a node of this zoom's own level came.
-    @inline(__always) private func origin(of node: NodeKey) -> NodeKey {
-        guard node.isCluster, updater.state.zoom(ofCluster: node.number) == zoom else { return node }
-        return updater.state.child(0, ofCluster: node.number)
     }
 
     /// Whether a claimant's exact place is within the radius of another's compared one, and of its part.
@@ -178,13 +207,13 @@ final class LevelUpdate<Scalar: Coordinate> {
         var visited = 0
         updater.visit(UnitBox(around: x, y, reach: Double(radius.reach)), level: zoom + 1) { node, x, y in
             visited += 1
-            guard node != key, !known.contains(node), updater.state.order(of: node) > order,
+            guard node != key, known[node.rawValue] == nil, updater.state.order(of: node) > order,
                 reaches(key, x, y, updater.state.partition(of: node))
             else { return }
             // Whoever is claimed by one before this node stays so, unless that one changes, which lets it
             // look again in any case.
             if case .claimed(let claimant)? = oldClaim(node), isOld(claimant),
-                (fates[claimant] ?? .unclaimed) == .unclaimed, updater.state.order(of: claimant) < order
+                isStillUnclaimed(claimant), updater.state.order(of: claimant) < order
             {
                 return
             }
