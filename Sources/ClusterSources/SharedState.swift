@@ -6,10 +6,11 @@ import Synchronization
 final class SharedState: Sendable {
     let limits: SourceLimits
     let filteredViews: FilteredViewCache
-    let hullUses = CacheUses()
+    /// How often a hull was kept when asked for.
+    let hullUses = OutcomeCounts()
     let memory: MemoryBudget
-    /// How updates of single features were done.
-    let updates = UpdateCounts()
+    /// How often updates could follow their changes; else everything was clustered anew.
+    let updates = OutcomeCounts()
     /// Where sources are kept; nil: nowhere.
     let directory: StateDirectory?
     /// Told what became of the sources' files beside calls.

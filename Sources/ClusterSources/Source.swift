@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
 import Synchronization
 
 /// One named set of points: its options and the revision that answers now.
@@ -129,8 +128,10 @@ public final class Source: Sendable {
     }
 
     /// Runs a body in the source's turn: no change comes between.
-    func inTurn<Result>(_ body: () throws(SourceError) -> Result) throws(SourceError) -> Result {
-        try turn.take(.never, body)
+    func inTurn<Result>(
+        _ cancellation: Cancellation = .never, _ body: () throws(SourceError) -> Result
+    ) throws(SourceError) -> Result {
+        try turn.take(cancellation, body)
     }
 
     private func begin() throws(SourceError) -> Revision {
@@ -207,6 +208,33 @@ public final class Source: Sendable {
         state.withLock { if $0.revision === revision { $0.oldest = moment } }
     }
 
+    /// Begins to gather updates while changes are worked into a whole; the revision to be worked on, nil where
+    /// that is under way or there is nothing to be done.
+    func beginCompaction() -> Revision? {
+        state.withLock { state in
+            guard state.updatesMeanwhile == nil, !state.isRetired, !state.revision.isPlain else { return nil }
+            state.updatesMeanwhile = []
+            return state.revision
+        }
+    }
+
+    /// What was gathered; nil where nothing is, or other data have come instead.
+    var updatesMeanwhile: [FeatureUpdate]? {
+        state.withLock { $0.isRetired ? nil : $0.updatesMeanwhile }
+    }
+
+    /// How large changes must have grown before they are worked in.
+    var compactionFloor: Int { state.withLock { $0.compactionFloor } }
+
+    /// Ends a compaction that has failed: it is tried again at `floor`. Where other data came instead, there
+    /// is nothing to be tried.
+    func giveUpCompaction(until floor: Int) {
+        state.withLock { state in
+            state.compactionFloor = state.updatesMeanwhile == nil ? 0 : floor
+            state.updatesMeanwhile = nil
+        }
+    }
+
     /// Whether the source has been deleted.
     public var isRetired: Bool { state.withLock { $0.isRetired } }
 
@@ -218,82 +246,4 @@ public final class Source: Sendable {
         }
         observers.tell()
     }
-}
-
-/// Working changes into a whole, beside queries and further updates.
-///
-/// Copying and searching the changes makes updates slower as they grow; so now and then the features are
-/// clustered as a whole, off to the side, and updates that came meanwhile are followed on that. The features
-/// are the same, but clusters get the ids of a fresh load; so it is a new revision.
-extension Source {
-    private func compactIfGrown(_ revision: Revision) {
-        let growth = revision.growth
-        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 32))
-        guard growth > most, state.withLock({ growth > $0.compactionFloor }) else { return }
-        guard let base = beginCompaction() else { return }
-        DispatchQueue.global(qos: .utility).async { self.compact(base) }
-    }
-
-    /// Works changes in at once; for tests.
-    func compact() {
-        if let base = beginCompaction() { compact(base) }
-    }
-
-    /// The revision to begin with; nil where that is under way or there is nothing to be done.
-    private func beginCompaction() -> Revision? {
-        state.withLock { state in
-            guard state.updatesMeanwhile == nil, !state.isRetired, !state.revision.isPlain else { return nil }
-            state.updatesMeanwhile = []
-            return state.revision
-        }
-    }
-
-    private static let rounds = 6
-
-    private func follow(
-        _ updates: ArraySlice<FeatureUpdate>, on base: Revision, _ cancellation: Cancellation
-    ) throws(SourceError) -> Revision {
-        var revision = base
-        for update in updates {
-            revision = try update.apply(to: revision, owner: owner, isCounted: false, cancellation).0
-        }
-        return revision
-    }
-
-    private func compact(_ base: Revision) {
-        let cancellation = Cancellation { [self] in
-            state.withLock { $0.updatesMeanwhile == nil || $0.isRetired }
-        }
-        do throws(SourceError) {
-            let maker = RevisionMaker(
-                options: base.options, shared: shared, owner: owner, cancellation: cancellation)
-            var revision = try maker.make(base.store.plain())
-            guard !base.store.isDamaged else { throw reportDamage() }
-            var followed = 0
-            // Most of what came meanwhile is followed while more may come; only the rest makes updates wait.
-            for _ in 0..<Self.rounds {
-                guard let updates = state.withLock({ $0.updatesMeanwhile }), updates.count > followed else {
-                    break
-                }
-                revision = try follow(updates[followed...], on: revision, cancellation)
-                followed = updates.count
-            }
-            try turn.take(cancellation) { () throws(SourceError) in
-                guard let updates = state.withLock({ $0.updatesMeanwhile }) else { return }
-                try publish(follow(updates[followed...], on: revision, .never), at: nil)
-            }
-        } catch {
-            // The changes answer as before; when they have grown as much again it is tried again. Where
-            // other data came instead, there is nothing to be tried.
-            state.withLock { state in
-                state.compactionFloor = state.updatesMeanwhile == nil ? 0 : 2 * base.growth
-                state.updatesMeanwhile = nil
-            }
-        }
-    }
-}
-
-extension Revision {
-    /// How much lies beside what was built as a whole, in nodes and features.
-    fileprivate var growth: Int { view.index.overlaySize + store.changeCount }
 }

@@ -125,7 +125,10 @@ public final class SourceRegistry: Sendable {
 
     /// How many updates of single features only looked at what they changed, and how many had to cluster a
     /// whole source anew; over all sources.
-    public var updateCounts: (followed: Int, rebuilt: Int) { shared.updates.values }
+    public var updateCounts: (followed: Int, rebuilt: Int) {
+        let counts = shared.updates.counts
+        return (counts.yes, counts.no)
+    }
 
     /// Bytes that the cached indexes of filtered features hold, over all sources.
     public var filterCacheBytes: Int { shared.filteredViews.bytes }

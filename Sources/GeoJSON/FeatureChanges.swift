@@ -14,13 +14,16 @@ final class FeatureChanges: Sendable {
     let places: [UInt32: Place]
     /// Without changes themselves.
     let stores: [FeatureStore]
+    /// How many features the stores have, those included that are no place's any more.
+    let rowCount: Int
     /// How many features are gone.
     let goneCount: Int
 
-    init(base: FeatureStore, places: [UInt32: Place], stores: [FeatureStore]) {
+    init(base: FeatureStore, places: [UInt32: Place], stores: [FeatureStore], rowCount: Int) {
         self.base = base
         self.places = places
         self.stores = stores
+        self.rowCount = rowCount
         goneCount = places.values.lazy.filter { $0.store == .max }.count
     }
 
@@ -33,6 +36,32 @@ final class FeatureChanges: Sendable {
     @inline(__always) func place(of index: Int) -> Place? {
         guard let number = UInt32(exactly: index) else { return nil }
         return places[number]
+    }
+
+    /// The same changes in one store, once most rows of the stores are no place's any more.
+    ///
+    /// Updates of the same features would otherwise keep all that these ever were. Copies what is left, O(1) a
+    /// row that has come since the last time.
+    func gatheredIfSparse() -> FeatureChanges {
+        guard rowCount > 2 * (places.count - goneCount) + Self.sparseRows else { return self }
+        let living = places.filter { $0.value.store != .max }.sorted { $0.key < $1.key }
+        let slices = living.map { _, place in
+            FeatureSlice(store: stores[Int(place.store)], rows: Int(place.row)..<Int(place.row) + 1)
+        }
+        var places = places
+        for (row, (place, _)) in living.enumerated() {
+            places[place] = Place(store: 0, row: UInt32(truncatingIfNeeded: row))
+        }
+        return FeatureChanges(
+            base: base, places: places, stores: [FeatureStore.joining(slices)], rowCount: slices.count)
+    }
+
+    private static let sparseRows = 1024
+
+    /// The places among some rows that changed, ascending. O(the fewer of rows and changes), and sorting.
+    func changedPlaces(in rows: Range<Int>) -> [Int] {
+        if rows.count < places.count { return rows.filter { place(of: $0) != nil } }
+        return places.keys.lazy.map { Int($0) }.filter(rows.contains).sorted()
     }
 }
 
@@ -55,7 +84,7 @@ extension FeatureStore {
     /// Whether a place's feature is another than the first of its lineage there, or is gone, or came later.
     public func isChanged(_ index: Int) -> Bool { changes?.place(of: index) != nil }
 
-    /// How many features are others than in the plain store below, which keeps theirs too.
+    /// How many features are others than the plain store below has, or are gone.
     public var changeCount: Int { changes?.places.count ?? 0 }
 
     /// A store with some features replaced or taken away and others put behind; this one stays as it is.
@@ -66,7 +95,7 @@ extension FeatureStore {
     ///   - replacements: places of this store, each once.
     ///   - additions: rows of `store` that come last, in this order.
     ///   - store: a plain store.
-    /// - Complexity: O(all changes since the plain store).
+    /// - Complexity: O(all changes since the plain store); now and then their features are copied.
     public func changing(
         _ replacements: [FeatureReplacement], adding additions: [Int], from store: FeatureStore
     ) -> FeatureStore {
@@ -81,10 +110,10 @@ extension FeatureStore {
         for (position, row) in additions.enumerated() {
             places[UInt32(truncatingIfNeeded: count + position)] = place(row)
         }
-        return FeatureStore(
-            changes: FeatureChanges(
-                base: changes?.base ?? self, places: places, stores: (changes?.stores ?? []) + [store]),
-            count: count + additions.count)
+        let changed = FeatureChanges(
+            base: changes?.base ?? self, places: places, stores: (changes?.stores ?? []) + [store],
+            rowCount: (changes?.rowCount ?? 0) + store.count)
+        return FeatureStore(changes: changed.gatheredIfSparse(), count: count + additions.count)
     }
 
     /// The places of the features that there are, ascending; nil where that is all places.
@@ -103,9 +132,8 @@ extension FeatureStore {
         guard let changes else { return [FeatureSlice(store: self, rows: rows)] }
         var slices: [FeatureSlice] = []
         var start = rows.lowerBound
-        for number in changes.places.keys.sorted() {
-            let place = Int(number)
-            guard rows.contains(place), let change = changes.places[number] else { continue }
+        for place in changes.changedPlaces(in: rows) {
+            guard let change = changes.place(of: place) else { continue }
             if start < place { slices.append(FeatureSlice(store: changes.base, rows: start..<place)) }
             if change.store != .max {
                 let row = Int(change.row)

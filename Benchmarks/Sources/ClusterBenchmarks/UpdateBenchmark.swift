@@ -20,7 +20,8 @@ func benchmarkUpdates(_ source: Source, longitudes: [Double], latitudes: [Double
                     -180, min(180, longitudes[point] + Double.random(in: -0.002...0.002, using: &random))))
             bytes.append(",")
             bytes.append(number: latitudes[point] + Double.random(in: -0.002...0.002, using: &random))
-            bytes.append("]},\"properties\":{\"name\":\"moved\"}}")
+            bytes.append(
+                "]},\"properties\":{\"name\":\"moved\",\"category\":\"cafe\",\"value\":7,\"score\":1.5}}")
         }
         bytes.append("]")
         return bytes
@@ -38,16 +39,27 @@ func benchmarkUpdates(_ source: Source, longitudes: [Double], latitudes: [Double
     }
     let town = cells.values.max { $0.count < $1.count } ?? []
     report("points in the densest town's middle, 0.05 degrees square", Double(town.count), "points")
-    for (name, places) in [("at random places", Array(longitudes.indices)), ("in the densest town", town)] {
-        for count in [1, 10, 100, 1000] where count <= places.count {
-            var failure: (any Error)?
-            let time = Stopwatch.sample(count == 1000 ? 15 : 100) { _ in
-                let points = Set((0..<count).map { _ in places.randomElement(using: &random) ?? 0 })
-                do { try update(Array(points)) } catch { failure = error }
+    let places = [("at random places", Array(longitudes.indices)), ("in the densest town", town)]
+    try sample(places, "")
+    let four = """
+        {"clusterProperties":{"sum":["+",["get","value"]],"best":["max",["get","score"]],\
+        "worst":["min",["get","score"]],"cafes":["+",["case",["==",["get","category"],"cafe"],1,0]]}}
+        """
+    _ = try source.update(options: SourceOptions(reading: JSONReader.parse(four)), .never)
+    try sample(places, ", four aggregates")
+
+    func sample(_ kinds: [(name: String, places: [Int])], _ variant: String) throws {
+        for (name, places) in kinds {
+            for count in [1, 10, 100, 1000] where count <= places.count {
+                var failure: (any Error)?
+                let time = Stopwatch.sample(count == 1000 ? 15 : 100) { _ in
+                    let points = Set((0..<count).map { _ in places.randomElement(using: &random) ?? 0 })
+                    do { try update(Array(points)) } catch { failure = error }
+                }
+                if let failure { throw failure }
+                report("update of \(count) features \(name)\(variant)", time.median / 1e6, "ms")
+                report("update of \(count) features \(name)\(variant), 99th percentile", time.p99 / 1e6, "ms")
             }
-            if let failure { throw failure }
-            report("update of \(count) features \(name)", time.median / 1e6, "ms")
-            report("update of \(count) features \(name), 99th percentile", time.p99 / 1e6, "ms")
         }
     }
 }

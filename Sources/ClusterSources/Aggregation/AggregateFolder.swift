@@ -22,9 +22,9 @@ struct AggregateFolder {
         case .simple(let simple, let initial) where simple.isNumeric:
             column = .numbers(numbers(simple, initial, values, &errors))
         case .simple(let simple, let initial):
-            column = .flags(flags(isAll: simple == .all, initial, values, &errors))
+            column = .flags(flags(simple, initial, values, &errors))
         case .mean: column = means(values)
-        case .count: column = .counts(counts(values))
+        case .count: column = .counts(foldUp(values.presences) { $0 &+ $1 })
         case .distinct: column = .labels(LabelAggregate(values, isHistogram: false))
         case .histogram: column = .labels(LabelAggregate(values, isHistogram: true))
         case .reduce:
@@ -37,9 +37,7 @@ struct AggregateFolder {
         _ simple: ClusterProperty.Operator, _ initial: JSONValue?, _ values: RowValues,
         _ errors: inout [String: Int]
     ) -> [Double] {
-        let points = zip(values.numbers, values.kinds).map { $1 == .number ? $0 : Double.nan }
-        // Not a number stands for null, which makes the whole null.
-        var folded = foldUp(points) { a, b in a.isNaN || b.isNaN ? .nan : simple.fold(a, b) }
+        var folded = foldUp(values.foldableNumbers) { simple.foldNumbers($0, $1) }
         let nulls = folded.lazy.filter(\.isNaN).count
         if nulls > 0 {
             errors["Expected value to be of type number, but found null instead.", default: 0] += nulls
@@ -51,31 +49,22 @@ struct AggregateFolder {
     }
 
     private func flags(
-        isAll: Bool, _ initial: JSONValue?, _ values: RowValues, _ errors: inout [String: Int]
+        _ simple: ClusterProperty.Operator, _ initial: JSONValue?, _ values: RowValues,
+        _ errors: inout [String: Int]
     ) -> [UInt8] {
-        let decisive: UInt8 = isAll ? 0 : 1
-        let others = values.others.map { $0 == .bool(true) ? 1 : $0 == .bool(false) ? 0 : UInt8(2) }
-        let points = values.kinds.indices.map { place in
-            values.kinds[place] == .other ? others[Int(values.numbers[place])] : 2
-        }
-        var folded = foldUp(points) { a, b in a == decisive || a == 2 ? a : b }
+        var folded = foldUp(values.foldableFlags) { simple.foldFlags($0, $1) }
         let nulls = folded.lazy.filter { $0 == 2 }.count
         if nulls > 0 {
             errors["Expected value to be of type boolean, but found null instead.", default: 0] += nulls
         }
-        if case .bool(let flag)? = initial, (flag ? 1 : 0) == decisive {
-            folded = Array(repeating: decisive, count: folded.count)
+        if case .bool(let flag)? = initial, (flag ? 1 : 0) == simple.decisive {
+            folded = Array(repeating: simple.decisive, count: folded.count)
         }
         return folded
     }
 
     private func means(_ values: RowValues) -> AggregateColumn {
-        let sums = foldUp(zip(values.numbers, values.kinds).map { $1 == .number ? $0 : 0 }) { $0 + $1 }
-        return .means(sums: sums, counts: foldUp(values.kinds.map { $0 == .number ? 1 : 0 }) { $0 &+ $1 })
-    }
-
-    private func counts(_ values: RowValues) -> [UInt32] {
-        foldUp(values.kinds.map { $0 == .null ? 0 : 1 }) { $0 &+ $1 }
+        .means(sums: foldUp(values.summands) { $0 + $1 }, counts: foldUp(values.numberCounts) { $0 &+ $1 })
     }
 
     /// Folds values of points up; clusters' come out by ordinal.

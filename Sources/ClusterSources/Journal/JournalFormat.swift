@@ -3,12 +3,12 @@ import Compression
 
 /// How a journal lies in its file.
 ///
-/// The header is that of all files of the state directory, with whether the journal goes on where the one
-/// before it ends at 24 (32 bits), the number of its snapshot's revision at 32 and the generation of the snapshot that it follows at 48. At 64 stands up
-/// to where records are known to be on disk, 64 bits, and that number's CRC-32; it is brought up to date
-/// after each sync, so that a record that is bad before that place is damage, and one behind it was never
-/// acknowledged. Records begin at 128: length, number from 1, each of 64 bits, the CRC-32 of these and the
-/// payload, the CRC-32 of these alone, and the payload.
+/// The header is that of all files of the state directory, with, at 24, whether the journal goes on where the
+/// one before it ends (32 bits), at 32 the number of its snapshot's revision, and at 48 the generation of the
+/// snapshot that it follows (64 bits each). At 64 stands up to where records are known to be on disk, 64 bits,
+/// and that number's CRC-32; it is brought up to date after each sync, so that a record that is bad before that
+/// place is damage, and one behind it was never acknowledged. Records begin at 128: length, number from 1, each
+/// of 64 bits, the CRC-32 of these and the payload, the CRC-32 of these alone, and the payload.
 enum JournalFormat {
     static let markOffset = 64
     static let start = 128

@@ -89,12 +89,6 @@ struct JournalWriter: Sendable {
     }
 
     private func write(_ bytes: [UInt8], at offset: Int) throws(SourceError) {
-        var failure: SourceError?
-        bytes.withUnsafeBytes { bytes in
-            do throws(SourceError) {
-                try StateIO.write(bytes, to: file, at: offset, path: path)
-            } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try StateIO.write(bytes, to: file, at: offset, path: path)
     }
 }

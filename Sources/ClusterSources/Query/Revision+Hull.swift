@@ -29,7 +29,7 @@ extension Revision {
         of cluster: ClusterOrdinal, in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> ConvexHull {
         if let kept = view.hulls.hull(of: cluster) {
-            shared.hullUses.count(hit: true)
+            shared.hullUses.count(true)
             return kept
         }
         let leaves = view.index.leaves(of: cluster)
@@ -37,7 +37,7 @@ extension Revision {
         guard let hull = ConvexHull.hull(of: places, isCancelled: { cancellation.isCancelled }) else {
             throw .cancelled
         }
-        if view.hulls.keep(hull, of: cluster, points: leaves.count) { shared.hullUses.count(hit: false) }
+        if view.hulls.keep(hull, of: cluster, points: leaves.count) { shared.hullUses.count(false) }
         return hull
     }
 }

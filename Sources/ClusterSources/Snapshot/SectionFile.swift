@@ -129,12 +129,6 @@ final class SectionFileWriter {
     }
 
     private func write(_ bytes: [UInt8], at offset: Int) throws(SourceError) {
-        var failure: SourceError?
-        bytes.withUnsafeBytes { bytes in
-            do throws(SourceError) {
-                try StateIO.write(bytes, to: file, at: offset, path: path)
-            } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try StateIO.write(bytes, to: file, at: offset, path: path)
     }
 }

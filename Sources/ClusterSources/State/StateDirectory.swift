@@ -81,13 +81,7 @@ public final class StateDirectory: Sendable {
         let (new, final) = (path + "/new-revision", path + "/revision")
         let file = try StateIO.create(new)
         let text = Array(String(lastRevision).utf8)
-        var failure: SourceError?
-        text.withUnsafeBytes { bytes in
-            do throws(SourceError) { try StateIO.write(bytes, to: file, at: 0, path: new) } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
+        try StateIO.write(text, to: file, at: 0, path: new)
         try StateIO.sync(file, path: new)
         try StateIO.rename(new, to: final)
         try StateIO.syncDirectory(path)

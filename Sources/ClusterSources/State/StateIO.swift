@@ -34,6 +34,18 @@ enum StateIO {
         }
     }
 
+    static func write(
+        _ bytes: [UInt8], to file: FileDescriptor, at offset: Int, path: String
+    ) throws(SourceError) {
+        var failure: SourceError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(SourceError) { try write(bytes, to: file, at: offset, path: path) } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
     private static let largestWrite = 1 << 26
 
     /// Returns once what was written to the file is on disk.

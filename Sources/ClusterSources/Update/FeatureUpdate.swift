@@ -73,7 +73,7 @@ struct FeatureUpdate: Sendable {
         let live = try LiveUpdate(
             base: base, update: self, plan: plan, identifiers: index, cancellation: cancellation
         ).make(since: start)
-        if isCounted { shared.updates.count(isFollowed: live != nil) }
+        if isCounted { shared.updates.count(live != nil) }
         if let live { return (live, plan) }
         return (try maker.make(FeatureStore.joining(plan.slices(old: base.store, new: store))), plan)
     }

@@ -28,6 +28,11 @@ struct LiveAggregates {
         guard !view.aggregates.isEmpty else { return [] }
         let points = childPoints
         let rows = try rows(of: points)
+        // A point is a child of one cluster.
+        let fold = LiveFold(
+            update: update, index: update.index,
+            rows: Dictionary(
+                points.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first }))
         var aggregates: [NamedAggregate] = []
         for aggregate in view.aggregates {
             guard
@@ -36,9 +41,6 @@ struct LiveAggregates {
                 })?.property
             else { return nil }
             guard let values = property.map.values(rows) else { throw .cancelled }
-            let fold = LiveFold(
-                update: update, index: update.index,
-                rows: Dictionary(uniqueKeysWithValues: points.enumerated().map { ($1, $0) }))
             guard values.errors.isEmpty, let made = fold.fold(property, aggregate, values) else { return nil }
             aggregates.append(NamedAggregate(name: aggregate.name, column: aggregate.column, made: made))
         }
@@ -78,42 +80,28 @@ private struct LiveFold {
         case (.simple(let simple, _), .numbers(let base)):
             var made: [Double] = []
             if case .numbers(let earlier)? = aggregate.made { made = earlier }
-            let points = zip(values.numbers, values.kinds).map { $1 == .number ? $0 : Double.nan }
-            fold(points, base, &made) { a, b in a.isNaN || b.isNaN ? .nan : simple.fold(a, b) }
+            fold(values.foldableNumbers, base, &made) { simple.foldNumbers($0, $1) }
             return made.contains(where: \.isNaN) ? nil : .numbers(made)
         case (.simple(let simple, _), .flags(let base)):
             var made: [UInt8] = []
             if case .flags(let earlier)? = aggregate.made { made = earlier }
-            let decisive: UInt8 = simple == .all ? 0 : 1
-            fold(flags(values), base, &made) { a, b in a == decisive || a == 2 ? a : b }
+            fold(values.foldableFlags, base, &made) { simple.foldFlags($0, $1) }
             return made.contains(2) ? nil : .flags(made)
         case (.mean, .means(let sums, let counts)):
             var (madeSums, madeCounts): ([Double], [UInt32]) = ([], [])
             if case .means(let earlierSums, let earlierCounts)? = aggregate.made {
                 (madeSums, madeCounts) = (earlierSums, earlierCounts)
             }
-            fold(zip(values.numbers, values.kinds).map { $1 == .number ? $0 : 0 }, sums, &madeSums) {
-                $0 + $1
-            }
-            fold(values.kinds.map { $0 == .number ? 1 : 0 }, counts, &madeCounts) { $0 &+ $1 }
+            fold(values.summands, sums, &madeSums) { $0 + $1 }
+            fold(values.numberCounts, counts, &madeCounts) { $0 &+ $1 }
             return .means(sums: madeSums, counts: madeCounts)
         case (.count, .counts(let base)):
             var made: [UInt32] = []
             if case .counts(let earlier)? = aggregate.made { made = earlier }
-            fold(values.kinds.map { $0 == .null ? 0 : 1 }, base, &made) { $0 &+ $1 }
+            fold(values.presences, base, &made) { $0 &+ $1 }
             return .counts(made)
         default:
             return nil
-        }
-    }
-
-    private func flags(_ values: RowValues) -> [UInt8] {
-        values.kinds.indices.map { place in
-            guard values.kinds[place] == .other else { return 2 }
-            switch values.others[Int(values.numbers[place])] {
-            case .bool(let flag): return flag ? 1 : 0
-            default: return 2
-            }
         }
     }
 

@@ -181,8 +181,6 @@ extension OverlayState {
         return mask & (1 << UInt32(level)) != 0
     }
 
-    func shown(at level: Int) -> ShownNodes { levels[level - options.minimumZoom] }
-
     /// Whether the base itself has a node at a level.
     func isInBase(_ key: NodeKey, at level: Int) -> Bool {
         let parent: UInt32

@@ -34,7 +34,6 @@ public struct PointChanges: Sendable {
 
     public init() {}
 
-    public var isEmpty: Bool { removed.isEmpty && moved.isEmpty && added.isEmpty }
     public var count: Int { removed.count + moved.count + added.count }
 }
 

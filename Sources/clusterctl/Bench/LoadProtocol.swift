@@ -18,6 +18,30 @@ protocol LoadProtocol {
     mutating func receive(_ bytes: UnsafeRawBufferPointer, _ report: (LoadAnswer) -> Void)
 }
 
+/// What is still to come of an answer whose head was read: counted, not kept.
+private struct AnswerRest {
+    private var left = 0
+    private var answer = LoadAnswer(slot: 0, bytes: 0, isError: false)
+
+    var isLeft: Bool { left > 0 }
+
+    /// Begins to wait for so many bytes of an answer, which is reported at once where there are none.
+    mutating func begin(_ answer: LoadAnswer, _ count: Int, _ report: (LoadAnswer) -> Void) {
+        (self.answer, left) = (answer, count)
+        if left == 0 { report(answer) }
+    }
+
+    /// Passes over what has come of it from `place` on, and reports it where that is all.
+    mutating func pass(
+        _ bytes: UnsafeRawBufferPointer, _ place: inout Int, _ report: (LoadAnswer) -> Void
+    ) {
+        let passed = min(left, bytes.count - place)
+        left -= passed
+        place += passed
+        if left == 0 { report(answer) }
+    }
+}
+
 /// clusterd's frames. The slot travels as the call's id.
 struct ClusterdLoad: LoadProtocol {
     /// Enough of a message to tell its id, and a result from an error.
@@ -28,8 +52,7 @@ struct ClusterdLoad: LoadProtocol {
     private var next: Int
     private var head: [UInt8] = []
     private var length = 0
-    private var skip = 0
-    private var current = LoadAnswer(slot: 0, bytes: 0, isError: false)
+    private var rest = AnswerRest()
 
     /// - Parameter first: which request to begin with, so that connections do not ask the same in step.
     init(requests: [[UInt8]], first: Int) {
@@ -53,11 +76,8 @@ struct ClusterdLoad: LoadProtocol {
     mutating func receive(_ bytes: UnsafeRawBufferPointer, _ report: (LoadAnswer) -> Void) {
         var place = 0
         while place < bytes.count {
-            if skip > 0 {
-                let passed = min(skip, bytes.count - place)
-                skip -= passed
-                place += passed
-                if skip == 0 { report(current) }
+            if rest.isLeft {
+                rest.pass(bytes, &place, report)
                 continue
             }
             let wanted = head.count < 5 ? 5 : min(Self.headLength, 5 + length)
@@ -75,10 +95,9 @@ struct ClusterdLoad: LoadProtocol {
             .prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
         let id = digits.reduce(0) { ($0 &* 10) &+ Int($1 - UInt8(ascii: "0")) }
         let isResult = message[digits.endIndex...].starts(with: ",\"result\"".utf8)
-        current = LoadAnswer(slot: id - 1, bytes: 5 + length, isError: !isResult)
-        skip = 5 + length - head.count
+        let left = 5 + length - head.count
         head.removeAll(keepingCapacity: true)
-        if skip == 0 { report(current) }
+        rest.begin(LoadAnswer(slot: id - 1, bytes: 5 + length, isError: !isResult), left, report)
     }
 }
 
@@ -88,8 +107,7 @@ struct RedisLoad: LoadProtocol {
     private var waiting: [Int] = []
     private var first = 0
     private var line: [UInt8] = []
-    private var skip = 0
-    private var current = LoadAnswer(slot: 0, bytes: 0, isError: false)
+    private var rest = AnswerRest()
 
     init(key: String) { request = Self.command(["GET", key]) }
 
@@ -106,11 +124,8 @@ struct RedisLoad: LoadProtocol {
     mutating func receive(_ bytes: UnsafeRawBufferPointer, _ report: (LoadAnswer) -> Void) {
         var place = 0
         while place < bytes.count {
-            if skip > 0 {
-                let passed = min(skip, bytes.count - place)
-                skip -= passed
-                place += passed
-                if skip == 0 { report(current) }
+            if rest.isLeft {
+                rest.pass(bytes, &place, report)
                 continue
             }
             line.append(bytes[place])
@@ -129,9 +144,8 @@ struct RedisLoad: LoadProtocol {
             waiting.removeFirst(first)
             first = 0
         }
-        current = LoadAnswer(slot: slot, bytes: line.count + body, isError: length < 0)
-        skip = body
+        let answer = LoadAnswer(slot: slot, bytes: line.count + body, isError: length < 0)
         line.removeAll(keepingCapacity: true)
-        if skip == 0 { report(current) }
+        rest.begin(answer, body, report)
     }
 }

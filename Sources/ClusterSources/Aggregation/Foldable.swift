@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+import Expressions
+
+/// Points' values as aggregates fold them: for all clusters of a build, or for those that an update made.
+extension RowValues {
+    /// Numbers; not a number stands for null, which makes a whole cluster's null.
+    var foldableNumbers: [Double] { zip(numbers, kinds).map { $1 == .number ? $0 : .nan } }
+
+    /// 0 false, 1 true, 2 null.
+    var foldableFlags: [UInt8] {
+        let others = others.map { $0 == .bool(true) ? 1 : $0 == .bool(false) ? 0 : UInt8(2) }
+        return kinds.indices.map { kinds[$0] == .other ? others[Int(numbers[$0])] : 2 }
+    }
+
+    /// What a mean sums up.
+    var summands: [Double] { zip(numbers, kinds).map { $1 == .number ? $0 : 0 } }
+
+    /// 1 for a number, 0 for anything else.
+    var numberCounts: [UInt32] { kinds.map { $0 == .number ? 1 : 0 } }
+
+    /// 1 for what is not null.
+    var presences: [UInt32] { kinds.map { $0 == .null ? 0 : 1 } }
+}
+
+extension ClusterProperty.Operator {
+    /// Folds numbers of which one may be null.
+    @inline(__always) func foldNumbers(_ a: Double, _ b: Double) -> Double {
+        a.isNaN || b.isNaN ? .nan : fold(a, b)
+    }
+
+    /// Folds `foldableFlags` by `all` or `any`.
+    @inline(__always) func foldFlags(_ a: UInt8, _ b: UInt8) -> UInt8 { a == decisive || a == 2 ? a : b }
+
+    /// The flag after which no other counts.
+    var decisive: UInt8 { self == .all ? 0 : 1 }
+}

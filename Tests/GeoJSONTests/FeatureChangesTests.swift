@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import GeoJSON
+
+@Suite("Features replaced, taken away and added")
+struct FeatureChangesTests {
+    private func numbered(_ numbers: Range<Int>) throws -> FeatureStore {
+        try store("[" + numbers.map { feature("\($0)") }.joined(separator: ",") + "]")
+    }
+
+    @Test("what replaced features were is not kept for ever, and the others stay what they are")
+    func sparse() throws {
+        var changed = try numbered(0..<10)
+        changed = changed.changing(
+            [FeatureReplacement(place: 7, row: nil), FeatureReplacement(place: 8, row: 0)], adding: [1],
+            from: try numbered(100..<102))
+        var most = 0
+        for round in 0..<5000 {
+            changed = changed.changing(
+                [FeatureReplacement(place: 3, row: 0), FeatureReplacement(place: 4, row: 1)], adding: [],
+                from: try numbered(1000 + 2 * round..<1002 + 2 * round))
+            most = max(most, changed.changes?.stores.count ?? 0)
+        }
+        #expect(most < 1024)
+        #expect(changed.count == 11 && changed.livingPlaces == [0, 1, 2, 3, 4, 5, 6, 8, 9, 10])
+        #expect(changed.changeCount == 5)
+        let expected = [0, 1, 2, 10998, 10999, 5, 6, 100, 9, 101].map { feature("\($0)") }
+        let plain = changed.plain()
+        #expect((0..<plain.count).map { plain.text($0) } == expected)
+        #expect(changed.livingPlaces?.map { changed.text(Int($0)) } == expected)
+    }
+
+    @Test("rows come as runs of plain stores, whether few of them or all are asked for")
+    func slices() throws {
+        let base = try numbered(0..<2000)
+        let replaced = (0..<100).map { FeatureReplacement(place: 20 * $0, row: $0 % 3 == 0 ? nil : $0) }
+        let changed = base.changing(replaced, adding: [], from: try numbered(5000..<5100))
+        func texts(_ rows: Range<Int>) -> [String] {
+            changed.plainSlices(rows).flatMap { slice in slice.rows.map { slice.store.text($0) } }
+        }
+        let all = texts(0..<2000)
+        #expect(all.count == 2000 - 34)
+        #expect(all == (0..<2000).flatMap { texts($0..<$0 + 1) })
+        #expect(all == stride(from: 0, to: 2000, by: 50).flatMap { texts($0..<$0 + 50) })
+        #expect(texts(20..<22) == [feature("5001"), feature("21")])
+    }
+}
