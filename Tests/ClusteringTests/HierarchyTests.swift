@@ -88,18 +88,6 @@ struct HierarchyTests {
         for zoom in 0...17 { #expect(one.seen(at: zoom) == ["p0"]) }
     }
 
-    @Test("a build can be cancelled")
-    func cancelled() {
-        let places = [1.0, 2, 3]
-        _ = places.withUnsafeBufferPointer { places in
-            #expect(throws: ClusteringError.cancelled) {
-                try ClusterIndex.build(
-                    longitudes: places, latitudes: places, options: ClusteringOptions(), isCancelled: { true }
-                )
-            }
-        }
-    }
-
     @Test(
         "options out of range are refused",
         arguments: [

@@ -70,7 +70,8 @@ enum PointSet: String, CaseIterable, Sendable {
 extension ClusterIndex {
     static func build(
         _ places: [Position], _ options: ClusteringOptions, weights: [Double]? = nil,
-        partitions: [UInt32]? = nil, threads: Int = 1
+        partitions: [UInt32]? = nil, threads: Int = 1,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> ClusterIndex {
         let longitudes = places.map(\.longitude)
         let latitudes = places.map(\.latitude)
@@ -78,7 +79,7 @@ extension ClusterIndex {
             try latitudes.withUnsafeBufferPointer { latitudes in
                 try build(
                     longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
-                    options: options, threads: threads)
+                    options: options, threads: threads, isCancelled: isCancelled)
             }
         }
     }

@@ -10,7 +10,8 @@ struct ClaimResolver<Scalar: Coordinate> {
     /// By position, of claimed nodes: the position of the claimant.
     let claimants: UnsafeMutablePointer<UInt32>
 
-    /// Resolves all shares, side by side as far as no node waits for another share, then the rest.
+    /// Resolves all shares, side by side as far as no node waits for another share, then the rest. Stops where
+    /// nobody waits any more.
     func run(_ sweep: NeighbourSweep<Scalar>, parallel: Parallel) {
         let found = sweep.found
         let shares = found.count
@@ -18,6 +19,7 @@ struct ClaimResolver<Scalar: Coordinate> {
             var stack: [UInt32] = []
             let share = found[index]
             for item in 0..<share.pendingCount {
+                if parallel.stops(at: item) { return }
                 resolve(share.pending.base[item], within: share.range, found, &stack)
             }
         }
@@ -32,6 +34,7 @@ struct ClaimResolver<Scalar: Coordinate> {
         }
         for share in found {
             for item in 0..<share.pendingCount {
+                if parallel.stops(at: item) { return }
                 resolve(share.pending.base[item], within: whole, found, &stack)
             }
         }

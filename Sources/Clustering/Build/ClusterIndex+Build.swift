@@ -9,12 +9,12 @@ extension ClusterIndex {
     ///   - weights: a number above 0 for each point, by which clusters' centres are weighted.
     ///   - partitions: a number for each point; only points with the same one cluster together.
     ///   - threads: how many cores may be used; the outcome does not depend on it.
-    ///   - isCancelled: asked several times a zoom, from the calling thread.
+    ///   - isCancelled: asked every few milliseconds, from any thread; once true it has to stay so.
     /// - Complexity: about O(points × log(clusters)); a million points take some hundred milliseconds.
     public static func build(
         longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
         weights: [Double]? = nil, partitions: [UInt32]? = nil, options: ClusteringOptions, threads: Int = 1,
-        isCancelled: () -> Bool = { false }
+        isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(ClusteringError) -> ClusterIndex {
         try options.validate()
         let count = longitudes.count
@@ -27,23 +27,11 @@ extension ClusterIndex {
         guard count < Int(UInt32.max / 2) else { throw .tooManyPoints(count) }
         let inputs = PointInputs(
             longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions)
-        let parallel = Parallel(threads: threads)
-        var failure: ClusteringError?
-        let index = withoutActuallyEscaping(isCancelled) { isCancelled -> ClusterIndex? in
-            do throws(ClusteringError) {
-                switch options.precision {
-                case .float:
-                    return try assemble(Float.self, inputs, options, parallel, isCancelled) { .float($0) }
-                case .double:
-                    return try assemble(Double.self, inputs, options, parallel, isCancelled) { .double($0) }
-                }
-            } catch {
-                failure = error
-                return nil
-            }
+        let parallel = Parallel(threads: threads, isCancelled: isCancelled)
+        switch options.precision {
+        case .float: return try assemble(Float.self, inputs, options, parallel) { .float($0) }
+        case .double: return try assemble(Double.self, inputs, options, parallel) { .double($0) }
         }
-        guard let index else { throw failure ?? .cancelled }
-        return index
     }
 
     private struct PointInputs {
@@ -55,7 +43,7 @@ extension ClusterIndex {
 
     private static func assemble<Scalar: Coordinate>(
         _: Scalar.Type, _ inputs: PointInputs, _ options: ClusteringOptions, _ parallel: Parallel,
-        _ isCancelled: @escaping () -> Bool, _ wrap: (SpatialIndex<Scalar>) -> Spatial
+        _ wrap: (SpatialIndex<Scalar>) -> Spatial
     ) throws(ClusteringError) -> ClusterIndex {
         let count = inputs.longitudes.count
         let x = Scratch<Scalar>(capacity: count)
@@ -71,14 +59,15 @@ extension ClusterIndex {
         }
         let builder = IndexBuilder<Scalar>(
             x: x, y: y, pointCount: count, weights: inputs.weights, partitions: inputs.partitions,
-            options: options, parallel: parallel, isCancelled: isCancelled)
+            options: options, parallel: parallel)
+        try parallel.stopIfCancelled()
         try builder.run()
-        if isCancelled() { throw .cancelled }
+        try parallel.stopIfCancelled()
         let table = builder.table
-        let spatial = SpatialOrder<Scalar>(
+        let spatial = try SpatialOrder<Scalar>(
             table: table, pointX: x, pointY: y, options: options, parallel: parallel
         ).make()
-        if isCancelled() { throw .cancelled }
+        try parallel.stopIfCancelled()
         let (leaves, starts, leafCount) = LeafOrder.make(table)
         return ClusterIndex(
             options: options, pointCount: count,

@@ -15,13 +15,16 @@ struct CrowdedClaims<Scalar: Coordinate> {
     /// Returns the positions of all claimed nodes, ascending.
     ///
     /// - Parameter orders: one more than the greatest order of a node.
-    func run(orders: Int) -> (positions: Scratch<UInt32>, count: Int) {
+    func run(orders: Int, parallel: Parallel) throws(ClusteringError) -> (
+        positions: Scratch<UInt32>, count: Int
+    ) {
         let positions = Scratch(repeating: NodeNumber.none, count: orders)
         for position in 0..<list.count {
             positions.base[Int(list.entries[position].order)] = UInt32(truncatingIfNeeded: position)
             fates[position] = Fate.pending
         }
         for order in 0..<orders {
+            if parallel.stops(at: order) { throw .cancelled }
             let position = Int(positions.base[order])
             if positions.base[order] == NodeNumber.none || fates[position] != Fate.pending { continue }
             fates[position] = Fate.free

@@ -7,7 +7,6 @@
 struct IndexBuilder<Scalar: Coordinate> {
     let options: ClusteringOptions
     let parallel: Parallel
-    let isCancelled: () -> Bool
     let table: ClusterTable
     let pointX: Scratch<Scalar>
     let pointY: Scratch<Scalar>
@@ -21,11 +20,10 @@ struct IndexBuilder<Scalar: Coordinate> {
 
     init(
         x: Scratch<Scalar>, y: Scratch<Scalar>, pointCount: Int, weights: [Double]?, partitions: [UInt32]?,
-        options: ClusteringOptions, parallel: Parallel, isCancelled: @escaping () -> Bool
+        options: ClusteringOptions, parallel: Parallel
     ) {
         self.options = options
         self.parallel = parallel
-        self.isCancelled = isCancelled
         pointX = x
         pointY = y
         table = ClusterTable(
@@ -57,21 +55,17 @@ struct IndexBuilder<Scalar: Coordinate> {
         var arrivals: [Arrival] = []
         var zoom = options.maximumZoom
         while zoom >= options.minimumZoom {
-            try stopIfCancelled()
+            try parallel.stopIfCancelled()
             let radius = LevelRadius<Scalar>(options.unitRadius(at: zoom))
             list.advance(fates: arrivals.isEmpty ? nil : fates.base, height: radius.rowHeight) { target in
                 place(arrivals, target)
             }
-            try stopIfCancelled()
+            try parallel.stopIfCancelled()
             let first = table.count
             arrivals = try cluster(list, zoom: zoom, radius: radius)
             table.ranges[zoom] = UInt32(truncatingIfNeeded: first)..<UInt32(truncatingIfNeeded: table.count)
             zoom -= 1
         }
-    }
-
-    private func stopIfCancelled() throws(ClusteringError) {
-        if isCancelled() { throw .cancelled }
     }
 
     /// A cluster just made, and its order in the next level.
@@ -96,15 +90,15 @@ struct IndexBuilder<Scalar: Coordinate> {
             pointCount: UInt32(truncatingIfNeeded: pointCount), x: UnsafePointer(table.x.base),
             y: UnsafePointer(table.y.base))
         try claim(list, centers, radius)
-        try stopIfCancelled()
+        try parallel.stopIfCancelled()
         guard !groups.claimants.isEmpty else { return [] }
         var (grown, tooSmall) = judge(list)
         grown.withUnsafeMutableBufferPointer { buffer in sortByOrder(buffer) }
         tooSmall.sort()
         alive.recount()
-        try stopIfCancelled()
+        try parallel.stopIfCancelled()
         form(grown, list, zoom: zoom)
-        try stopIfCancelled()
+        try parallel.stopIfCancelled()
         var passedOn: [[UInt32]] = []
         if !tooSmall.isEmpty { passedOn = orderPassedOn(tooSmall, list, centers, radius) }
         settle(grown, list)
@@ -125,11 +119,12 @@ struct IndexBuilder<Scalar: Coordinate> {
         if !isCrowded(list, radius),
             sweep.run(list, centers: centers, radius: radius, fates: fates.base, parallel: parallel)
         {
-            try stopIfCancelled()
+            try parallel.stopIfCancelled()
             ClaimResolver(
                 entries: list.entries, heads: UnsafePointer(sweep.heads.base), fates: fates.base,
                 claimants: claimants.base
             ).run(sweep, parallel: parallel)
+            try parallel.stopIfCancelled()
             groups.gather(claimantOf: claimants.base) { body in
                 for share in sweep.found {
                     for item in 0..<share.pendingCount {
@@ -140,9 +135,10 @@ struct IndexBuilder<Scalar: Coordinate> {
             }
             return
         }
-        let (claimed, count) = CrowdedClaims(
+        try parallel.stopIfCancelled()
+        let (claimed, count) = try CrowdedClaims(
             list: list, centers: centers, radius: radius, fates: fates.base, claimants: claimants.base
-        ).run(orders: alive.limit)
+        ).run(orders: alive.limit, parallel: parallel)
         groups.gather(claimantOf: claimants.base) { body in
             for index in 0..<count { body(claimed.base[index]) }
         }

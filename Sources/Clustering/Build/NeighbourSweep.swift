@@ -38,8 +38,8 @@ final class NeighbourSweep<Scalar: Coordinate> {
     /// More comparisons a node than this, at the mean, and the level is too crowded for lists of neighbours.
     static var crowded: Int { 64 }
 
-    /// Fills `fates` with `.free` and `.pending`. False where the level is too crowded to go on; then
-    /// nothing of the outcome is of use.
+    /// Fills `fates` with `.free` and `.pending`. False where the level is too crowded to go on, or nobody waits
+    /// any more; then nothing of the outcome is of use.
     func run(
         _ list: LevelList<Scalar>, centers: Centers<Scalar>, radius: LevelRadius<Scalar>,
         fates: UnsafeMutablePointer<UInt8>, parallel: Parallel
@@ -62,7 +62,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
                 (fates + range.lowerBound).update(repeating: Fate.free, count: range.count)
                 var walk = SweepWalk(
                     list: list, centers: centers, radius: radius, fates: fates, heads: self.heads.base,
-                    found: outcome[share])
+                    parallel: parallel, found: outcome[share])
                 walk.run()
                 outcome[share] = walk.found
             }
@@ -113,6 +113,7 @@ private struct SweepWalk<Scalar: Coordinate> {
     let radius: LevelRadius<Scalar>
     let fates: UnsafeMutablePointer<UInt8>
     let heads: UnsafeMutablePointer<UInt32>
+    let parallel: Parallel
     var found: NeighbourSweep<Scalar>.Found
 
     mutating func run() {
@@ -132,6 +133,10 @@ private struct SweepWalk<Scalar: Coordinate> {
             let belowEnd = hasBelow ? Int(starts[row + 2]) : rowEnd
             let last = min(rowEnd, end)
             while position < last {
+                if parallel.stops(at: position) {
+                    found.overflowed = true
+                    return
+                }
                 let entry = entries[position]
                 let east = entry.x + reach
                 var candidate = position + 1

@@ -4,8 +4,25 @@ import Dispatch
 /// Work split over the machine's cores; what is computed never depends on how many there are.
 struct Parallel {
     let threads: Int
+    /// Asked from any thread; once true it stays so.
+    let isCancelled: @Sendable () -> Bool
 
-    init(threads: Int) { self.threads = max(1, threads) }
+    init(threads: Int, isCancelled: @escaping @Sendable () -> Bool = { false }) {
+        self.threads = max(1, threads)
+        self.isCancelled = isCancelled
+    }
+
+    /// Whether to stop at an item of a long pass; only every so many of them are a reason to ask.
+    @inline(__always) func stops(at item: Int) -> Bool {
+        item & (Self.itemsBetweenLooks - 1) == 0 && isCancelled()
+    }
+
+    /// Some milliseconds' work at most.
+    private static let itemsBetweenLooks = 1 << 15
+
+    func stopIfCancelled() throws(ClusteringError) {
+        if isCancelled() { throw .cancelled }
+    }
 
     /// Below this many items a second thread costs more than it saves.
     static let smallestShare = 8192

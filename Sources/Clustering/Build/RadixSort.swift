@@ -13,7 +13,8 @@ enum RadixSort {
 
     /// Sorts `count` elements of `source` by the lowest `bits` bits of their keys, with `spare` as room.
     ///
-    /// - Returns: whichever of the two holds the sorted elements; the other's content is lost.
+    /// - Returns: whichever of the two holds the sorted elements; the other's content is lost. Cancelled, they
+    ///   are all there, but in any order.
     /// - Complexity: O(count × bits / 11); a digit that is the same in all elements costs only its count.
     static func sort<Key: RadixKey>(
         _ source: UnsafeMutablePointer<Key.Element>, spare: UnsafeMutablePointer<Key.Element>, count: Int,
@@ -24,7 +25,7 @@ enum RadixSort {
         var from = source
         var to = spare
         var shift = 0
-        while shift < bits {
+        while shift < bits, !parallel.isCancelled() {
             let (input, output, digitShift) = (from, to, UInt64(shift))
             let counts = histograms.base
             parallel.run(shares) { share in

@@ -21,7 +21,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         @inline(__always) func key(_ item: Item) -> UInt64 { item.code }
     }
 
-    func make() -> SpatialIndex<Scalar> {
+    func make() throws(ClusteringError) -> SpatialIndex<Scalar> {
         let count = table.pointCount + table.count
         let first = Scratch<Item>(capacity: count)
         let shares = parallel.shares(of: count)
@@ -39,7 +39,9 @@ struct SpatialOrder<Scalar: Coordinate> {
         let sorted = RadixSort.sort(
             first.base, spare: second.base, count: count, bits: Int(2 * CurveCode.axisBits), by: CodeKey(),
             parallel: parallel)
+        try parallel.stopIfCancelled()
         number(sorted, count: count)
+        try parallel.stopIfCancelled()
         return index(of: sorted, count: count)
     }
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+import Testing
+
+@testable import Clustering
+
+/// Says no so many times, then yes for ever; counts how often it was asked.
+private final class Patience: Sendable {
+    private let asked = Atomic<Int>(0)
+    private let most: Int
+
+    init(_ most: Int) { self.most = most }
+
+    var count: Int { asked.load(ordering: .relaxed) }
+
+    func isSpent() -> Bool { asked.add(1, ordering: .relaxed).newValue > most }
+}
+
+@Suite("Builds that are called off")
+struct CancellationTests {
+    private func build(
+        _ set: PointSet, _ count: Int, _ options: ClusteringOptions, _ patience: Patience
+    ) throws -> ClusterIndex {
+        try ClusterIndex.build(
+            set.places(count), options, threads: 2, isCancelled: { patience.isSpent() })
+    }
+
+    @Test(
+        "wherever it is called off, a build ends at once and well",
+        arguments: [PointSet.uniform, .gathered, .line, .crowd])
+    func anywhere(_ set: PointSet) throws {
+        // Enough for two threads.
+        let count = 2 * Parallel.smallestShare
+        let options = ClusteringOptions(minimumZoom: 1, maximumZoom: 3, minimumPoints: 3)
+        let patient = Patience(.max)
+        _ = try build(set, count, options, patient)
+        for most in stride(from: 0, to: patient.count, by: max(1, patient.count / 12)) {
+            let patience = Patience(most)
+            #expect(throws: ClusteringError.cancelled) { try build(set, count, options, patience) }
+            // Each of the passes that follow asks once more before the next step ends the build.
+            #expect(patience.count <= most + 12)
+        }
+    }
+
+    @Test("a pass over many points asks again and again", arguments: [PointSet.uniform, .crowd])
+    func often(_ set: PointSet) throws {
+        let options = ClusteringOptions(minimumZoom: 3, maximumZoom: 3)
+        let (few, many) = (Patience(.max), Patience(.max))
+        _ = try build(set, 1000, options, few)
+        _ = try build(set, 200_000, options, many)
+        #expect(many.count >= few.count + 4)
+    }
+}
