@@ -2,7 +2,7 @@
 """Makes the data, runs clusterd and its peers on them, and writes a table and a picture. See Benchmarks/run."""
 import json, math, os, random, shutil, signal, socket, statistics, struct, subprocess, sys, tempfile, time
 
-import rate
+import cancel, rate
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.join(ROOT, ".build", "release")
@@ -225,6 +225,7 @@ def main():
         for count in SIZES:
             measure(kind, count, python, rows, curve)
     rows += rate.rows(BIN)
+    rows += cancel.rows(BIN, make("gathered", 1_000_000)[1])
     table = ["| what | clusterd | beside it | ratio |", "| --- | --- | --- | --- |"]
     table += [f"| {a} | {b} | {c} | {d:.1f} |" if d else f"| {a} | {b} | {c} | |" for a, b, c, d in rows]
     with open(os.path.join(ROOT, "Benchmarks", "results.md"), "w") as file:

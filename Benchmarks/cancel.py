@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""How long the daemon's processors go on working for a call that its client has cancelled. Alone: python3
+Benchmarks/cancel.py FILE [BIN], with a GeoJSON file of a million points and the folder of release binaries."""
+import json, os, socket, struct, subprocess, sys, tempfile, time
+
+WORLD = {"bbox": [-180, -90, 180, 90]}
+
+
+class Caller:
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        for _ in range(500):
+            if self.socket.connect_ex(path) == 0:
+                break
+            time.sleep(0.02)
+        self.last_id = 0
+
+    def send(self, message):
+        text = json.dumps({"id": self.last_id, **message}).encode()
+        self.socket.sendall(struct.pack(">BI", 0, len(text)) + text)
+
+    def read(self):
+        length = struct.unpack(">BI", self.socket.recv(5, socket.MSG_WAITALL))[1]
+        return json.loads(self.socket.recv(length, socket.MSG_WAITALL))
+
+    def begin(self, method, params):
+        self.last_id += 1
+        self.send({"method": f"clusterd.v1.{method}", "params": params})
+
+    def call(self, method, params):
+        self.begin(method, params)
+        return self.read()["result"]
+
+
+def work(process):
+    """Seconds that the process's threads have run, to the nanosecond."""
+    folder, total = f"/proc/{process.pid}/task", 0
+    for thread in os.listdir(folder):
+        with open(f"{folder}/{thread}/schedstat") as file:
+            total += int(file.read().split()[0])
+    return total / 1e9
+
+
+def after_cancel(process, caller, method, params, delay):
+    """Seconds of work after the cancel; None where the call was done before."""
+    caller.begin(method, params)
+    time.sleep(delay)
+    begun = work(process)
+    caller.send({"cancel": True})
+    is_cancelled = caller.read().get("error", {}).get("status") == "CANCELLED"
+    time.sleep(0.3)
+    return work(process) - begun if is_cancelled else None
+
+
+def calls(caller, text):
+    largest = max(caller.call("ClusterService/GetClusters", {"source": "points", "zoom": 0, **WORLD})["features"],
+                  key=lambda feature: feature["properties"].get("point_count", 0))["id"]
+    yield "LoadFile", "SourceService/LoadFile", {"source": "empty", "path": text}, 12, 0.08
+    yield "a filter's first answer", "ClusterService/GetClusters", {
+        "source": "points", "zoom": 3, "filter": [">", ["get", "value"], 100], **WORLD}, 30, 0.025
+    yield "UpdateOptions", "SourceService/UpdateOptions", {"source": "points", "options": {
+        "radius": 60, "clusterProperties": {"sum": ["+", ["get", "value"]]}}}, 30, 0.025
+    yield "a listing of the world", "ClusterService/GetClusters", {"source": "points", "zoom": 12, **WORLD}, 8, 0.02
+    yield "the largest cluster's hull", "ClusterService/GetConvexHull", {"source": "points", "clusterId": largest}, 8, 0.003
+
+
+def rows(binaries, text):
+    path = os.path.join(tempfile.mkdtemp(), "s")
+    process = subprocess.Popen([os.path.join(binaries, "clusterd"), "--socket", path, "--log-level", "error",
+                                "--import-dir", os.path.dirname(os.path.abspath(text))])
+    try:
+        caller = Caller(path)
+        for source in ("points", "empty"):
+            caller.call("SourceService/CreateSource", {"source": source})
+        caller.call("SourceService/LoadFile", {"source": "points", "path": text})
+        for name, method, params, tries, step in calls(caller, text):
+            taken = [after_cancel(process, caller, method, params, step * (number + 0.5)) for number in range(tries)]
+            taken = [seconds for seconds in taken if seconds is not None]
+            if taken:
+                yield (f"work after the cancel of {name}, worst of {len(taken)}", f"{1000 * max(taken):.0f} ms", "", None)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+if __name__ == "__main__":
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for name, value, _, _ in rows(sys.argv[2] if len(sys.argv) > 2 else os.path.join(root, ".build", "release"), sys.argv[1]):
+        print(f"{name}: {value}", flush=True)
