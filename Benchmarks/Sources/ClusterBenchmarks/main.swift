@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
-// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE`, where FILE holds longitude and
-// latitude of each as little-endian doubles. Benchmarks/run makes the file and the table.
+// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull]`, where FILE holds longitude
+// and latitude of each as little-endian doubles; with `hull` only what hulls cost. Benchmarks/run makes the file and
+// the table.
 import Clustering
 import Glibc
 
 func benchmark() {
     let arguments = CommandLine.arguments
+    if arguments.count == 3, arguments[2] == "hull" {
+        do { try benchmarkHull() } catch { print("error\t0\t\(error)") }
+        return
+    }
     guard arguments.count == 2, let file = fopen(arguments[1], "rb") else {
         perror("ClusterBenchmarks: a file of points is needed")
         exit(2)

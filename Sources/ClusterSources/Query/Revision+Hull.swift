@@ -32,33 +32,39 @@ extension Revision {
             shared.hullUses.count(true)
             return kept
         }
-        let leaves = view.index.leaves(of: cluster)
-        let places = try positions(of: leaves, in: view, cancellation)
+        let candidates = view.index.hullCandidates(
+            of: cluster, isCancelled: { cancellation.isCancelled }, position: { position(of: $0, in: view) })
+        guard let candidates else { throw .cancelled }
+        let places = try positions(of: candidates, in: view, cancellation)
         guard let hull = ConvexHull.hull(of: places, isCancelled: { cancellation.isCancelled }) else {
             throw .cancelled
         }
-        if view.hulls.keep(hull, of: cluster, points: leaves.count) { shared.hullUses.count(false) }
+        if view.hulls.keep(hull, of: cluster, points: view.index.pointCount(of: cluster)) {
+            shared.hullUses.count(false)
+        }
         return hull
     }
 }
 
 extension Revision {
-    /// Leaves that one thread reads at a time.
+    /// Points that one thread reads at a time.
     private static let share = 32_768
 
-    /// Where leaves are, read from their features' text: by several threads where there are many.
+    private func position(of point: PointIndex, in view: View) -> Position {
+        let (longitude, latitude) = store.coordinates(view.feature(of: point))
+        return Position(longitude: longitude, latitude: latitude)
+    }
+
+    /// Where points are, read from their features' text: by several threads where there are many.
     private func positions(
-        of leaves: ClusterIndex.Leaves, in view: View, _ cancellation: Cancellation
+        of points: [PointIndex], in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> [Position] {
-        let shares = (leaves.count + Self.share - 1) / Self.share
+        let shares = (points.count + Self.share - 1) / Self.share
         let read = Mutex<[Int: [Position]]>([:])
         DispatchQueue.concurrentPerform(iterations: shares) { share in
             if cancellation.isCancelled { return }
-            let bounds = share * Self.share..<min(leaves.count, (share + 1) * Self.share)
-            let places = leaves[bounds].map { leaf in
-                let (longitude, latitude) = store.coordinates(view.feature(of: leaf))
-                return Position(longitude: longitude, latitude: latitude)
-            }
+            let bounds = share * Self.share..<min(points.count, (share + 1) * Self.share)
+            let places = points[bounds].map { position(of: $0, in: view) }
             read.withLock { $0[share] = places }
         }
         try cancellation.stopIfCancelled()

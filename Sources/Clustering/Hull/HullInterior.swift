@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+/// An area of the unit square of which all is certainly inside a convex polygon of degrees: by column of
+/// equal width, an interval of `y`.
+///
+/// In degrees the polygon's edges are straight, in the unit square they are not; so intervals are made in
+/// degrees, where inside a column the inside of a convex shape is at its narrowest at one of the column's
+/// edges, and then projected, which keeps the order of latitudes.
+struct HullInterior {
+    /// How far places may be from where their points are, in the unit square: eight times what rounding to
+    /// 32 bits does, which is far above what projecting does. Points held at the square's edges are beyond
+    /// any interval.
+    static let tolerance = 0x1p-22
+    static let columns = 512
+
+    private let west: Double
+    private let scale: Double
+    /// By column, the least and the greatest `y`; the least is above the greatest where there are none.
+    private let intervals: [SIMD2<Double>]
+
+    /// - Parameter ring: counter-clockwise and closed, as `ConvexHull` has it, in degrees.
+    init?(_ ring: [Position]) {
+        guard let first = ring.first, let easternmost = ring.max(by: { $0.longitude < $1.longitude }) else {
+            return nil
+        }
+        // The first corner is the westernmost.
+        west = Projection.x(longitude: first.longitude)
+        let width = Projection.x(longitude: easternmost.longitude) - west
+        guard width > 8 * Self.tolerance else { return nil }
+        scale = Double(Self.columns) / width
+        var walk = EdgeWalk(ring)
+        var southern: [SIMD2<Double>] = []
+        // Each column's edges, moved outwards: twice the columns' number of cuts, from west to east.
+        for column in 0...Self.columns {
+            for side in [-Self.tolerance, Self.tolerance] {
+                let x = west + Double(column) / scale + side
+                southern.append(walk.interval(at: Projection.longitude(x: x)))
+            }
+        }
+        intervals = (0..<Self.columns).map { column in
+            // The western edge moved west, the eastern one moved east.
+            let (near, far) = (southern[2 * column], southern[2 * column + 3])
+            let (south, north) = (max(near.x, far.x), min(near.y, far.y))
+            guard south < north else { return SIMD2(1, 0) }
+            return SIMD2(
+                Projection.y(latitude: north) + Self.tolerance, Projection.y(latitude: south) - Self.tolerance
+            )
+        }
+    }
+
+    /// Whether a point whose place in the unit square is about this is certainly inside.
+    @inline(__always) func holds(_ x: Double, _ y: Double) -> Bool {
+        let column = (x - west) * scale
+        guard column >= 0, column < Double(Self.columns) else { return false }
+        let interval = intervals[Int(column)]
+        return y > interval.x && y < interval.y
+    }
+}
+
+/// Walks along a convex ring's lower and upper edges from west to east.
+private struct EdgeWalk {
+    /// Corners from the westernmost to the easternmost, along the south and along the north.
+    private let southern: [Position]
+    private let northern: [Position]
+    private var south = 0
+    private var north = 0
+
+    init(_ ring: [Position]) {
+        var east = 0
+        for (place, corner) in ring.enumerated() where corner.longitude > ring[east].longitude {
+            east = place
+        }
+        // Where the eastern side is upright its southern end comes first; the northern walk starts at the other.
+        southern = Array(ring[...east])
+        northern = ring[east...].reversed()
+    }
+
+    /// The latitudes inside at a longitude, which must not be west of the one before; empty outside the ring.
+    mutating func interval(at longitude: Double) -> SIMD2<Double> {
+        guard let first = southern.first, let last = southern.last, longitude > first.longitude,
+            longitude < last.longitude
+        else { return SIMD2(1, -1) }
+        return SIMD2(
+            Self.latitude(at: longitude, southern, &south), Self.latitude(at: longitude, northern, &north))
+    }
+
+    private static func latitude(at longitude: Double, _ chain: [Position], _ place: inout Int) -> Double {
+        while place + 2 < chain.count, chain[place + 1].longitude < longitude { place += 1 }
+        let (from, to) = (chain[place], chain[place + 1])
+        let width = to.longitude - from.longitude
+        guard width > 0 else { return max(from.latitude, to.latitude) }
+        return from.latitude + (to.latitude - from.latitude) * ((longitude - from.longitude) / width)
+    }
+}
