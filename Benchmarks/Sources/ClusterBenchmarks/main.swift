@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull]`, where FILE holds longitude
-// and latitude of each as little-endian doubles; with `hull` only what hulls cost. Benchmarks/run makes the file and
-// the table.
+// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull|updates]`, where FILE holds
+// longitude and latitude of each as little-endian doubles; with `hull` or `updates` only what these cost.
+// Benchmarks/run makes the file and the table.
 import Clustering
 import Glibc
 
@@ -11,7 +11,8 @@ func benchmark() {
         do { try benchmarkHull() } catch { print("error\t0\t\(error)") }
         return
     }
-    guard arguments.count == 2, let file = fopen(arguments[1], "rb") else {
+    let isUpdatesAlone = arguments.last == "updates"
+    guard arguments.count == (isUpdatesAlone ? 3 : 2), let file = fopen(arguments[1], "rb") else {
         perror("ClusterBenchmarks: a file of points is needed")
         exit(2)
     }
@@ -24,6 +25,15 @@ func benchmark() {
     let longitudes = (0..<count).map { places[2 * $0] }
     let latitudes = (0..<count).map { places[2 * $0 + 1] }
     places = []
+    if isUpdatesAlone {
+        do {
+            guard let source = try makeSource(longitudes: longitudes, latitudes: latitudes) else { return }
+            try benchmarkUpdates(source, longitudes: longitudes, latitudes: latitudes)
+        } catch {
+            print("error\t0\t\(error)")
+        }
+        return
+    }
 
     func build() throws -> ClusterIndex {
         try longitudes.withUnsafeBufferPointer { longitudes in
