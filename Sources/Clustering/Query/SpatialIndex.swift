@@ -34,9 +34,24 @@ struct SpatialBox: BitwiseCopyable, Sendable {
         maximumY = max(maximumY, other.maximumY)
     }
 
-    @inline(__always) func meets(_ box: UnitBox) -> Bool {
-        Double(minimumX) <= box.maximumX && Double(maximumX) >= box.minimumX
-            && Double(minimumY) <= box.maximumY && Double(maximumY) >= box.minimumY
+    /// A box's extent, rounded outwards.
+    @inline(__always) init(around box: UnitBox) {
+        minimumX = Float(box.minimumX).nextDown
+        minimumY = Float(box.minimumY).nextDown
+        maximumX = Float(box.maximumX).nextUp
+        maximumY = Float(box.maximumY).nextUp
+    }
+
+    private init(minimumX: Float, minimumY: Float, maximumX: Float, maximumY: Float) {
+        self.minimumX = minimumX
+        self.minimumY = minimumY
+        self.maximumX = maximumX
+        self.maximumY = maximumY
+    }
+
+    @inline(__always) func meets(_ other: SpatialBox) -> Bool {
+        minimumX <= other.maximumX && maximumX >= other.minimumX
+            && minimumY <= other.maximumY && maximumY >= other.minimumY
     }
 }
 
@@ -66,8 +81,11 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
     /// By level, then word: which of the word's nodes are alive.
     let alive: Column<UInt64>
     let wordBoxes: Column<SpatialBox>
-    /// By group of 64 words.
-    let groupBoxes: Column<SpatialBox>
+    /// The extents of 8, 64, 512 and 4,096 words: a tree of boxes over the curve.
+    private let eighthBoxes: Column<SpatialBox>
+    private let groupBoxes: Column<SpatialBox>
+    private let districtBoxes: Column<SpatialBox>
+    private let regionBoxes: Column<SpatialBox>
     /// By level, then group: which of the group's words have a node alive.
     let aliveWords: Column<UInt64>
 
@@ -79,9 +97,10 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
         self.slots = slots
         self.alive = alive
         self.wordBoxes = wordBoxes
-        let groups = Scratch(repeating: SpatialBox.empty, count: max(1, layout.groupCount))
-        for word in 0..<layout.wordCount { groups.base[word / 64].include(wordBoxes[word]) }
-        groupBoxes = groups.finish(count: layout.groupCount)
+        eighthBoxes = Self.extents(ofEight: wordBoxes)
+        groupBoxes = Self.extents(ofEight: eighthBoxes)
+        districtBoxes = Self.extents(ofEight: groupBoxes)
+        regionBoxes = Self.extents(ofEight: districtBoxes)
         let words = Scratch(repeating: UInt64(0), count: max(1, layout.levels * layout.groupCount))
         for level in 0..<layout.levels {
             for word in 0..<layout.wordCount where alive[level * layout.wordCount + word] != 0 {
@@ -91,9 +110,17 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
         aliveWords = words.finish(count: layout.levels * layout.groupCount)
     }
 
+    private static func extents(ofEight lower: Column<SpatialBox>) -> Column<SpatialBox> {
+        let count = (lower.count + 7) / 8
+        let boxes = Scratch(repeating: SpatialBox.empty, count: max(1, count))
+        for place in 0..<lower.count { boxes.base[place / 8].include(lower[place]) }
+        return boxes.finish(count: count)
+    }
+
     var memoryBytes: Int {
-        slots.memoryBytes + alive.memoryBytes + wordBoxes.memoryBytes + groupBoxes.memoryBytes
-            + aliveWords.memoryBytes
+        slots.memoryBytes + alive.memoryBytes + wordBoxes.memoryBytes + aliveWords.memoryBytes
+            + eighthBoxes.memoryBytes + groupBoxes.memoryBytes + districtBoxes.memoryBytes
+            + regionBoxes.memoryBytes
     }
 
     /// Appends the nodes alive at a zoom inside a box, in the curve's order.
@@ -116,19 +143,42 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
     ) -> Bool {
         let level = zoom - layout.minimumZoom
         let words = alive.base + level * layout.wordCount
-        let summaries = aliveWords.base + level * layout.groupCount
-        for group in 0..<layout.groupCount {
-            var summary = summaries[group]
-            guard summary != 0, groupBoxes[group].meets(box) else { continue }
+        let rounded = SpatialBox(around: box)
+        return visitGroups(rounded, level) { group, summary in
+            var summary = summary
             while summary != 0 {
+                let eighth = summary.trailingZeroBitCount / 8
+                guard eighthBoxes[group * 8 + eighth].meets(rounded) else {
+                    summary &= ~(0xff << UInt64(eighth * 8))
+                    continue
+                }
                 let word = group * 64 + summary.trailingZeroBitCount
                 summary &= summary &- 1
-                guard wordBoxes[word].meets(box) else { continue }
+                guard wordBoxes[word].meets(rounded) else { continue }
                 var bits = words[word]
                 while bits != 0 {
                     let slot = slots[word * 64 + bits.trailingZeroBitCount]
                     bits &= bits &- 1
                     if box.contains(Double(slot.x), Double(slot.y)), !body(slot) { return false }
+                }
+            }
+            return true
+        }
+    }
+
+    /// Calls `body` with each group that has nodes alive at a level and meets a box, and which of its words
+    /// have them, until it says no.
+    @inline(__always) private func visitGroups(
+        _ box: SpatialBox, _ level: Int, _ body: (Int, UInt64) -> Bool
+    ) -> Bool {
+        let summaries = aliveWords.base + level * layout.groupCount
+        for region in 0..<regionBoxes.count where regionBoxes[region].meets(box) {
+            for district in region * 8..<min(region * 8 + 8, districtBoxes.count)
+            where districtBoxes[district].meets(box) {
+                for group in district * 8..<min(district * 8 + 8, layout.groupCount) {
+                    let summary = summaries[group]
+                    guard summary != 0, groupBoxes[group].meets(box) else { continue }
+                    guard body(group, summary) else { return false }
                 }
             }
         }
