@@ -27,7 +27,7 @@ public struct Expression: Sendable {
         compiling value: JSONValue, expected: ExpressionType? = nil, purpose: ExpressionPurpose,
         coercesStrings: Bool = false
     ) throws(ExpressionCompileFailure) {
-        try Self.checkSize(value)
+        try ExpressionSize.check(value)
         let context = ParsingContext(purpose: purpose, expected: expected)
         let annotation: ParsingContext.Annotation = coercesStrings && expected == .string ? .coerce : .assert
         guard let root = context.parseHere(value, annotation: annotation), context.errors.list.isEmpty else {
@@ -38,32 +38,10 @@ public struct Expression: Sendable {
         self.root = root
         var survey = ExpressionSurvey()
         survey.visit(root)
-        guard survey.count <= ExpressionLimits.nodes else { throw Self.tooLarge }
         propertyNames = survey.names
         readsAnyProperty = survey.readsAnyProperty
         usesZoom = survey.usesZoom
         usesIdentifier = survey.usesIdentifier
-    }
-
-    /// Refuses what is too large before any work goes into it.
-    private static func checkSize(_ value: JSONValue) throws(ExpressionCompileFailure) {
-        var count = 0
-        guard isSmall(value, &count) else { throw tooLarge }
-    }
-
-    private static var tooLarge: ExpressionCompileFailure {
-        let message = "An expression may have \(ExpressionLimits.nodes) parts at most."
-        return ExpressionCompileFailure(errors: [ExpressionError(key: "", message: message)])
-    }
-
-    private static func isSmall(_ value: JSONValue, _ count: inout Int) -> Bool {
-        count += 1
-        if count > ExpressionLimits.nodes * 4 { return false }
-        switch value {
-        case .array(let items): return items.allSatisfy { isSmall($0, &count) }
-        case .object(let object): return object.members.allSatisfy { isSmall($0.value, &count) }
-        default: return true
-        }
     }
 
     /// Evaluates for one feature.
@@ -89,8 +67,6 @@ private struct ExpressionSurvey {
     var usesZoom = false
     var usesIdentifier = false
     private var seen: Set<ObjectIdentifier> = []
-    /// How many operators and literals there are.
-    var count: Int { seen.count }
 
     mutating func visit(_ node: Node) {
         guard seen.insert(ObjectIdentifier(node)).inserted else { return }

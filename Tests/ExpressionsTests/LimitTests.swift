@@ -37,6 +37,28 @@ import Testing
         #expect(compiles(sum(40_000)) == "An expression may have 4096 parts at most.")
     }
 
+    @Test func nodesAreCountedAsWritten() {
+        func sum(_ part: JSONValue, _ count: Int) -> JSONValue {
+            .array([.string("+")] + Array(repeating: part, count: count))
+        }
+        let property = JSONValue.array([.string("get"), .string("a")])
+        #expect(compiles(sum(.number(1), 4095)) == nil)
+        #expect(compiles(sum(.number(1), 4096)) == "An expression may have 4096 parts at most.")
+        #expect(compiles(sum(property, 2047)) == nil)
+        #expect(compiles(sum(property, 2048)) == "An expression may have 4096 parts at most.")
+    }
+
+    @Test func listsAreOnePart() {
+        let labels = (0..<10_000).map { JSONValue.number(Double($0)) }
+        let property = JSONValue.array([.string("get"), .string("a")])
+        let list = JSONValue.array([.string("literal"), .array(labels)])
+        #expect(compiles(.array([.string("in"), property, list])) == nil)
+        #expect(
+            compiles(.array([.string("match"), property, .array(labels), .bool(true), .bool(false)])) == nil)
+        let longer = JSONValue.array([.string("literal"), .array(labels + labels)])
+        #expect(compiles(longer) == "An expression may have 4096 parts at most.")
+    }
+
     @Test(arguments: [#"["concat",["get","a"],["get","b"]]"#, #"["join",["get","list"],""]"#])
     func stringsAreLimited(_ text: String) throws {
         let expression = try Expression(compiling: JSONReader.parse(text), purpose: .evaluation)

@@ -25,7 +25,8 @@ extension SourceService {
 
     private static func evaluate(_ params: Params, _ call: CallContext) throws(RPCError) -> JSONValue {
         let feature = try params.optionalObject("feature") ?? Params(JSONObject())
-        let zoom = try params.optionalNumber("zoom")
+        // The specification's own cases say null where there is no zoom.
+        let zoom = params["zoom"] == .null ? nil : try params.optionalNumber("zoom")
         let expression = try compile(params["expression"] ?? .null, try type(params))
         var properties = JSONObject()
         switch feature["properties"] {

@@ -5,7 +5,7 @@ import JSON
 enum TextOperators {
     static let signatures: [String: [Signature]] = [
         "upcase": [changing { $0.uppercased() }],
-        "downcase": [changing { $0.lowercased() }],
+        "downcase": [changing(Lowercase.text)],
         "concat": [
             Signature(.string, .any(.value)) { arguments, _ throws(EvaluationError) in
                 var parts: [String] = []

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+
+/// Full lower case of the Unicode Standard (3.13), without a locale.
+enum Lowercase {
+    /// The text in lower case. Swift's own knows no context, in which a sigma that ends a word has a form of
+    /// its own.
+    static func text(_ text: String) -> String {
+        let capital: Unicode.Scalar = "\u{3a3}"
+        guard text.unicodeScalars.contains(capital) else { return text.lowercased() }
+        let scalars = Array(text.unicodeScalars)
+        var lower = ""
+        for (place, scalar) in scalars.enumerated() {
+            if scalar == capital {
+                lower += endsWord(scalars, place) ? "\u{3c2}" : "\u{3c3}"
+            } else {
+                lower += scalar.properties.lowercaseMapping
+            }
+        }
+        return lower
+    }
+
+    /// Whether a cased letter is before and none after, others of the word such as accents apart.
+    private static func endsWord(_ scalars: [Unicode.Scalar], _ place: Int) -> Bool {
+        let before = scalars[..<place].last { !$0.properties.isCaseIgnorable }
+        let after = scalars[(place + 1)...].first { !$0.properties.isCaseIgnorable }
+        return before?.properties.isCased == true && after?.properties.isCased != true
+    }
+}
