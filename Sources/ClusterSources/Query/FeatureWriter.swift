@@ -12,19 +12,23 @@ struct FeatureWriter {
 
     /// Writes all nodes as features of a collection.
     func write(
-        _ nodes: some RandomAccessCollection<Node>, to collection: inout CollectionWriter,
-        into bytes: inout ByteWriter
+        _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter
     ) throws(SourceError) {
-        var rest = nodes[...]
-        while !rest.isEmpty {
+        var clusters: [ClusterSummary] = []
+        var places: [Int] = []
+        var features = revision.store.preparedFeatures
+        var start = 0
+        while start < nodes.count {
             // So many at once that what is looked up stays in the processor's nearest memory.
-            let batch = rest.prefix(Self.batchSize)
-            rest = rest.dropFirst(Self.batchSize)
-            let clusters = view.index.summaries(of: batch)
-            let features = revision.store.prepared(
-                batch.compactMap { node in
-                    if case .point(let point) = node { view.feature(of: point) } else { nil }
-                })
+            let end = min(nodes.count, start + Self.batchSize)
+            let batch = nodes[start..<end]
+            start = end
+            view.index.findSummaries(of: batch, into: &clusters)
+            places.removeAll(keepingCapacity: true)
+            for node in batch {
+                if case .point(let point) = node { places.append(view.feature(of: point)) }
+            }
+            features.prepare(places)
             var (cluster, feature) = (0, 0)
             for node in batch {
                 try collection.beginFeature(&bytes, cancellation)

@@ -34,7 +34,7 @@ extension Revision {
         let cluster = try view.cluster(clusterId)
         let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes)
-        try writer.write(view.index.children(of: cluster), to: &collection, into: &bytes)
+        try writer.write(Array(view.index.children(of: cluster)), to: &collection, into: &bytes)
         collection.endFeatures(&bytes)
         endCollection(&bytes)
     }

@@ -4,16 +4,14 @@
 public struct ClusterSummary: Sendable, BitwiseCopyable {
     public let id: Int64
     public let pointCount: Int
-    /// The centre in degrees.
-    public let longitude: Double
-    public let latitude: Double
+    /// The centre in the unit square.
+    fileprivate let x: Double
+    fileprivate let y: Double
 
-    fileprivate init(id: Int64, pointCount: Int, x: Double, y: Double) {
-        self.id = id
-        self.pointCount = pointCount
-        longitude = Projection.longitude(x: x)
-        latitude = Projection.latitude(y: y)
-    }
+    /// The centre in degrees.
+    public var longitude: Double { Projection.longitude(x: x) }
+    /// Costs two transcendental functions.
+    public var latitude: Double { Projection.latitude(y: y) }
 }
 
 extension ClusterIndex {
@@ -26,14 +24,13 @@ extension ClusterIndex {
     ///
     /// Each look goes to another place in memory; made for all nodes before anything is written, the looks
     /// wait for memory together instead of one after the other.
-    public func summaries(of nodes: some Collection<Node>) -> [ClusterSummary] {
-        var raw: [(id: Int64, count: Int, x: Double, y: Double)] = []
-        raw.reserveCapacity(nodes.count)
+    ///
+    /// - Parameter found: emptied first; a caller that keeps it spares the allocation.
+    public func findSummaries(of nodes: ArraySlice<Node>, into found: inout [ClusterSummary]) {
+        found.removeAll(keepingCapacity: true)
+        found.reserveCapacity(nodes.count)
         for node in nodes {
-            guard case .cluster(let cluster) = node else { continue }
-            let (x, y) = unitPosition(of: cluster)
-            raw.append((id(of: cluster), pointCount(of: cluster), x, y))
+            if case .cluster(let cluster) = node { found.append(summary(of: cluster)) }
         }
-        return raw.map { ClusterSummary(id: $0.id, pointCount: $0.count, x: $0.x, y: $0.y) }
     }
 }
