@@ -8,9 +8,11 @@ import Glibc
 /// written.
 /// Being noncopyable, it has one owner, so it may be sent to another thread.
 public struct ByteWriter: ~Copyable, @unchecked Sendable {
-    private var base: UnsafeMutableRawPointer
-    private var capacity: Int
-    public private(set) var count = 0
+    @usableFromInline var base: UnsafeMutableRawPointer
+    @usableFromInline var capacity: Int
+    @usableFromInline var written = 0
+    /// How many bytes were written.
+    @inlinable public var count: Int { written }
     /// Where the bytes begin that `limitFollowing` counts, and how far they may go.
     private var limitedFrom = 0
     private var limit = Int.max
@@ -47,14 +49,14 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// Makes room for `more` bytes behind those written. Amortised O(1) a byte.
-    @inline(__always) public mutating func reserve(_ more: Int) {
+    @inlinable @inline(__always) public mutating func reserve(_ more: Int) {
         if capacity - count < more { grow(more) }
     }
 
-    @inline(never) private mutating func grow(_ more: Int) {
+    @inline(never) @usableFromInline mutating func grow(_ more: Int) {
         if limit != .max, count - limitedFrom + more > limit {
             hasOverflowed = true
-            count = limitedFrom
+            written = limitedFrom
             if capacity - count >= more { return }
         }
         let wanted = max(count + more, capacity * 2)
@@ -62,25 +64,25 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         capacity = wanted
     }
 
-    @inline(__always) public mutating func append(_ byte: UInt8) {
+    @inlinable @inline(__always) public mutating func append(_ byte: UInt8) {
         reserve(1)
         base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
-        count &+= 1
+        written &+= 1
     }
 
     /// Appends a text that the program itself holds, as it is.
-    @inline(__always) public mutating func append(_ text: StaticString) {
+    @inlinable @inline(__always) public mutating func append(_ text: StaticString) {
         let length = text.utf8CodeUnitCount
         reserve(length)
         (base + count).copyMemory(from: text.utf8Start, byteCount: length)
-        count &+= length
+        written &+= length
     }
 
-    @inline(__always) public mutating func append(contentsOf bytes: UnsafeRawBufferPointer) {
+    @inlinable @inline(__always) public mutating func append(contentsOf bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
         reserve(bytes.count)
         (base + count).copyMemory(from: start, byteCount: bytes.count)
-        count &+= bytes.count
+        written &+= bytes.count
     }
 
     public mutating func append(contentsOf bytes: [UInt8]) {
@@ -129,7 +131,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
                 as: UInt8.self)
             rest /= 10
         }
-        count = first &+ digits
+        written = first &+ digits
     }
 
     /// Appends a number as JavaScript prints it (ECMAScript, Number::toString): the shortest digits that
@@ -137,7 +139,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     public mutating func append(number value: Double) {
         guard value.isFinite else { return append("null") }
         reserve(32)
-        count += csj_print_number(value, (base + count).assumingMemoryBound(to: CChar.self))
+        written += csj_print_number(value, (base + count).assumingMemoryBound(to: CChar.self))
     }
 
     /// Appends a string in quotes, with the escapes that JSON demands and no others.
@@ -214,7 +216,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Forgets the bytes from `length` on; does nothing where there are not so many.
     public mutating func truncate(to length: Int) {
-        if length >= 0 && length < count { count = length }
+        if length >= 0 && length < count { written = length }
     }
 
     public func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
