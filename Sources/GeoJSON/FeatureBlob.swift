@@ -90,9 +90,16 @@ struct FeatureRecord {
     /// - Parameter bytes: a whole record. Lengths that would lead outside it are cut to fit.
     @inline(__always) init(_ bytes: UnsafeRawBufferPointer) {
         var place = 0
-        let identifierLength = Self.length(bytes, &place)
-        let coordinatesLength = Self.length(bytes, &place)
-        let restLength = Self.length(bytes, &place)
+        let (identifierLength, coordinatesLength, restLength): (Int, Int, Int)
+        // Mostly all three are of one byte. A processor that need not guess reads the next record meanwhile.
+        if bytes.count >= 3, (bytes[0] | bytes[1] | bytes[2]) < 128 {
+            (identifierLength, coordinatesLength, restLength) = (Int(bytes[0]), Int(bytes[1]), Int(bytes[2]))
+            place = 3
+        } else {
+            identifierLength = Self.length(bytes, &place)
+            coordinatesLength = Self.length(bytes, &place)
+            restLength = Self.length(bytes, &place)
+        }
         identifier = Self.part(bytes, &place, identifierLength)
         coordinates = Self.part(bytes, &place, coordinatesLength)
         rest = Self.part(bytes, &place, restLength)
