@@ -22,8 +22,9 @@ public final class Source: Sendable {
         var updatedAt: Timestamp
         var isBuilding = false
         var isRetired = false
-        /// Updates that came while changes are worked into a whole; nil while they are not.
-        var updatesMeanwhile: [FeatureUpdate]?
+        /// By update that came while changes are worked into a whole: the places it changed; nil while they are
+        /// not.
+        var updatesMeanwhile: [[Int]]?
         /// How large changes must have grown before that is tried again after it failed.
         var compactionFloor = 0
         /// Why the source's data are not to be had.
@@ -85,11 +86,12 @@ public final class Source: Sendable {
         case record(JournalRecord)
     }
 
-    /// A revision to be swapped in, how it is kept, and the update of single features that made it.
+    /// A revision to be swapped in, and how it is kept.
     struct Change {
         let revision: Revision
         var keeping: Keeping
-        var update: FeatureUpdate?
+        /// Places whose features it changed or added; nil where it has nothing to do with the one before.
+        var changedPlaces: [Int]?
         /// When it was made.
         var moment = Timestamp.now
     }
@@ -110,7 +112,7 @@ public final class Source: Sendable {
             let change = try made.get()
             guard !cancellation.isCancelled else { throw .cancelled }
             try keep(change)
-            try publish(change.revision, following: change.update, at: change.moment)
+            try publish(change.revision, changing: change.changedPlaces, at: change.moment)
             return change.revision
         }
         compactIfGrown(revision)
@@ -147,18 +149,18 @@ public final class Source: Sendable {
     /// Swaps a revision in.
     ///
     /// - Parameters:
-    ///   - update: what made it of the one before; nil where the data are others altogether, so that what
-    ///     is being worked in is not needed any more.
+    ///   - places: where features are others than before; nil where the data are others altogether, so that
+    ///     what is being worked in is not needed any more.
     ///   - moment: nil where the features are the same.
     func publish(
-        _ revision: Revision, following update: FeatureUpdate? = nil, at moment: Timestamp?
+        _ revision: Revision, changing places: [Int]? = nil, at moment: Timestamp?
     ) throws(SourceError) {
         let isRetired = state.withLock { state in
             guard !state.isRetired else { return true }
             shared.filteredViews.forget(revision: state.revision.number)
             state.revision = revision
-            if let update {
-                state.updatesMeanwhile?.append(update)
+            if let places {
+                state.updatesMeanwhile?.append(places)
             } else {
                 state.updatesMeanwhile = nil
                 state.oldest = nil
@@ -218,9 +220,16 @@ public final class Source: Sendable {
         }
     }
 
-    /// What was gathered; nil where nothing is, or other data have come instead.
-    var updatesMeanwhile: [FeatureUpdate]? {
-        state.withLock { $0.isRetired ? nil : $0.updatesMeanwhile }
+    /// Whether updates are gathered still: no other data have come instead.
+    var isCompacting: Bool { state.withLock { !$0.isRetired && $0.updatesMeanwhile != nil } }
+
+    /// The revision of now, and the updates gathered since this was last asked; nil where other data have come.
+    func takeMeanwhile() -> (Revision, [[Int]])? {
+        state.withLock { state in
+            guard !state.isRetired, let updates = state.updatesMeanwhile else { return nil }
+            state.updatesMeanwhile = []
+            return (state.revision, updates)
+        }
     }
 
     /// How large changes must have grown before they are worked in.

@@ -84,6 +84,9 @@ extension FeatureStore {
     /// Whether a place's feature is another than the first of its lineage there, or is gone, or came later.
     public func isChanged(_ index: Int) -> Bool { changes?.place(of: index) != nil }
 
+    /// Whether a place's feature was taken away.
+    public func isGone(_ index: Int) -> Bool { changes?.place(of: index)?.store == .max }
+
     /// How many features are others than the plain store below has, or are gone.
     public var changeCount: Int { changes?.places.count ?? 0 }
 

@@ -9,10 +9,14 @@ struct RevisionMaker {
     let cancellation: Cancellation
     /// The source's.
     let owner: UInt32?
+    private let threads: Int
 
+    /// - Parameter threads: nil for as many as a build may use.
     init(
-        options: SourceOptions, shared: SharedState, owner: UInt32? = nil, cancellation: Cancellation
+        options: SourceOptions, shared: SharedState, owner: UInt32? = nil, threads: Int? = nil,
+        cancellation: Cancellation
     ) {
+        self.threads = threads ?? shared.limits.buildThreads
         self.options = options
         self.shared = shared
         self.owner = owner
@@ -34,7 +38,7 @@ struct RevisionMaker {
         let columns = try SourceColumns(store, reading: options.propertyNames, cancellation)
         try claim.grow(to: bytes + columns.memoryBytes)
         let maker = ViewMaker(
-            options: options, store: store, columns: columns, threads: shared.limits.buildThreads,
+            options: options, store: store, columns: columns, threads: threads,
             cancellation: cancellation)
         let view = try maker.make(members: nil)
         let duration = ContinuousClock.now - start

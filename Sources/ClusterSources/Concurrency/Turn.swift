@@ -3,15 +3,18 @@ import Glibc
 
 /// Lets one holder in at a time; whoever waits can give up.
 ///
-/// It blocks the calling thread, so only threads of the pool may wait here. Holders are let in in no
-/// particular order.
+/// It blocks the calling thread, so only threads of the pool may wait here. Holders are let in in the order
+/// in which they came: one that comes again at once is behind those that wait.
 ///
-/// `@unchecked Sendable` holds because `isTaken` is read and written only with `mutex` locked, and both
+/// `@unchecked Sendable` holds because the variables are read and written only with `mutex` locked, and both
 /// primitives are made for sharing: they stay at one address from `init` to `deinit`.
 final class Turn: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var isTaken = false
+    /// Numbers of those who wait, the next first.
+    private var waiting: [UInt64] = []
+    private var lastNumber: UInt64 = 0
 
     /// How often those who wait look whether they should give up, in nanoseconds.
     private static let patience = 10_000_000
@@ -47,7 +50,15 @@ final class Turn: @unchecked Sendable {
     private func enter(_ cancellation: Cancellation) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        while isTaken {
+        lastNumber += 1
+        let number = lastNumber
+        waiting.append(number)
+        defer {
+            waiting.removeAll { $0 == number }
+            // Who is next may have changed, where this one gave up.
+            pthread_cond_broadcast(condition)
+        }
+        while isTaken || waiting.first != number {
             if cancellation.isCancelled { return false }
             var moment = timespec()
             clock_gettime(CLOCK_MONOTONIC, &moment)
@@ -65,7 +76,7 @@ final class Turn: @unchecked Sendable {
     private func leave() {
         pthread_mutex_lock(mutex)
         isTaken = false
-        pthread_cond_signal(condition)
+        pthread_cond_broadcast(condition)
         pthread_mutex_unlock(mutex)
     }
 }

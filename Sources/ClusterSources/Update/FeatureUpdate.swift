@@ -10,6 +10,11 @@ struct FeatureUpdate: Sendable {
     /// Features put in at this moment or before go, whatever their ids.
     let expiry: Int64?
 
+    /// Features whose places are known.
+    init(store: FeatureStore, identifiers: [FeatureIdentifier]) {
+        (self.store, self.identifiers, removals, expiry) = (store, identifiers, [], nil)
+    }
+
     /// - Parameter limit: features put in at this moment or before go, in milliseconds since 1970.
     init(expiry limit: Int64) {
         store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
@@ -54,7 +59,7 @@ struct FeatureUpdate: Sendable {
     /// Makes the revision that a base becomes by the update, looking only at what changes where that is
     /// known how; else everything is clustered anew. The answers are the same either way, ids apart.
     func apply(
-        to base: Revision, owner: UInt32?, isCounted: Bool = true, _ cancellation: Cancellation
+        to base: Revision, owner: UInt32?, _ cancellation: Cancellation
     ) throws(SourceError) -> (Revision, UpdatePlan) {
         let start = ContinuousClock.now
         let shared = base.shared
@@ -73,7 +78,7 @@ struct FeatureUpdate: Sendable {
         let live = try LiveUpdate(
             base: base, update: self, plan: plan, identifiers: index, cancellation: cancellation
         ).make(since: start)
-        if isCounted { shared.updates.count(live != nil) }
+        shared.updates.count(live != nil)
         if let live { return (live, plan) }
         return (try maker.make(FeatureStore.joining(plan.slices(old: base.store, new: store))), plan)
     }

@@ -4,8 +4,8 @@ import Dispatch
 /// Working changes into a whole, beside queries and further updates.
 ///
 /// Copying and searching the changes makes updates slower as they grow; so now and then the features are
-/// clustered as a whole, off to the side, and updates that came meanwhile are followed on that. The features
-/// are the same, but clusters get the ids of a fresh load; so it is a new revision.
+/// clustered as a whole, off to the side, and what changed meanwhile is taken over. The features are the
+/// same, but clusters get the ids of a fresh load; so it is a new revision.
 extension Source {
     func compactIfGrown(_ revision: Revision) {
         let growth = revision.growth
@@ -16,46 +16,76 @@ extension Source {
     }
 
     /// Works changes in at once; for tests.
-    func compact() {
-        if let base = beginCompaction() { compact(base) }
+    ///
+    /// - Parameter meanwhile: called before each round, with its number.
+    /// - Returns: the most places that were taken over while updates had to wait.
+    @discardableResult
+    func compact(meanwhile: (Int) -> Void = { _ in }) -> Int {
+        beginCompaction().map { compact($0, meanwhile: meanwhile) } ?? 0
     }
 
+    /// Places that may be taken over while updates wait, or as many as one of those updates changed.
+    static let placesInTurn = 256
+    /// How often it is tried to come so near beside updates.
     private static let rounds = 6
 
-    private func follow(
-        _ updates: ArraySlice<FeatureUpdate>, on base: Revision, _ cancellation: Cancellation
-    ) throws(SourceError) -> Revision {
-        var revision = base
-        for update in updates {
-            revision = try update.apply(to: revision, owner: owner, isCounted: false, cancellation).0
-        }
-        return revision
-    }
-
-    private func compact(_ base: Revision) {
-        let cancellation = Cancellation { [self] in updatesMeanwhile == nil }
+    @discardableResult
+    private func compact(_ base: Revision, meanwhile: (Int) -> Void = { _ in }) -> Int {
+        let cancellation = Cancellation { [self] in !isCompacting }
+        var mostInTurn = 0
         do throws(SourceError) {
+            // Half of the threads are left to calls.
             let maker = RevisionMaker(
-                options: base.options, shared: shared, owner: owner, cancellation: cancellation)
-            var revision = try maker.make(base.store.plain())
+                options: base.options, shared: shared, owner: owner,
+                threads: max(1, shared.limits.buildThreads / 2), cancellation: cancellation)
+            let whole = try maker.make(base.store.plain())
+            // Lest the next update makes it, or this one while updates wait.
+            _ = try whole.identifierIndex(cancellation)
+            var catchUp = CatchUp(from: base, to: whole)
             guard !base.store.isDamaged else { throw reportDamage() }
-            var followed = 0
-            // Most of what came meanwhile is followed while more may come; only the rest makes updates wait.
-            for _ in 0..<Self.rounds {
-                guard let updates = updatesMeanwhile, updates.count > followed else {
-                    break
+            var (round, isDone) = (0, false)
+            while !isDone {
+                meanwhile(round)
+                round += 1
+                try gather(&catchUp)
+                if catchUp.pendingCount <= Self.placesInTurn || round > Self.rounds {
+                    isDone = try inTurn(cancellation) { () throws(SourceError) in
+                        try finish(&catchUp, &mostInTurn, cancellation)
+                    }
                 }
-                revision = try follow(updates[followed...], on: revision, cancellation)
-                followed = updates.count
-            }
-            try inTurn(cancellation) { () throws(SourceError) in
-                guard let updates = updatesMeanwhile else { return }
-                try publish(follow(updates[followed...], on: revision, .never), at: nil)
+                if !isDone { try catchUp.follow(atMost: catchUp.pendingCount, cancellation) }
             }
         } catch {
             // The changes answer as before; when they have grown as much again it is tried again.
             giveUpCompaction(until: 2 * base.growth)
         }
+        return mostInTurn
+    }
+
+    /// Takes over the rest, in the source's turn, or as much of it as updates may be made to wait for.
+    ///
+    /// - Returns: whether that was all, and what was built answers now.
+    private func finish(
+        _ catchUp: inout CatchUp, _ mostInTurn: inout Int, _ cancellation: Cancellation
+    ) throws(SourceError) -> Bool {
+        let largest = try gather(&catchUp)
+        let before = catchUp.pendingCount
+        try catchUp.follow(atMost: max(Self.placesInTurn, largest), cancellation)
+        mostInTurn = max(mostInTurn, before - catchUp.pendingCount)
+        guard catchUp.pendingCount == 0 else { return false }
+        let made = catchUp.revision
+        try publish(made.number > revision.number ? made : made.renumbered(), at: nil)
+        return true
+    }
+
+    /// Notes what changed since the last time.
+    ///
+    /// - Returns: how many places the largest of these updates changed.
+    @discardableResult
+    private func gather(_ catchUp: inout CatchUp) throws(SourceError) -> Int {
+        guard let (newest, updates) = takeMeanwhile() else { throw .cancelled }
+        for places in updates { catchUp.note(places, upTo: newest) }
+        return updates.lazy.map(\.count).max() ?? 0
     }
 }
 

@@ -34,9 +34,11 @@ extension Source {
     func expire(notAfter limit: Int64, at moment: Timestamp) throws(SourceError) {
         let update = FeatureUpdate(expiry: limit)
         _ = try change(.never) { (base) throws(SourceError) -> Change in
-            let (revision, _) = try update.apply(to: base, owner: owner, .never)
+            let (revision, plan) = try update.apply(to: base, owner: owner, .never)
             return Change(
-                revision: revision, keeping: .record(.expiry(limit)), update: update, moment: moment)
+                revision: revision, keeping: .record(.expiry(limit)),
+                changedPlaces: plan.places(in: base, to: revision),
+                moment: moment)
         }
     }
 }

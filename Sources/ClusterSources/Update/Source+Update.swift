@@ -28,7 +28,7 @@ extension Source {
             plan = made
             return Change(
                 revision: revision, keeping: .record(.update(upserts: json, removals: removals)),
-                update: update, moment: moment)
+                changedPlaces: made.places(in: base, to: revision), moment: moment)
         }
         return UpdateOutcome(
             description: description(of: revision), inserted: plan?.inserted ?? 0,

@@ -42,6 +42,11 @@ struct UpdatePlan {
         removed = places.count
     }
 
+    /// Changes that are known already, uncounted.
+    init(changes: [Int: Int?], additions: [Int]) {
+        (self.changes, self.additions) = (changes, additions)
+    }
+
     private mutating func upsert(_ new: Int?, over old: [Int]) {
         for place in old { changes[place] = .some(nil) }
         switch (new, old.first) {
@@ -81,5 +86,11 @@ struct UpdatePlan {
         if start < old.count { slices.append(FeatureSlice(store: old, rows: start..<old.count)) }
         for row in additions { slices.append(FeatureSlice(store: new, rows: row..<row + 1)) }
         return slices
+    }
+
+    /// The places that the update changed or added on the way from a revision to one with changes beside it;
+    /// nil where that was built as a whole, so that places are others.
+    func places(in old: Revision, to new: Revision) -> [Int]? {
+        new.isPlain ? nil : Array(changes.keys) + Array(old.store.count..<new.store.count)
     }
 }

@@ -153,6 +153,35 @@ import Testing
         #expect(test.source.revision.pointCount == 4)
     }
 
+    @Test(arguments: [
+        "{}", #"{"weight":["+",1,["get","v"]],"partitionBy":["get","on"]}"#,
+        #"{"clusterProperties":{"sum":["+",["get","v"]],"m":["mean",["get","v"]]}}"#,
+    ])
+    func whatChangesWhileAWholeIsBuiltIsTakenOver(_ options: String) throws {
+        var model = Model(random: PythonRandom(seed: 9))
+        let (test, fresh) = (try TestSource(options: options), try TestSource(options: options))
+        _ = model.change(400)
+        try test.load(model.text)
+        func update() throws {
+            let (upserts, removals) = model.change(4)
+            let ids = removals.compactMap { FeatureIdentifier(.number(Double($0))) }
+            _ = try test.update(upsert: "[" + upserts + "]", remove: ids)
+        }
+        for most in 0..<10 {
+            for _ in 0..<3 { try update() }
+            let before = test.source.revision.number
+            var failure: (any Error)?
+            test.source.compact { round in
+                guard round < most else { return }
+                do { for _ in 0..<3 { try update() } } catch { failure = error }
+            }
+            #expect(failure == nil)
+            #expect(test.source.revision.number > before)
+            try fresh.load(model.text)
+            try expectEqual(test, fresh)
+        }
+    }
+
     @Test func updatesGoOnWhileChangesAreWorkedIn() async throws {
         var model = Model(random: PythonRandom(seed: 4))
         let (test, fresh) = (try TestSource(), try TestSource())
@@ -160,7 +189,7 @@ import Testing
         try test.load(model.text)
         for _ in 0..<10 {
             let source = test.source
-            let work = Task.detached { source.compact() }
+            let work = Task.detached { _ = source.compact() }
             for _ in 0..<5 {
                 let (upserts, removals) = model.change(3)
                 let ids = try removals.map { try #require(FeatureIdentifier(.number(Double($0)))) }
