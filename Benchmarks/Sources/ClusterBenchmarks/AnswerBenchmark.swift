@@ -33,29 +33,43 @@ func makeSource(longitudes: [Double], latitudes: [Double]) throws -> Source? {
     return source
 }
 
+/// What is measured of answers, without the rest.
+func benchmarkAnswersAlone(longitudes: [Double], latitudes: [Double]) {
+    do {
+        guard let source = try makeSource(longitudes: longitudes, latitudes: latitudes) else { return }
+        for _ in 0..<3 { try benchmarkAnswers(source, longitudes: longitudes, latitudes: latitudes) }
+    } catch {
+        print("error\t0\t\(error)")
+    }
+}
+
 /// How long a whole answer takes in process: a view's features, written as the bytes that are sent.
 func benchmarkAnswers(_ source: Source, longitudes: [Double], latitudes: [Double]) throws {
     let revision = source.revision
     guard let view = revision.readyView(nil, zoom: nil) else { return }
-    var random = SystemRandomNumberGenerator()
-    var shown = 0
+    let count = 5000
     for zoom in [3, 6, 10] {
+        // The same views in every run, so that runs compare.
+        var random = SequenceGenerator()
         let width = 360.0 / Double(1 << zoom) * 2
-        var bytes = ByteWriter(capacity: 1 << 20)
-        shown = 0
-        let answer = Stopwatch.sample(5000) { _ in
+        let queries = (0..<count).map { _ in
             let point = Int.random(in: 0..<longitudes.count, using: &random)
             let height = width * 0.75 * cos(latitudes[point] * .pi / 180)
             let box = Box(
                 west: longitudes[point] - width / 2, south: latitudes[point] - height / 2,
                 east: longitudes[point] + width / 2, north: latitudes[point] + height / 2)
+            return ClustersQuery(box: box, zoom: Double(zoom))
+        }
+        var bytes = ByteWriter(capacity: 1 << 20)
+        var shown = 0
+        let answer = Stopwatch.sample(count) { place in
             bytes.truncate(to: 0)
-            try? revision.writeClusters(
-                ClustersQuery(box: box, zoom: Double(zoom)), of: view, into: &bytes, .never)
+            try? revision.writeClusters(queries[place], of: view, into: &bytes, .never)
             shown += bytes.count
         }
         report(
-            "answer of a view of 1024 x 768 at zoom \(zoom), \(shown / 5000) bytes", answer.median / 1e3, "µs"
+            "answer of a view of 1024 x 768 at zoom \(zoom), \(shown / count) bytes", answer.median / 1e3,
+            "µs"
         )
     }
     try benchmarkTile(revision, view)
@@ -63,17 +77,7 @@ func benchmarkAnswers(_ source: Source, longitudes: [Double], latitudes: [Double
 
 /// A vector tile of some sixty features, as GetTile answers it.
 private func benchmarkTile(_ revision: Revision, _ view: View) throws {
-    var chosen: (tile: TilePlace, count: Int)?
-    for z in 3...8 {
-        for x in 0..<(1 << z) {
-            for y in 0..<(1 << z) {
-                guard let tile = TilePlace(z: z, x: x, y: y) else { continue }
-                let count = revision.tileFeatures(tile, of: view).count
-                if abs(count - 60) < abs((chosen?.count ?? 0) - 60) { chosen = (tile, count) }
-            }
-        }
-    }
-    guard let (tile, count) = chosen else { return }
+    guard let (tile, count) = tile(ofAbout: 60, revision, view) else { return }
     var bytes = ByteWriter(capacity: 1 << 16)
     // The daemon too writes tile after tile with one.
     var encoder = VectorTileEncoder()
@@ -89,6 +93,32 @@ private func benchmarkTile(_ revision: Revision, _ view: View) throws {
         encoded.withUnsafeBytes { Base64.append($0, to: &bytes) }
     }
     report("vector tile of \(count) features, \(bytes.count) bytes", answer.median / 1e3, "µs")
+}
+
+/// The tile whose count of features is nearest to one wanted.
+private func tile(ofAbout wanted: Int, _ revision: Revision, _ view: View) -> (tile: TilePlace, count: Int)? {
+    var chosen: (tile: TilePlace, count: Int)?
+    for z in 3...8 {
+        for x in 0..<(1 << z) {
+            for y in 0..<(1 << z) {
+                guard let tile = TilePlace(z: z, x: x, y: y) else { continue }
+                let count = revision.tileFeatures(tile, of: view).count
+                if abs(count - wanted) < abs((chosen?.count ?? 0) - wanted) { chosen = (tile, count) }
+            }
+        }
+    }
+    return chosen
+}
+
+/// Random numbers that are the same in every run.
+struct SequenceGenerator: RandomNumberGenerator {
+    private var state: UInt64 = 1
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        let product = state.multipliedFullWidth(by: 0xD1B5_4A32_D192_ED03)
+        return product.high ^ product.low
+    }
 }
 
 /// How long the hull of 500,000 points takes, the first time and again: all points in one town.

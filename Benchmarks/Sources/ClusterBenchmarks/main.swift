@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull|updates]`, where FILE holds
-// longitude and latitude of each as little-endian doubles; with `hull` or `updates` only what these cost.
+// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull|updates|answers]`, where FILE
+// holds longitude and latitude of each as little-endian doubles; with a third word only what that is about.
 // Benchmarks/run makes the file and the table.
 import Clustering
 import Glibc
@@ -12,7 +12,9 @@ func benchmark() {
         return
     }
     let isUpdatesAlone = arguments.last == "updates"
-    guard arguments.count == (isUpdatesAlone ? 3 : 2), let file = fopen(arguments[1], "rb") else {
+    let isAnswersAlone = arguments.last == "answers"
+    guard arguments.count == (isUpdatesAlone || isAnswersAlone ? 3 : 2), let file = fopen(arguments[1], "rb")
+    else {
         perror("ClusterBenchmarks: a file of points is needed")
         exit(2)
     }
@@ -25,6 +27,7 @@ func benchmark() {
     let longitudes = (0..<count).map { places[2 * $0] }
     let latitudes = (0..<count).map { places[2 * $0 + 1] }
     places = []
+    if isAnswersAlone { return benchmarkAnswersAlone(longitudes: longitudes, latitudes: latitudes) }
     if isUpdatesAlone {
         do {
             guard let source = try makeSource(longitudes: longitudes, latitudes: latitudes) else { return }
