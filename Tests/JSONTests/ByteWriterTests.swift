@@ -32,6 +32,36 @@ struct ByteWriterTests {
         }
     }
 
+    /// Numbers such as maps are made of, and those at whose bounds a shortest decimal is easily missed.
+    @Test("printed numbers have the shortest digits, the nearest of them")
+    func shortestDigits() {
+        func digits(_ text: String) -> Substring {
+            let mantissa = text.prefix { $0 != "e" }.filter(\.isNumber)
+            let significant = mantissa.drop { $0 == "0" }
+            return significant.dropLast(significant.reversed().prefix { $0 == "0" }.count)
+        }
+        var state: UInt64 = 11
+        func random() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1
+            return (state ^ state >> 29) &* 0xBF58_476D_1CE4_E5B9
+        }
+        for _ in 0..<10_000 {
+            let bits = random()
+            let exponent = (1023 - 135 + bits % 200) << 52
+            let numbers = [
+                Double(bits >> 11) / 0x1p53 * 360 - 180, Double(bits % 3_600_000_000) / 1e7 - 180,
+                Double(bits % 1_000_000) / 1000, Double(bitPattern: exponent | bits >> 12),
+                Double(bitPattern: exponent | bits >> 62),
+                Double(bitPattern: exponent | (0xF_FFFF_FFFF_FFFF - (bits >> 62))),
+            ]
+            for number in numbers {
+                let text = String(javaScript: number)
+                #expect(Double(text) == number)
+                #expect(digits(text) == digits("\(number)"), "\(number)")
+            }
+        }
+    }
+
     @Test("numbers that are not finite")
     func notFinite() {
         #expect(JSONValue.array([.number(.nan), .number(.infinity)]).text == "[null,null]")
@@ -49,6 +79,21 @@ struct ByteWriterTests {
         var writer = ByteWriter()
         writer.append(integer: value)
         #expect(writer.string == String(value))
+    }
+
+    @Test("integers of every length, and those next to them")
+    func lengths() {
+        var power: UInt64 = 1
+        while true {
+            for value in [power - 1, power, power + 1, power + power / 3, power &* 7] {
+                var writer = ByteWriter()
+                writer.append(integer: value)
+                #expect(writer.string == String(value))
+            }
+            let (next, overflow) = power.multipliedReportingOverflow(by: 10)
+            if overflow { break }
+            power = next
+        }
     }
 
     @Test("the buffer grows, is overwritten and cut")

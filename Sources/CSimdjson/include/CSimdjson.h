@@ -74,7 +74,8 @@ typedef struct csj_scan_state {
 /// `depth`; returns the offset behind that bracket, or `length` plus one where there is none. Text is taken for JSON unchecked.
 size_t csj_scan_to_depth(csj_scan_state *state, const char *text, size_t length, int64_t depth);
 
-/// Writes a number as JavaScript prints it, at most 32 bytes, and returns how many. Not for numbers that are
+/// Writes a number as JavaScript prints it, at most 25 bytes, and returns how many. Up to 40 bytes of the target
+/// may be written over. Not for numbers that are
 /// not finite.
 size_t csj_print_number(double number, char *target);
 
