@@ -4,9 +4,12 @@ import Glibc
 
 /// A growing buffer of bytes into which answers are written once and from which they are sent.
 ///
-/// Invariant: `base` points at `capacity` bytes of this value's own from malloc, of which the first `count` are
-/// written.
+/// Invariant: `base` points at `capacity` bytes of this value's own from malloc, of which the first `written` are
+/// set.
 /// Being noncopyable, it has one owner, so it may be sent to another thread.
+///
+/// What writes a few bytes is inlinable: answers are made of many such pieces, whose lengths are known where they
+/// are written.
 public struct ByteWriter: ~Copyable, @unchecked Sendable {
     @usableFromInline var base: UnsafeMutableRawPointer
     @usableFromInline var capacity: Int
@@ -22,7 +25,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     /// Bounds what is written from here on. Past the limit writes go over each other, so that memory stays
     /// bounded whatever is written; `hasOverflowed` then tells.
     public mutating func limitFollowing(to bytes: Int) {
-        limitedFrom = count
+        limitedFrom = written
         limit = bytes
         hasOverflowed = false
     }
@@ -50,23 +53,23 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Makes room for `more` bytes behind those written. Amortised O(1) a byte.
     @inlinable @inline(__always) public mutating func reserve(_ more: Int) {
-        if capacity - count < more { grow(more) }
+        if capacity &- written < more { grow(more) }
     }
 
-    @inline(never) @usableFromInline mutating func grow(_ more: Int) {
-        if limit != .max, count - limitedFrom + more > limit {
+    @usableFromInline @inline(never) mutating func grow(_ more: Int) {
+        if limit != .max, written - limitedFrom + more > limit {
             hasOverflowed = true
             written = limitedFrom
-            if capacity - count >= more { return }
+            if capacity - written >= more { return }
         }
-        let wanted = max(count + more, capacity * 2)
+        let wanted = max(written + more, capacity * 2)
         base = Self.resized(base, to: wanted)
         capacity = wanted
     }
 
     @inlinable @inline(__always) public mutating func append(_ byte: UInt8) {
         reserve(1)
-        base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+        base.storeBytes(of: byte, toByteOffset: written, as: UInt8.self)
         written &+= 1
     }
 
@@ -74,14 +77,14 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     @inlinable @inline(__always) public mutating func append(_ text: StaticString) {
         let length = text.utf8CodeUnitCount
         reserve(length)
-        (base + count).copyMemory(from: text.utf8Start, byteCount: length)
+        (base + written).copyMemory(from: text.utf8Start, byteCount: length)
         written &+= length
     }
 
     @inlinable @inline(__always) public mutating func append(contentsOf bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
         reserve(bytes.count)
-        (base + count).copyMemory(from: start, byteCount: bytes.count)
+        (base + written).copyMemory(from: start, byteCount: bytes.count)
         written &+= bytes.count
     }
 
@@ -107,39 +110,48 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// Appends a magnitude in decimal, and its sign before it.
-    public mutating func appendDecimal(_ magnitude: UInt64, isNegative: Bool) {
-        reserve(21)
-        let start = count
-        if isNegative {
-            base.storeBytes(of: UInt8(ascii: "-"), toByteOffset: start, as: UInt8.self)
+    @inlinable public mutating func appendDecimal(_ magnitude: UInt64, isNegative: Bool) {
+        reserve(32)
+        base.storeBytes(of: UInt8(ascii: "-"), toByteOffset: written, as: UInt8.self)
+        written &+= isNegative ? 1 : 0
+        guard magnitude < 100_000_000 else { return appendLong(magnitude) }
+        appendStart(Decimals.eight(magnitude))
+    }
+
+    /// Appends eight digits, one a byte, without the zeros before them, but one digit at the least.
+    ///
+    /// - Precondition: there is room for eight bytes.
+    @inlinable @inline(__always) mutating func appendStart(_ digits: UInt64) {
+        let leading = min(digits.trailingZeroBitCount / 8, 7)
+        let text = (digits | Decimals.zeros) &>> UInt64(truncatingIfNeeded: leading &* 8)
+        base.storeBytes(of: text.littleEndian, toByteOffset: written, as: UInt64.self)
+        written &+= 8 &- leading
+    }
+
+    /// - Precondition: there is room for 24 bytes.
+    @usableFromInline mutating func appendLong(_ magnitude: UInt64) {
+        let upper = magnitude / 100_000_000
+        if upper < 100_000_000 {
+            appendStart(Decimals.eight(upper))
+        } else {
+            appendStart(Decimals.eight(upper / 100_000_000))
+            appendEight(upper % 100_000_000)
         }
-        let first = start &+ (isNegative ? 1 : 0)
-        var digits = 1
-        var bound: UInt64 = 10
-        while digits < 20, magnitude >= bound {
-            digits &+= 1
-            let (next, overflow) = bound.multipliedReportingOverflow(by: 10)
-            if overflow { break }
-            bound = next
-        }
-        var rest = magnitude
-        var place = first &+ digits
-        while place > first {
-            place &-= 1
-            base.storeBytes(
-                of: UInt8(truncatingIfNeeded: rest % 10) &+ UInt8(ascii: "0"), toByteOffset: place,
-                as: UInt8.self)
-            rest /= 10
-        }
-        written = first &+ digits
+        appendEight(magnitude % 100_000_000)
+    }
+
+    private mutating func appendEight(_ number: UInt64) {
+        let text = Decimals.eight(number) | Decimals.zeros
+        base.storeBytes(of: text.littleEndian, toByteOffset: written, as: UInt64.self)
+        written &+= 8
     }
 
     /// Appends a number as JavaScript prints it (ECMAScript, Number::toString): the shortest digits that
     /// read back as the same number. Numbers that are not finite are `null`, as in JSON.stringify.
     public mutating func append(number value: Double) {
         guard value.isFinite else { return append("null") }
-        reserve(32)
-        written += csj_print_number(value, (base + count).assumingMemoryBound(to: CChar.self))
+        reserve(40)
+        written += csj_print_number(value, (base + written).assumingMemoryBound(to: CChar.self))
     }
 
     /// Appends a string in quotes, with the escapes that JSON demands and no others.
@@ -216,13 +228,13 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Forgets the bytes from `length` on; does nothing where there are not so many.
     public mutating func truncate(to length: Int) {
-        if length >= 0 && length < count { written = length }
+        if length >= 0 && length < written { written = length }
     }
 
     public func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(start: base, count: count))
+        try body(UnsafeRawBufferPointer(start: base, count: written))
     }
 
     /// The bytes written, copied.

@@ -9,6 +9,18 @@ struct FeatureWriter {
     let view: View
     let output: FeatureOutput
     let cancellation: Cancellation
+    /// Whether clusters tell more than the built-in four.
+    private let hasExtras: Bool
+
+    init(revision: Revision, view: View, output: FeatureOutput, cancellation: Cancellation) {
+        self.revision = revision
+        self.view = view
+        self.output = output
+        self.cancellation = cancellation
+        hasExtras =
+            !view.aggregates.isEmpty || !view.partitions.isEmpty || !output.include.isEmpty
+            || view.index.isWeighted
+    }
 
     /// Writes all nodes as features of a collection.
     func write(
@@ -84,13 +96,19 @@ struct FeatureWriter {
     private func writeProperties(
         of cluster: ClusterOrdinal, _ summary: ClusterSummary, into bytes: inout ByteWriter
     ) throws(SourceError) {
-        writeAggregates(of: cluster, into: &bytes)
+        if hasExtras { writeAggregates(of: cluster, into: &bytes) }
         bytes.append("\"cluster\":true,\"cluster_id\":")
         bytes.append(integer: summary.id)
         bytes.append(",\"point_count\":")
         bytes.append(integer: Int64(summary.pointCount))
         bytes.append(",\"point_count_abbreviated\":")
         AbbreviatedCount.write(summary.pointCount, into: &bytes)
+        if hasExtras { try writeExtras(of: cluster, into: &bytes) }
+    }
+
+    private func writeExtras(
+        of cluster: ClusterOrdinal, into bytes: inout ByteWriter
+    ) throws(SourceError) {
         if let weight = view.index.weight(of: cluster) {
             bytes.append(",\"point_weight\":")
             bytes.append(number: weight)

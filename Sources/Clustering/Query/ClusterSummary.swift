@@ -5,13 +5,13 @@ public struct ClusterSummary: Sendable, BitwiseCopyable {
     public let id: Int64
     public let pointCount: Int
     /// The centre in the unit square.
-    fileprivate let x: Double
-    fileprivate let y: Double
+    public let x: Double
+    public let y: Double
 
     /// The centre in degrees.
-    public var longitude: Double { Projection.longitude(x: x) }
+    @inlinable public var longitude: Double { Projection.longitude(x: x) }
     /// Costs two transcendental functions.
-    public var latitude: Double { Projection.latitude(y: y) }
+    @inlinable public var latitude: Double { Projection.latitude(y: y) }
 }
 
 extension ClusterIndex {
@@ -30,7 +30,15 @@ extension ClusterIndex {
         found.removeAll(keepingCapacity: true)
         found.reserveCapacity(nodes.count)
         for node in nodes {
-            if case .cluster(let cluster) = node { found.append(summary(of: cluster)) }
+            if case .cluster(let cluster) = node { found.append(lookedUp(cluster)) }
         }
+    }
+
+    @inline(__always) private func lookedUp(_ cluster: ClusterOrdinal) -> ClusterSummary {
+        guard overlay == nil else { return summary(of: cluster) }
+        let ordinal = Int(cluster.rawValue)
+        return ClusterSummary(
+            id: baseId(ordinal), pointCount: Int(columns.counts[ordinal]), x: columns.x[ordinal],
+            y: columns.y[ordinal])
     }
 }

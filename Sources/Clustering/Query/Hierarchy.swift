@@ -13,9 +13,13 @@ extension ClusterIndex {
     /// that it grew from.
     public func id(of cluster: ClusterOrdinal) -> Int64 {
         if let (overlay, place) = changed(cluster) { return overlay.id(ofCluster: place) }
-        let ordinal = Int(cluster.rawValue)
-        return (Int64(columns.originIndexes[ordinal]) << 5 | Int64(columns.zooms[ordinal]) + 1)
-            + Int64(basePointCount)
+        return baseId(Int(cluster.rawValue))
+    }
+
+    /// The id of a cluster that the index was built with.
+    @inline(__always) func baseId(_ ordinal: Int) -> Int64 {
+        (Int64(columns.originIndexes[ordinal]) &<< 5 | Int64(columns.zooms[ordinal]) &+ 1)
+            &+ Int64(basePointCount)
     }
 
     /// The cluster with an id; nil where there is none. O(log clusters of its zoom).
@@ -60,6 +64,9 @@ extension ClusterIndex {
         }
         return columns.weights.map { $0[basePointCount + Int(cluster.rawValue)] }
     }
+
+    /// Whether points are weighted.
+    public var isWeighted: Bool { columns.weights != nil }
 
     /// The part that all of a cluster's points are of; nil where points were not parted.
     public func partition(of cluster: ClusterOrdinal) -> UInt32? {
