@@ -44,6 +44,8 @@ public struct ClusterProperty: Sendable {
             folding = try Self.withInitial(parts)
         } else if case .string(let text) = parts[0] {
             folding = try Self.folding(text, name)
+        } else if let simple = Operator(writtenOut: parts[0], for: name) {
+            folding = .simple(simple, initial: nil)
         } else {
             folding = .reduce(try Self.compile(parts[0], .reduce, at: 0))
         }
@@ -58,14 +60,16 @@ public struct ClusterProperty: Sendable {
         default: break
         }
         if let simple = Operator(rawValue: text) { return .simple(simple, initial: nil) }
-        let reduce: JSONValue = .array([
-            .string(text), .array([.string("accumulated")]), .array([.string("get"), .string(name)]),
-        ])
         do {
-            return .reduce(try Expression(compiling: reduce, purpose: .reduce))
+            return .reduce(try Expression(compiling: Self.writtenOut(text, name), purpose: .reduce))
         } catch {
             throw fault("[0]", "\"\(text)\" can't fold values: \(error.errors.first?.message ?? "")")
         }
+    }
+
+    /// What an operator in the first place is short for.
+    public static func writtenOut(_ text: String, _ name: String) -> JSONValue {
+        .array([.string(text), .array([.string("accumulated")]), .array([.string("get"), .string(name)])])
     }
 
     private static func withInitial(_ parts: [JSONValue]) throws(ExpressionCompileFailure) -> Folding {
@@ -100,6 +104,14 @@ public struct ClusterProperty: Sendable {
 }
 
 extension ClusterProperty.Operator {
+    /// The operator whose short form means this reduce expression; nil for any other expression.
+    init?(writtenOut reduce: JSONValue, for name: String) {
+        guard case .array(let parts) = reduce, case .string(let text)? = parts.first,
+            let simple = Self(rawValue: text), reduce == ClusterProperty.writtenOut(text, name)
+        else { return nil }
+        self = simple
+    }
+
     /// Whether it folds numbers; else booleans.
     public var isNumeric: Bool { self != .all && self != .any }
 

@@ -75,7 +75,7 @@ extension ExpressionType {
     }
 
     /// The type of a value.
-    static func of(_ value: JSONValue) -> ExpressionType {
+    public static func of(_ value: JSONValue) -> ExpressionType {
         switch value {
         case .null: return .null
         case .bool: return .boolean

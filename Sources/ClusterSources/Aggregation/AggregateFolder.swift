@@ -37,10 +37,11 @@ struct AggregateFolder {
         _ simple: ClusterProperty.Operator, _ initial: JSONValue?, _ values: RowValues,
         _ errors: inout [String: Int]
     ) -> [Double] {
-        var folded = foldUp(values.foldableNumbers) { simple.foldNumbers($0, $1) }
-        let nulls = folded.lazy.filter(\.isNaN).count
-        if nulls > 0 {
-            errors["Expected value to be of type number, but found null instead.", default: 0] += nulls
+        let points = values.foldableNumbers
+        var folded = foldUp(points) { simple.foldNumbers($0, $1) }
+        if folded.contains(where: \.isNaN) {
+            let failures = FoldFailures(index: index, values: values, expected: .number)
+            errors.merge(failures.counts(points, folded, isNull: \.isNaN), uniquingKeysWith: +)
         }
         if case .number(let initial)? = initial {
             for place in folded.indices { folded[place] = simple.fold(initial, folded[place]) }
@@ -52,10 +53,11 @@ struct AggregateFolder {
         _ simple: ClusterProperty.Operator, _ initial: JSONValue?, _ values: RowValues,
         _ errors: inout [String: Int]
     ) -> [UInt8] {
-        var folded = foldUp(values.foldableFlags) { simple.foldFlags($0, $1) }
-        let nulls = folded.lazy.filter { $0 == 2 }.count
-        if nulls > 0 {
-            errors["Expected value to be of type boolean, but found null instead.", default: 0] += nulls
+        let points = values.foldableFlags
+        var folded = foldUp(points) { simple.foldFlags($0, $1) }
+        if folded.contains(2) {
+            let failures = FoldFailures(index: index, values: values, expected: .boolean)
+            errors.merge(failures.counts(points, folded, isNull: { $0 == 2 }), uniquingKeysWith: +)
         }
         if case .bool(let flag)? = initial, (flag ? 1 : 0) == simple.decisive {
             folded = Array(repeating: simple.decisive, count: folded.count)

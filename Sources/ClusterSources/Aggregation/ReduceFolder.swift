@@ -67,10 +67,7 @@ struct ReduceFolder {
         switch property.folding {
         case .reduce(let expression): return expression
         case .simple(let simple, _):
-            let text: JSONValue = .array([
-                .string(simple.rawValue), .array([.string("accumulated")]),
-                .array([.string("get"), .string(property.name)]),
-            ])
+            let text = ClusterProperty.writtenOut(simple.rawValue, property.name)
             return try? Expression(compiling: text, purpose: .reduce)
         default: return nil
         }

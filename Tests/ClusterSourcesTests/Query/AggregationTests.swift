@@ -51,6 +51,31 @@ import Testing
                     message: "Expected value to be of type number, but found string instead.", count: 1)))
     }
 
+    @Test("an operator, the expression it is short for, and one that is evaluated agree, errors included")
+    func shortAndLong() throws {
+        let numbers = ["[1,2,3.5]", "[1,null,3]", "[1,\"x\",3]", "[\"x\",1,2]", "[-1,1e308,1e308]"]
+        let flags = ["[true,true,false]", "[false,false,true]", "[true,null,true]", "[1,true,false]"]
+        for (name, lists) in [
+            ("+", numbers), ("*", numbers), ("max", numbers), ("min", numbers), ("all", flags),
+            ("any", flags),
+        ] {
+            let long = #"["\#(name)",["accumulated"],["get","a"]]"#
+            for list in lists {
+                let seen = try [#""\#(name)""#, long, #"["let","x",0,\#(long)]"#].map { fold in
+                    let definition = #"{"clusterProperties":{"a":[\#(fold),["at",["get","i"],["get","v"]]]}}"#
+                    let test = try TestSource(options: definition)
+                    let features = (0..<3).map { place in
+                        point(place, Double(place) / 1000, 0, #"{"i":\#(place),"v":\#(list)}"#)
+                    }
+                    try test.load("[" + features.joined(separator: ",") + "]")
+                    return (try test.world(0).text, test.source.revision.view.propertyErrors)
+                }
+                #expect(seen[0] == seen[1], "\(name) of \(list)")
+                #expect(seen[0] == seen[2], "\(name) of \(list)")
+            }
+        }
+    }
+
     @Test func moreThanSixtyFourValuesEndWithAMark() throws {
         let values = (0..<70).map { String($0) }
         let distinct = try cluster(#"["distinct",["get","v"]]"#, values).properties(0)["a"] as? [Any]
