@@ -31,6 +31,11 @@ struct RecoveredSource {
                     )
                 }
                 let chain = JournalChain(from: generation, files)
+                // That there once was nothing is no older data: an empty answer would be a wrong one.
+                guard chain.isComplete || snapshot.revision.hasData || !chain.changes.isEmpty else {
+                    notes += chain.notes.filter { !notes.contains($0) }
+                    continue
+                }
                 return RecoveredSource(
                     snapshot: snapshot,
                     contents: SourceFiles.Contents(

@@ -85,9 +85,17 @@ struct DamageTests {
         try source.change(remove: [8])
     }
 
+    /// The files of a source that was loaded once: what is before that is no older data.
+    private static func once(_ kept: KeptSources, _ older: inout Set<String>) throws {
+        let source = try kept.create()
+        try source.load(towns(12))
+        older.insert(kept.said())
+        try source.change(remove: [8])
+    }
+
     @Test("every file missing, and every file cut at many lengths")
     func cuts() throws {
-        for prepare in [Self.imports, Self.compacted] {
+        for prepare in [Self.imports, Self.compacted, Self.once] {
             let folder = try Folder(prepare)
             #expect(folder.files.count == 4)
             for (name, data) in folder.files.sorted(by: { $0.key < $1.key }) {
