@@ -16,8 +16,10 @@ struct JournalReader: Sendable {
     let end: Int
     /// Bytes of a record that was being written when the daemon ended; nobody was told that it is kept.
     let tornBytes: Int
+    /// Why records that were known to be on disk are missing behind the good ones; nil where all are there.
+    let damage: String?
 
-    /// Reads all records. O(the file).
+    /// Reads all records up to the first that is damaged. O(the file).
     init(_ path: String) throws(StateDamage) {
         let file: MappedFile
         do throws(SourceError) { file = try MappedFile(path) } catch {
@@ -38,10 +40,9 @@ struct JournalReader: Sendable {
             records.append(record)
             place += JournalFormat.recordHeaderSize + payload.count
         }
-        guard place >= known else {
-            throw StateDamage(
-                "\(path) is damaged or cut short behind its record \(records.count), at byte \(place)")
-        }
+        damage =
+            place >= known
+            ? nil : "\(path) is damaged or cut short behind its record \(records.count), at byte \(place)"
         self.path = path
         self.records = records
         generation = bytes.loadUnaligned(fromByteOffset: 48, as: UInt64.self)

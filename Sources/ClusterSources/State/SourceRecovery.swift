@@ -118,6 +118,7 @@ private struct JournalChain {
                     return
                 }
                 take(journal)
+                if let damage = journal.damage { throw StateDamage(damage) }
             } catch {
                 notes.append(error.message)
                 isComplete = false
@@ -130,7 +131,7 @@ private struct JournalChain {
     private mutating func take(_ journal: JournalReader) {
         last = journal
         changes += journal.records
-        if journal.tornBytes > 0 {
+        if journal.tornBytes > 0, journal.damage == nil {
             notes.append(
                 "\(journal.path): the last \(journal.tornBytes) bytes, of a change that was being written when the daemon ended and that nobody was told of, are cut off"
             )

@@ -70,6 +70,7 @@ struct DamageTests {
         try source.load(towns(20, from: 5))
         older.insert(kept.said())
         try source.change(upsert: towns(2, from: 100))
+        older.insert(kept.said())
         try source.change(remove: [8])
     }
 
@@ -163,6 +164,46 @@ struct DamageTests {
             try kept.restart { if !name.isEmpty { unlink(kept.file(name)) } }
             #expect(kept.said() == changed)
         }
+    }
+
+    @Test("of a damaged journal the changes before the damage are kept, and the loss is told")
+    func damagedTail() throws {
+        let kept = try KeptSources()
+        let source = try kept.create()
+        try source.load(towns(5))
+        let journal = URL(fileURLWithPath: kept.file("2.journal"))
+        var states = [kept.said()]
+        var ends = [try Data(contentsOf: journal).count]
+        for place in 0..<4 {
+            try source.change(upsert: towns(1, from: 50 + 10 * place))
+            states.append(kept.said())
+            ends.append(try Data(contentsOf: journal).count)
+        }
+        kept.wait()
+        let files = try Dictionary(
+            uniqueKeysWithValues: kept.files().map { ($0, try Data(contentsOf: fileURL(kept, $0))) })
+        let whole = try #require(files["2.journal"])
+        var flipped = whole
+        flipped[ends[2] + 30] ^= 4
+        let cases = [
+            (whole.dropLast(), 3), (whole.prefix(ends[3]), 3), (whole.prefix(ends[1] + 5), 1), (flipped, 2),
+            (whole.prefix(ends[0]), 0),
+        ]
+        for (data, count) in cases {
+            try kept.restart {
+                for name in try kept.files() { unlink(kept.file(name)) }
+                for (name, content) in files { try content.write(to: fileURL(kept, name)) }
+                try data.write(to: journal)
+            }
+            #expect(kept.said() == states[count], "\(data.count) bytes")
+            #expect(try kept.source().description.note?.contains("2.journal") == true)
+            try kept.restart()
+            #expect(kept.said() == states[count])
+        }
+    }
+
+    private func fileURL(_ kept: KeptSources, _ name: String) -> URL {
+        URL(fileURLWithPath: kept.file(name))
     }
 
     @Test("what was cut off a journal is said, and nothing that was acknowledged")
