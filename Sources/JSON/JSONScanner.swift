@@ -59,6 +59,8 @@ public struct JSONMembers: Sequence, IteratorProtocol {
     private mutating func skipString() {
         place += 1
         while place < text.count {
+            skipPlain()
+            guard place < text.count else { break }
             if text[place] == UInt8(ascii: "\"") {
                 place += 1
                 return
@@ -66,6 +68,25 @@ public struct JSONMembers: Sequence, IteratorProtocol {
             place += text[place] == UInt8(ascii: "\\") ? 2 : 1
         }
         place = text.count
+    }
+
+    /// Goes on by eight bytes at a time up to the first that may be a quotation mark or a backslash.
+    @inline(__always) private mutating func skipPlain() {
+        while place + 8 <= text.count {
+            let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+            let hits =
+                Self.zeroBytes(word ^ 0x2222_2222_2222_2222) | Self.zeroBytes(word ^ 0x5c5c_5c5c_5c5c_5c5c)
+            if hits != 0 {
+                place += hits.trailingZeroBitCount / 8
+                return
+            }
+            place += 8
+        }
+    }
+
+    /// The lowest bit set is in the lowest byte that is zero; none is set where none is.
+    @inline(__always) private static func zeroBytes(_ word: UInt64) -> UInt64 {
+        (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
     }
 
     private mutating func skipValue() {
@@ -90,6 +111,7 @@ public struct JSONMembers: Sequence, IteratorProtocol {
 public enum JSONText {
     /// A number's value; nil where the text is no number.
     public static func number(_ text: UnsafeRawBufferPointer) -> Double? {
+        if let short = ShortDecimal.value(of: text) { return short }
         guard let start = text.baseAddress else { return nil }
         var value = 0.0
         let good = csj_read_number(start.assumingMemoryBound(to: CChar.self), text.count, &value)

@@ -41,7 +41,16 @@ struct SourceColumns: Sendable {
         }
         try cancellation.stopIfCancelled()
         let pieces = read.withLock { read in parts.indices.map { read[$0] ?? [] } }
-        for (place, name) in missing.enumerated() { columns.add(name, Self.joined(pieces.map { $0[place] })) }
+        let joined = Mutex<[Int: PropertyColumn]>([:])
+        DispatchQueue.concurrentPerform(iterations: missing.count) { place in
+            let column = Self.joined(pieces.map { $0[place] })
+            joined.withLock { $0[place] = column }
+        }
+        joined.withLock { joined in
+            for (place, name) in missing.enumerated() {
+                if let column = joined[place] { columns.add(name, column) }
+            }
+        }
     }
 
     /// Rows for each thread: small stores are read by one.
@@ -62,59 +71,11 @@ struct SourceColumns: Sendable {
     private static func read(
         _ names: [String], _ rows: Range<Int>, of store: FeatureStore, _ cancellation: Cancellation
     ) -> [PropertyColumn] {
-        let readers = names.map { ColumnReader($0, capacity: rows.count) }
+        var reader = RowReader(names, capacity: rows.count)
         for row in rows {
             if row & 0x3fff == 0, cancellation.isCancelled { break }
-            store.withProperties(row) { read($0, readers) }
+            store.withProperties(row) { reader.read($0) }
         }
-        return readers.map { $0.builder.finish() }
-    }
-
-    private static func read(_ properties: UnsafeRawBufferPointer, _ readers: [ColumnReader]) {
-        if properties.first == UInt8(ascii: "{") {
-            for (key, value) in JSONMembers(ofValidated: properties) {
-                for reader in readers where reader.isNamed(key) { reader.value = value }
-            }
-        }
-        for reader in readers { reader.endRow() }
-    }
-}
-
-/// Fills one column. For one thread at a time.
-private final class ColumnReader {
-    let builder: PropertyColumnBuilder
-    /// The text of the row's value, the last where the name comes twice; nil where it has none.
-    @exclusivity(unchecked) var value: UnsafeRawBufferPointer?
-    private let name: [UInt8]
-
-    init(_ name: String, capacity: Int) {
-        self.name = Array(name.utf8)
-        builder = PropertyColumnBuilder(capacity: capacity)
-    }
-
-    /// - Parameter key: a member's name as written.
-    func isNamed(_ key: UnsafeRawBufferPointer) -> Bool {
-        if key.count == name.count, key.elementsEqual(name) { return true }
-        guard key.count > name.count, key.contains(UInt8(ascii: "\\")) else { return false }
-        return JSONText.string(inside: key).utf8.elementsEqual(name)
-    }
-
-    func endRow() {
-        defer { value = nil }
-        guard let value, let first = value.first else { return builder.appendMissing() }
-        switch first {
-        case UInt8(ascii: "n"): builder.appendNull()
-        case UInt8(ascii: "t"): builder.append(true)
-        case UInt8(ascii: "f"): builder.append(false)
-        case UInt8(ascii: "\""): appendString(UnsafeRawBufferPointer(rebasing: value.dropFirst().dropLast()))
-        case UInt8(ascii: "{"), UInt8(ascii: "["):
-            builder.append((try? JSONReader.parse(value)) ?? .null)
-        default: builder.append(JSONText.number(value) ?? .nan)
-        }
-    }
-
-    private func appendString(_ inside: UnsafeRawBufferPointer) {
-        guard inside.contains(UInt8(ascii: "\\")) else { return builder.append(utf8: inside) }
-        builder.append(JSONValue.string(JSONText.string(inside: inside)))
+        return reader.finish()
     }
 }

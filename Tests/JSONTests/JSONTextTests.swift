@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import Testing
+
+@testable import JSON
+
+@Suite("Single values' text")
+struct JSONTextTests {
+    private func number(_ text: String) -> Double? {
+        var text = text
+        return text.withUTF8 { JSONText.number(UnsafeRawBufferPointer($0)) }
+    }
+
+    @Test(
+        "numbers are read to the last bit, with their sign",
+        arguments: [
+            "0", "-0", "0.0", "-0.0", "1", "-1", "500", "9.875", "-179.9999999", "84.1234567", "0.1", "-0.3",
+            "123456789012345", "12345678901234.5", "0.00000000000001", "9007199254740993", "999999999999999",
+            "1234567890123456", "0.123456789012345", "1e3", "-1.5E-7", "123456789.123456789",
+            "3.14159265358979",
+        ])
+    func values(_ text: String) throws {
+        let value = try #require(number(text))
+        #expect(value.bitPattern == strtod(text, nil).bitPattern)
+    }
+
+    @Test("random short decimals are what the C library reads")
+    func random() throws {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<20_000 {
+            let whole = Int.random(
+                in: 0..<[1, 10, 181, 100_000, 1_000_000_000].randomElement(using: &random)!, using: &random)
+            let fraction = (0..<Int.random(in: 1...12, using: &random)).map { _ in
+                String(Int.random(in: 0...9, using: &random))
+            }.joined()
+            let text = "\(Bool.random(using: &random) ? "-" : "")\(whole).\(fraction)"
+            #expect(number(text)?.bitPattern == strtod(text, nil).bitPattern, "\(text)")
+        }
+    }
+
+    @Test(
+        "what is no number is none",
+        arguments: [
+            "", "-", ".", "1.", ".5", "-.5", "01", "-01.5", "00", "1.2.3", "1,2", "+1", "1 ", "0x1", "1e",
+            "--1",
+        ])
+    func bad(_ text: String) {
+        #expect(number(text) == nil)
+    }
+
+    @Test("members' strings of every length end where they end, with whatever in them")
+    func strings() throws {
+        for length in 0...40 {
+            for special in ["", "\\\"", "\\\\", "\\u0022", "é"] {
+                for place in 0...min(length, 20) {
+                    let plain =
+                        String(repeating: "a", count: place) + special
+                        + String(repeating: "b", count: length - place)
+                    var text = "{\"\(plain)\" : \"\(plain)\",\"after\":\(length)}"
+                    text.withUTF8 { bytes in
+                        var members = JSONMembers(ofValidated: UnsafeRawBufferPointer(bytes))
+                        let first = members.next()
+                        #expect(first.map { String(decoding: $0.key, as: UTF8.self) } == plain)
+                        #expect(first.map { String(decoding: $0.value, as: UTF8.self) } == "\"\(plain)\"")
+                        #expect(
+                            members.next().map { String(decoding: $0.value, as: UTF8.self) } == "\(length)")
+                        #expect(members.next() == nil)
+                    }
+                }
+            }
+        }
+    }
+}
