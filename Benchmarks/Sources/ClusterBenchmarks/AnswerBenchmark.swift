@@ -7,24 +7,33 @@ import VectorTile
 
 /// A source of the points, with an id and four properties each.
 func makeSource(longitudes: [Double], latitudes: [Double]) throws -> Source? {
+    try makeSource(rows: Array(longitudes.indices), options: .null) { index, bytes in
+        bytes.append("{\"type\":\"Feature\",\"id\":")
+        bytes.append(integer: index)
+        bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
+        bytes.append(number: longitudes[index])
+        bytes.append(",")
+        bytes.append(number: latitudes[index])
+        bytes.append(
+            "]},\"properties\":{\"name\":\"place\",\"category\":\"cafe\",\"value\":500,\"score\":5.25}}")
+    }
+}
+
+/// A source of features, each as `append` writes it.
+func makeSource(
+    rows: [Int], options: JSONValue, append: (Int, inout ByteWriter) -> Void
+) throws -> Source? {
     guard let name = SourceName("benchmark") else { return nil }
     let registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 1 << 26, buildThreads: 2))
-    let source = try registry.create(name, options: SourceOptions())
+    let source = try registry.create(name, options: SourceOptions(reading: options))
     let features = FeatureImport(into: source, mode: .replace, policy: .reject)
     let step = 10_000
-    for start in stride(from: 0, to: longitudes.count, by: step) {
+    for start in stride(from: 0, to: rows.count, by: step) {
         var bytes = ByteWriter()
         bytes.append("[")
-        for index in start..<min(start + step, longitudes.count) {
-            if index > start { bytes.append(",") }
-            bytes.append("{\"type\":\"Feature\",\"id\":")
-            bytes.append(integer: index)
-            bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
-            bytes.append(number: longitudes[index])
-            bytes.append(",")
-            bytes.append(number: latitudes[index])
-            bytes.append(
-                "]},\"properties\":{\"name\":\"place\",\"category\":\"cafe\",\"value\":500,\"score\":5.25}}")
+        for place in start..<min(start + step, rows.count) {
+            if place > start { bytes.append(",") }
+            append(rows[place], &bytes)
         }
         bytes.append("]")
         try bytes.withUnsafeBytes { try features.add(features: $0) }

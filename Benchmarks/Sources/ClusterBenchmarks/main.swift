@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull|updates|answers]`, where FILE
+// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull|updates|answers|sources]`, where FILE
 // holds longitude and latitude of each as little-endian doubles; with a third word only what that is about.
 // Benchmarks/run makes the file and the table.
 import Clustering
@@ -13,7 +13,9 @@ func benchmark() {
     }
     let isUpdatesAlone = arguments.last == "updates"
     let isAnswersAlone = arguments.last == "answers"
-    guard arguments.count == (isUpdatesAlone || isAnswersAlone ? 3 : 2), let file = fopen(arguments[1], "rb")
+    let isSourcesAlone = arguments.last == "sources"
+    guard arguments.count == (isUpdatesAlone || isAnswersAlone || isSourcesAlone ? 3 : 2),
+        let file = fopen(arguments[1], "rb")
     else {
         perror("ClusterBenchmarks: a file of points is needed")
         exit(2)
@@ -28,6 +30,12 @@ func benchmark() {
     let latitudes = (0..<count).map { places[2 * $0 + 1] }
     places = []
     if isAnswersAlone { return benchmarkAnswersAlone(longitudes: longitudes, latitudes: latitudes) }
+    if isSourcesAlone {
+        do { try benchmarkBuilds(longitudes: longitudes, latitudes: latitudes) } catch {
+            print("error\t0\t\(error)")
+        }
+        return
+    }
     if isUpdatesAlone {
         do {
             guard let source = try makeSource(longitudes: longitudes, latitudes: latitudes) else { return }
@@ -111,6 +119,7 @@ func benchmark() {
         if count == 1_000_000 {
             try benchmarkFilter()
             try benchmarkHull()
+            try benchmarkBuilds(longitudes: longitudes, latitudes: latitudes)
         }
         try benchmarkUpdates(source, longitudes: longitudes, latitudes: latitudes)
     } catch {

@@ -4,27 +4,25 @@ import Expressions
 import JSON
 
 /// Folds points' values up into clusters, from the deepest zoom upwards.
-///
-/// A cluster's value starts as that of its first child, the node that it grew from; then its other children
-/// follow in their order. That order is the same on every build.
 struct AggregateFolder {
-    let index: ClusterIndex
-    let cancellation: Cancellation
+    private let tree: HierarchyFold
+
+    init(index: ClusterIndex, threads: Int, cancellation: Cancellation) {
+        tree = HierarchyFold(index: index, threads: threads, cancellation: cancellation)
+    }
+
+    typealias Outcome = (column: AggregateColumn, errors: [String: Int])
 
     /// A property's value for each cluster, with what went wrong by message.
-    func fold(
-        _ property: ClusterProperty, _ values: RowValues
-    ) throws(SourceError) -> (column: AggregateColumn, errors: [String: Int]) {
-        try cancellation.stopIfCancelled()
+    func fold(_ property: ClusterProperty, _ values: RowValues) throws(SourceError) -> Outcome {
+        try tree.cancellation.stopIfCancelled()
         var errors = values.errors
         let column: AggregateColumn
         switch property.folding {
-        case .simple(let simple, let initial) where simple.isNumeric:
-            column = .numbers(numbers(simple, initial, values, &errors))
         case .simple(let simple, let initial):
-            column = .flags(flags(simple, initial, values, &errors))
-        case .mean: column = means(values)
-        case .count: column = .counts(foldUp(values.presences) { $0 &+ $1 })
+            column = .flags(try flags(simple, initial, values, &errors))
+        case .mean: column = try means(values)
+        case .count: column = .counts(try tree.fold(values.presences, zero: 0) { $0 &+ $1 })
         case .distinct: column = .labels(LabelAggregate(values, isHistogram: false))
         case .histogram: column = .labels(LabelAggregate(values, isHistogram: true))
         case .reduce:
@@ -33,30 +31,48 @@ struct AggregateFolder {
         return (column, errors)
     }
 
-    private func numbers(
-        _ simple: ClusterProperty.Operator, _ initial: JSONValue?, _ values: RowValues,
-        _ errors: inout [String: Int]
-    ) -> [Double] {
-        let points = values.foldableNumbers
-        var folded = foldUp(points) { simple.foldNumbers($0, $1) }
-        if folded.contains(where: \.isNaN) {
-            let failures = FoldFailures(index: index, values: values, expected: .number)
-            errors.merge(failures.counts(points, folded, isNull: \.isNaN), uniquingKeysWith: +)
+    /// The numbers for each cluster of some properties that operators fold, with what went wrong by message.
+    ///
+    /// - Parameter values: a property's values, by its place; asked for where clusters are null.
+    func fold(
+        _ properties: [NumericProperty], _ numbers: [RowNumbers],
+        values: (Int) throws(SourceError) -> RowValues
+    ) throws(SourceError) -> [Outcome] {
+        var folded: [[Double]]
+        if properties.count == 1 {
+            let simple = properties[0].simple
+            folded = [try tree.fold(numbers[0].values, zero: 0) { simple.foldNumbers($0, $1) }]
+        } else {
+            let lanes = NumberLanes(properties.map(\.simple))
+            let points = NumberLanes.lanes(numbers.map(\.values))
+            let all = try tree.fold(points, zero: .zero) { lanes.fold($0, $1) }
+            folded = properties.indices.map { lane in all.map { $0[lane] } }
         }
-        if case .number(let initial)? = initial {
-            for place in folded.indices { folded[place] = simple.fold(initial, folded[place]) }
+        var outcomes: [Outcome] = []
+        for (place, property) in properties.enumerated() {
+            var errors = numbers[place].errors
+            if folded[place].contains(where: \.isNaN) {
+                let failures = FoldFailures(index: tree.index, values: try values(place), expected: .number)
+                errors.merge(
+                    failures.counts(numbers[place].values, folded[place], isNull: \.isNaN),
+                    uniquingKeysWith: +)
+            }
+            if let initial = property.initial {
+                folded[place] = folded[place].map { property.simple.fold(initial, $0) }
+            }
+            outcomes.append((.numbers(folded[place]), errors))
         }
-        return folded
+        return outcomes
     }
 
     private func flags(
         _ simple: ClusterProperty.Operator, _ initial: JSONValue?, _ values: RowValues,
         _ errors: inout [String: Int]
-    ) -> [UInt8] {
+    ) throws(SourceError) -> [UInt8] {
         let points = values.foldableFlags
-        var folded = foldUp(points) { simple.foldFlags($0, $1) }
+        var folded = try tree.fold(points, zero: 0) { simple.foldFlags($0, $1) }
         if folded.contains(2) {
-            let failures = FoldFailures(index: index, values: values, expected: .boolean)
+            let failures = FoldFailures(index: tree.index, values: values, expected: .boolean)
             errors.merge(failures.counts(points, folded, isNull: { $0 == 2 }), uniquingKeysWith: +)
         }
         if case .bool(let flag)? = initial, (flag ? 1 : 0) == simple.decisive {
@@ -65,26 +81,22 @@ struct AggregateFolder {
         return folded
     }
 
-    private func means(_ values: RowValues) -> AggregateColumn {
-        .means(sums: foldUp(values.summands) { $0 + $1 }, counts: foldUp(values.numberCounts) { $0 &+ $1 })
+    private func means(_ values: RowValues) throws(SourceError) -> AggregateColumn {
+        .means(
+            sums: try tree.fold(values.summands, zero: 0) { $0 + $1 },
+            counts: try tree.fold(values.numberCounts, zero: 0) { $0 &+ $1 })
     }
+}
 
-    /// Folds values of points up; clusters' come out by ordinal.
-    private func foldUp<Value>(_ points: [Value], _ fold: (Value, Value) -> Value) -> [Value] {
-        var folded: [Value] = []
-        folded.reserveCapacity(index.clusterCount)
-        index.withHierarchy { starts, children in
-            for cluster in 0..<index.clusterCount {
-                var value: Value?
-                for place in Int(starts[cluster])..<Int(starts[cluster + 1]) {
-                    let child = Int(children[place])
-                    let next = child < points.count ? points[child] : folded[child - points.count]
-                    value = value.map { fold($0, next) } ?? next
-                }
-                // A cluster has children; there is always a value.
-                if let value { folded.append(value) }
-            }
-        }
-        return folded
+/// How a property's numbers are folded by an operator.
+struct NumericProperty {
+    let simple: ClusterProperty.Operator
+    let initial: Double?
+
+    /// Nil for properties that are folded otherwise.
+    init?(_ property: ClusterProperty) {
+        guard case .simple(let simple, let initial) = property.folding, simple.isNumeric else { return nil }
+        self.simple = simple
+        if case .number(let number)? = initial { self.initial = number } else { self.initial = nil }
     }
 }

@@ -9,28 +9,70 @@ import Synchronization
 struct Aggregator {
     let index: ClusterIndex
     let rows: RowSource
+    let threads: Int
     let cancellation: Cancellation
 
     /// The properties' columns in their order, with what went wrong by message.
     func aggregate(
         _ options: [ClusterPropertyOption]
     ) throws(SourceError) -> (aggregates: [NamedAggregate], errors: [String: Int]) {
-        var errors: [String: Int] = [:]
         let properties = options.map(\.property)
+        let isNumeric = !properties.contains(where: \.isReduced)
+        let numeric = properties.indices.filter { isNumeric && NumericProperty(properties[$0]) != nil }
+        var outcomes = try others(properties, except: Set(numeric))
+        for start in stride(from: 0, to: numeric.count, by: NumberLanes.most) {
+            let group = Array(numeric[start..<min(start + NumberLanes.most, numeric.count)])
+            for (place, outcome) in zip(group, try numbers(group.map { properties[$0] })) {
+                outcomes[place] = outcome
+            }
+        }
+        var errors: [String: Int] = [:]
+        var aggregates: [NamedAggregate] = []
+        for (place, property) in properties.enumerated() {
+            guard let outcome = outcomes[place] else { continue }
+            errors.merge(outcome.errors, uniquingKeysWith: +)
+            aggregates.append(NamedAggregate(name: property.name, column: outcome.column))
+        }
+        return (aggregates, errors)
+    }
+
+    private var folder: AggregateFolder {
+        AggregateFolder(index: index, threads: threads, cancellation: cancellation)
+    }
+
+    /// Properties whose numbers an operator folds, at most as many as are folded at once.
+    private func numbers(_ properties: [ClusterProperty]) throws(SourceError) -> [AggregateFolder.Outcome] {
+        let mapped = try inParallel(properties.count) { (place) throws(SourceError) -> RowNumbers in
+            guard let numbers = properties[place].map.numbers(rows) else { throw .cancelled }
+            return numbers
+        }
+        return try folder.fold(properties.compactMap { NumericProperty($0) }, mapped) {
+            (place) throws(SourceError) in
+            guard let values = properties[place].map.values(rows) else { throw .cancelled }
+            return values
+        }
+    }
+
+    /// All other properties, by their place.
+    private func others(
+        _ properties: [ClusterProperty], except numeric: Set<Int>
+    ) throws(SourceError) -> [Int: AggregateFolder.Outcome] {
+        let places = properties.indices.filter { !numeric.contains($0) }
+        guard !places.isEmpty else { return [:] }
+        let properties = places.map { properties[$0] }
         let mapped = try inParallel(properties.count) { (place) throws(SourceError) -> RowValues in
             guard let values = properties[place].map.values(rows) else { throw .cancelled }
             return values
         }
-        let reduced = try reduceWhereAsked(properties, mapped, &errors)
-        let folder = AggregateFolder(index: index, cancellation: cancellation)
-        let folded = try inParallel(properties.count) {
-            (place) throws(SourceError) -> (column: AggregateColumn, errors: [String: Int]) in
-            if let column = reduced[properties[place].name] { return (.values(column), mapped[place].errors) }
-            return try folder.fold(properties[place], mapped[place])
+        if properties.contains(where: \.isReduced) {
+            return try Dictionary(uniqueKeysWithValues: zip(places, withReduced(properties, mapped)))
         }
-        for outcome in folded { errors.merge(outcome.errors, uniquingKeysWith: +) }
-        let aggregates = zip(properties, folded).map { NamedAggregate(name: $0.name, column: $1.column) }
-        return (aggregates, errors)
+        let folder = folder
+        let folded = try inParallel(properties.count) {
+            (place) throws(SourceError) -> AggregateFolder.Outcome in
+            try folder.fold(properties[place], mapped[place])
+        }
+        return Dictionary(uniqueKeysWithValues: zip(places, folded))
     }
 
     /// Does something for each property, for several at once where there are many rows.
@@ -65,18 +107,25 @@ struct Aggregator {
         init(_ value: Value) { self.value = value }
     }
 
-    /// The columns of properties that a reduce expression folds, by name. That expression may read the others.
-    private func reduceWhereAsked(
-        _ properties: [ClusterProperty], _ mapped: [RowValues], _ errors: inout [String: Int]
-    ) throws(SourceError) -> [String: [JSONValue]] {
-        guard properties.contains(where: \.isReduced) else { return [:] }
-        let outcome = try ReduceFolder(index: index, cancellation: cancellation).fold(properties, mapped)
-        errors.merge(outcome.errors, uniquingKeysWith: +)
-        var columns: [String: [JSONValue]] = [:]
-        for (property, column) in zip(properties, outcome.columns) where property.isReduced {
-            columns[property.name] = column
+    /// All properties where a reduce expression, which may read the others, folds one.
+    private func withReduced(
+        _ properties: [ClusterProperty], _ mapped: [RowValues]
+    ) throws(SourceError) -> [AggregateFolder.Outcome] {
+        let reduced = try ReduceFolder(index: index, cancellation: cancellation).fold(properties, mapped)
+        var outcomes: [AggregateFolder.Outcome] = []
+        var errors = reduced.errors
+        for (place, property) in properties.enumerated() {
+            if property.isReduced {
+                errors.merge(mapped[place].errors, uniquingKeysWith: +)
+                outcomes.append((.values(reduced.columns[place]), errors))
+                errors = [:]
+            } else if let numeric = NumericProperty(property) {
+                outcomes += try folder.fold([numeric], [mapped[place].rowNumbers]) { _ in mapped[place] }
+            } else {
+                outcomes.append(try folder.fold(property, mapped[place]))
+            }
         }
-        return columns
+        return outcomes
     }
 }
 

@@ -6,6 +6,8 @@ extension RowValues {
     /// Numbers; not a number stands for null, which makes a whole cluster's null.
     var foldableNumbers: [Double] { zip(numbers, kinds).map { $1 == .number ? $0 : .nan } }
 
+    var rowNumbers: RowNumbers { RowNumbers(values: foldableNumbers, errors: errors) }
+
     /// 0 false, 1 true, 2 null.
     var foldableFlags: [UInt8] {
         let others = others.map { $0 == .bool(true) ? 1 : $0 == .bool(false) ? 0 : UInt8(2) }

@@ -21,7 +21,7 @@ struct ViewMaker {
             try SourceColumns.partitions(partition.expression, rows)
         }
         let (index, bounds) = try index(members, weights: weights, partitions: parts?.codes)
-        let aggregator = Aggregator(index: index, rows: rows, cancellation: cancellation)
+        let aggregator = Aggregator(index: index, rows: rows, threads: threads, cancellation: cancellation)
         let (aggregates, errors) = try aggregator.aggregate(options.clusterProperties)
         return View(
             index: index, members: members, bounds: bounds, aggregates: aggregates.filter { !$0.isHidden },

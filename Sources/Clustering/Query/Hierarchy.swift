@@ -135,6 +135,13 @@ extension ClusterIndex {
         overlay?.inputPlace(of: point) ?? Int(point.rawValue)
     }
 
+    /// The ordinals of each zoom's clusters that were built, the deepest zoom's first. A cluster's children are among
+    /// those before its own zoom's.
+    public var levels: [Range<Int>] {
+        columns.ranges.filter { !$0.isEmpty }.map { Int($0.lowerBound)..<Int($0.upperBound) }
+            .sorted { $0.lowerBound < $1.lowerBound }
+    }
+
     /// The tree of an index without changes as flat arrays, for whoever folds values up from points to
     /// clusters: by cluster where its children start in `children`, one more at the end; children as node
     /// numbers, points first, then `pointCount` plus the ordinal. A cluster's children come before it.

@@ -83,6 +83,19 @@ public struct RowValues: Sendable {
     }
 }
 
+/// An expression's numbers for rows.
+public struct RowNumbers: Sendable {
+    /// Not a number stands for what is no number, null too.
+    public let values: [Double]
+    /// Messages of evaluation errors, with how many rows had them.
+    public let errors: [String: Int]
+
+    public init(values: [Double], errors: [String: Int]) {
+        self.values = values
+        self.errors = errors
+    }
+}
+
 extension Expression {
     /// The rows for which a condition is true; where it fails it is not. Nil where that was cancelled.
     ///
@@ -128,6 +141,26 @@ extension Expression {
         }
         result.errors = program.errors
         return result
+    }
+
+    /// The number for each row; not a number for null and whatever is no number. Nil where that was cancelled.
+    ///
+    /// - Complexity: a nanosecond or two a row for a property's own numbers.
+    public func numbers(_ source: RowSource) -> RowNumbers? {
+        if let name = root.propertyName, let column = source.columns.column(name) {
+            return RowNumbers(values: column.numbers(of: source.rows), errors: [:])
+        }
+        let program = program(source)
+        var numbers: [Double] = []
+        numbers.reserveCapacity(source.rows.count)
+        for chunk in source.chunks {
+            if source.isCancelled() { return nil }
+            let vector = program.values(root, chunk)
+            for (kind, number) in zip(vector.kinds, vector.numbers) {
+                numbers.append(kind == ValueVector.Kind.number ? number : .nan)
+            }
+        }
+        return RowNumbers(values: numbers, errors: program.errors)
     }
 
     private func program(_ source: RowSource) -> VectorProgram {

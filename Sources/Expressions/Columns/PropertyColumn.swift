@@ -31,6 +31,15 @@ public final class PropertyColumn: Sendable {
             + others.count * MemoryLayout<JSONValue>.stride
     }
 
+    /// Some rows' numbers; not a number where they have something else.
+    func numbers(of rows: [UInt32]) -> [Double] {
+        kinds.withUnsafeBufferPointer { kinds in
+            numbers.withUnsafeBufferPointer { numbers in
+                rows.map { kinds[Int($0)] == Kind.number.rawValue ? numbers[Int($0)] : .nan }
+            }
+        }
+    }
+
     /// A row's value; nil where the feature has none of this name.
     public func value(_ row: Int) -> JSONValue? {
         switch Kind(rawValue: kinds[row]) {

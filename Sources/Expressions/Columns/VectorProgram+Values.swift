@@ -97,6 +97,14 @@ extension VectorProgram {
     private func chosen(_ arguments: [Node], _ rows: ArraySlice<UInt32>) -> ValueVector {
         let condition = truth(arguments[0], rows)
         var vector = ValueVector(count: rows.count)
+        if case .number(let yes)? = arguments[1].literal, case .number(let no)? = arguments[2].literal {
+            for (place, truth) in condition.enumerated() {
+                vector.kinds[place] =
+                    truth == Truth.error ? ValueVector.Kind.error : ValueVector.Kind.number
+                vector.numbers[place] = truth == Truth.yes ? yes : no
+            }
+            return vector
+        }
         for (node, wanted) in [(arguments[1], Truth.yes), (arguments[2], Truth.no)] {
             let places = condition.indices.filter { condition[$0] == wanted }
             let some = values(node, places.map { rows[rows.startIndex + $0] }[...])

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import ClusterSources
+import JSON
+
+/// Builds of whole sources in turn: plain ones, with four aggregated properties, and the first answers of filters
+/// that most features pass, beside plain builds of as many.
+func benchmarkBuilds(longitudes: [Double], latitudes: [Double]) throws {
+    let four = """
+        {"clusterProperties":{"sum":["+",["get","value"]],"best":["max",["get","score"]],\
+        "worst":["min",["get","score"]],"cafes":["+",["case",["==",["get","category"],"cafe"],1,0]]}}
+        """
+    var random = SeededRandom(state: 1)
+    let features = (0..<longitudes.count).map { _ in Properties(&random) }
+    /// Takes these features' build in milliseconds.
+    func build(_ options: String, _ rows: [Int]) throws -> (Source, Double)? {
+        let source = try makeSource(rows: rows, options: JSONReader.parse(options)) { row, bytes in
+            appendFeature(row, longitudes[row], latitudes[row], features[row], to: &bytes)
+        }
+        return source.map { ($0, $0.revision.buildMilliseconds) }
+    }
+    let all = Array(longitudes.indices)
+    let rounds = 5
+    var plain: [Double] = []
+    var aggregated: [Double] = []
+    var filtered: [Double] = []
+    var few: [Double] = []
+    for round in 0..<rounds {
+        guard let (source, time) = try build("{}", all) else { return }
+        plain.append(time)
+        // Nine tenths pass; a number that no other round has makes it another filter.
+        let limit = 100 - Double(round) / 1000
+        filtered.append(try firstAnswer(source, #"[">=",["get","value"],\#(limit)]"#))
+        guard let (_, part) = try build("{}", all.filter { features[$0].value >= 100 }) else { return }
+        few.append(part)
+        guard let (_, more) = try build(four, all) else { return }
+        aggregated.append(more)
+    }
+    func median(_ times: [Double]) -> Double { times.sorted()[times.count / 2] }
+    report("source built", median(plain), "ms")
+    report("source with four aggregates built", median(aggregated), "ms")
+    report("that to a plain build", median(aggregated) / median(plain), "times")
+    report("source of nine tenths of the features built", median(few), "ms")
+    report("first answer of a filter that these pass", median(filtered), "ms")
+    report("that to a build of these", median(filtered) / median(few), "times")
+}
+
+/// How long a filter's view takes that is not at hand yet, in milliseconds.
+private func firstAnswer(_ source: Source, _ filter: String) throws -> Double {
+    let revision = source.revision
+    let filter = QueryFilter(try JSONReader.parse(filter))
+    let start = Stopwatch.now()
+    let view = try revision.view(filter, zoom: 4, .never)
+    var bytes = ByteWriter()
+    try revision.writeClusters(
+        ClustersQuery(box: Box(west: -20, south: 30, east: 50, north: 65), zoom: 4), of: view, into: &bytes,
+        .never)
+    return Double(Stopwatch.now() - start) / 1e6
+}
+
+/// What a feature carries.
+private struct Properties {
+    let category: Int
+    let value: Int
+    let score: Int
+
+    init(_ random: inout SeededRandom) {
+        category = Int.random(in: 0..<6, using: &random)
+        value = Int.random(in: 0..<1000, using: &random)
+        score = Int.random(in: 0..<10000, using: &random)
+    }
+}
+
+private let categories = ["school", "cafe", "hospital", "fuel", "hotel", "museum"]
+
+private func appendFeature(
+    _ row: Int, _ longitude: Double, _ latitude: Double, _ properties: Properties, to bytes: inout ByteWriter
+) {
+    bytes.append("{\"type\":\"Feature\",\"id\":")
+    bytes.append(integer: row)
+    bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
+    bytes.append(number: longitude)
+    bytes.append(",")
+    bytes.append(number: latitude)
+    bytes.append("]},\"properties\":{\"name\":\"place ")
+    bytes.append(integer: row)
+    bytes.append("\",\"category\":")
+    bytes.append(json: categories[properties.category])
+    bytes.append(",\"value\":")
+    bytes.append(integer: properties.value)
+    bytes.append(",\"score\":")
+    bytes.append(number: Double(properties.score) / 1000)
+    bytes.append("}}")
+}
+
+/// The same numbers on every run (SplitMix64; Steele, Lea, Flood, 2014).
+private struct SeededRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
