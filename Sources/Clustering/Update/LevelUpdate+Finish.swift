@@ -1,165 +1,190 @@
 // SPDX-License-Identifier: MIT
 
-/// Making the next level's nodes out of the new fates.
-extension LevelUpdate {
-    /// A cluster to be made: the node that it grows from and those that it claims, in order.
-    private struct Plan {
-        let origin: NodeKey
-        let members: [NodeKey]
+/// What a level's new fates make of the next level.
+struct LevelOutcome {
+    /// A cluster to be made.
+    struct Plan {
+        /// Where its children start among `members`, the node that it grows from first.
+        let start: Int
+        let count: Int
     }
 
-    /// Changes the tree accordingly, and tells what departs from the next level and what arrives there.
-    func finish() -> (departed: [Departure], arrived: [NodeKey]) {
-        let (plans, dying) = plan()
-        var next: [Departure] = departed.filter { !isMade($0.parent) }
-        var arrivals: [NodeKey] = []
+    /// What departs from the next level.
+    var departed: [Departure]
+    /// What arrives there, the clusters to be made apart.
+    var arrived: [NodeKey] = []
+    /// Clusters that are no more.
+    var dying: [Int] = []
+    /// In the order of the nodes that the clusters grow from.
+    var plans: [Plan] = []
+    var members: [NodeKey] = []
+}
+
+/// Making the next level's nodes out of the new fates.
+extension LevelUpdate {
+    /// Nodes, or clusters by their ordinals, each once.
+    private struct Numbers {
+        private var known = NumberMap()
+        private(set) var all: [UInt32] = []
+
+        mutating func insert(_ number: UInt32) {
+            guard known[number] == nil else { return }
+            known.set(number, 0)
+            all.append(number)
+        }
+
+        func contains(_ number: UInt32) -> Bool { known[number] != nil }
+    }
+
+    /// What departs from the next level, what arrives there, and which clusters go and come.
+    func outcome() -> LevelOutcome {
+        var outcome = LevelOutcome(departed: departed.filter { !isMade($0.parent) })
+        let dying = plan(&outcome)
+        outcome.dying = dying.all.map { Int($0) }
         var inPlans = NumberMap()
-        for plan in plans {
-            inPlans.set(plan.origin.rawValue, 0)
-            for member in plan.members { inPlans.set(member.rawValue, 0) }
-        }
-        affected(plans, dying).forEach { number, _ in
+        for member in outcome.members { inPlans.set(member.rawValue, 0) }
+        for number in affected(outcome, dying).all {
             let key = NodeKey(rawValue: number)
-            let passedBefore = isOld(key) && !isMade(updater.state.parent(of: key))
+            let passedBefore = isOld(key) && !isMade(view.state.parent(of: key))
             let passesNow = isUnclaimed(key) && inPlans[number] == nil && !keepsCluster(key, dying)
-            if passedBefore && !passesNow { next.append(updater.departure(key)) }
-            if passesNow && !passedBefore { arrivals.append(key) }
+            if passedBefore && !passesNow { outcome.departed.append(view.departure(key)) }
+            if passesNow && !passedBefore { outcome.arrived.append(key) }
         }
-        for cluster in dying {
-            next.append(updater.departure(NodeKey(ClusterOrdinal(rawValue: UInt32(cluster)))))
-            if let place = updater.state.overlayCluster(cluster) {
-                updater.state.clusters[place].isAlive = false
-            }
+        for cluster in dying.all {
+            outcome.departed.append(view.departure(NodeKey(ClusterOrdinal(rawValue: cluster))))
         }
-        updater.state.clusterCount += plans.count - dying.count
-        for key in arrivals { updater.state.setParent(NodeNumber.none, of: key) }
-        for plan in plans { arrivals.append(make(plan)) }
-        return (next, arrivals)
+        return outcome
     }
 
     /// Whether a node goes on as the cluster that grew from it before.
-    private func keepsCluster(_ key: NodeKey, _ dying: Set<Int>) -> Bool {
+    private func keepsCluster(_ key: NodeKey, _ dying: Numbers) -> Bool {
         guard isOld(key) else { return false }
-        let parent = updater.state.parent(of: key)
-        return isMade(parent) && !dying.contains(Int(parent))
+        let parent = view.state.parent(of: key)
+        return isMade(parent) && !dying.contains(parent)
     }
 
     /// Nodes that may go on otherwise than before.
-    private func affected(_ plans: [Plan], _ dying: Set<Int>) -> NumberMap {
-        var keys = NumberMap()
-        forEachFate { key, _ in keys.set(key.rawValue, 0) }
-        for plan in plans { keys.set(plan.origin.rawValue, 0) }
-        for cluster in dying {
-            for position in 0..<updater.state.childCount(ofCluster: cluster) {
-                let child = updater.state.child(position, ofCluster: cluster)
-                if isOld(child) { keys.set(child.rawValue, 0) }
+    private func affected(_ outcome: LevelOutcome, _ dying: Numbers) -> Numbers {
+        var keys = Numbers()
+        forEachFate { key, _ in keys.insert(key.rawValue) }
+        for plan in outcome.plans { keys.insert(outcome.members[plan.start].rawValue) }
+        for cluster in outcome.dying {
+            for position in 0..<view.state.childCount(ofCluster: cluster) {
+                let child = view.state.child(position, ofCluster: cluster)
+                if isOld(child) { keys.insert(child.rawValue) }
             }
         }
         return keys
     }
 
-    /// The clusters to be made, in order, and those that are no more.
-    private func plan() -> ([Plan], Set<Int>) {
-        var joined: [NodeKey: [NodeKey]] = [:]
-        forEachFate { key, claim in
-            if case .claimed(let claimant) = claim { joined[claimant, default: []].append(key) }
-        }
-        let (touched, certain) = touched()
-        var dying = certain
-        var plans: [Plan] = []
-        for origin in touched where isUnclaimed(origin) {
-            let cluster = formerCluster(of: origin)
-            let members = members(of: origin, cluster, joined[origin] ?? [])
-            if let cluster {
-                if isSame(cluster, origin, members) { continue }
-                dying.insert(cluster)
-            }
-            if !members.isEmpty { plans.append(Plan(origin: origin, members: members)) }
-        }
+    /// Finds the clusters to be made, in order, and those that are no more.
+    private func plan(_ outcome: inout LevelOutcome) -> Numbers {
+        let joined = Joined(self)
+        var dying = Numbers()
+        var origins = touched(&dying).filter { isUnclaimed(NodeKey(rawValue: $0)) }
         // Ordinals follow the nodes' order, so that a build on the same changes is the same.
-        let state = updater.state
-        plans.sort { state.order(of: $0.origin) < state.order(of: $1.origin) }
-        return (plans, dying)
+        sort(&origins)
+        var members: [UInt32] = []
+        for number in origins {
+            let origin = NodeKey(rawValue: number)
+            let cluster = formerCluster(of: origin)
+            members.removeAll(keepingCapacity: true)
+            joined.forEach(of: number) { members.append($0) }
+            if let cluster { appendKept(of: cluster, to: &members) }
+            sort(&members)
+            if let cluster {
+                if isSame(cluster, members) { continue }
+                dying.insert(UInt32(truncatingIfNeeded: cluster))
+            }
+            guard !members.isEmpty else { continue }
+            outcome.plans.append(
+                LevelOutcome.Plan(start: outcome.members.count, count: members.count + 1))
+            outcome.members.append(origin)
+            for member in members { outcome.members.append(NodeKey(rawValue: member)) }
+        }
+        return dying
     }
 
-    /// Claimants whose claims may be others now, and clusters that are no more in any case.
-    private func touched() -> (Set<NodeKey>, Set<Int>) {
-        var touched: Set<NodeKey> = []
-        var dying: Set<Int> = []
-        func touch(_ cluster: UInt32) {
-            let origin = updater.state.child(0, ofCluster: Int(cluster))
+    /// Brings nodes into the level's order.
+    private func sort(_ nodes: inout [UInt32]) {
+        guard nodes.count > 1 else { return }
+        var ranked = nodes.map { number in
+            UInt64(view.state.order(of: NodeKey(rawValue: number))) << 32 | UInt64(number)
+        }
+        ranked.sort()
+        for place in nodes.indices { nodes[place] = UInt32(truncatingIfNeeded: ranked[place]) }
+    }
+
+    /// Claimants whose claims may be others now; to `dying` come clusters that are no more in any case.
+    private func touched(_ dying: inout Numbers) -> [UInt32] {
+        var touched = Numbers()
+        func touch(_ cluster: UInt32, _ dying: inout Numbers) {
+            let origin = view.state.child(0, ofCluster: Int(cluster))
             if isOld(origin), isUnclaimed(origin) {
-                touched.insert(origin)
+                touched.insert(origin.rawValue)
             } else {
-                dying.insert(Int(cluster))
+                dying.insert(cluster)
             }
         }
-        for departure in departed where isMade(departure.parent) { touch(departure.parent) }
+        for departure in departed where isMade(departure.parent) { touch(departure.parent, &dying) }
         forEachFate { key, claim in
             let old = oldClaim(key)
             guard old != claim else { return }
-            if old != nil, isMade(updater.state.parent(of: key)) { touch(updater.state.parent(of: key)) }
+            if old != nil {
+                let parent = view.state.parent(of: key)
+                if isMade(parent) { touch(parent, &dying) }
+            }
             switch claim {
-            case .unclaimed: touched.insert(key)
-            case .claimed(let claimant): touched.insert(claimant)
+            case .unclaimed: touched.insert(key.rawValue)
+            case .claimed(let claimant): touched.insert(claimant.rawValue)
             }
         }
-        return (touched, dying)
+        return touched.all
     }
 
     /// The cluster that grew from a node at this zoom before.
     private func formerCluster(of origin: NodeKey) -> Int? {
         guard isOld(origin), oldClaim(origin) == .unclaimed else { return nil }
-        let parent = updater.state.parent(of: origin)
+        let parent = view.state.parent(of: origin)
         return isMade(parent) ? Int(parent) : nil
     }
 
-    private func members(of origin: NodeKey, _ cluster: Int?, _ joined: [NodeKey]) -> [NodeKey] {
-        var members = joined
-        if let cluster {
-            for position in 1..<max(1, updater.state.childCount(ofCluster: cluster)) {
-                let child = updater.state.child(position, ofCluster: cluster)
-                if isOld(child), fate(of: child) == nil { members.append(child) }
-            }
+    /// Appends those that a cluster's origin had claimed and that were not looked at.
+    private func appendKept(of cluster: Int, to members: inout [UInt32]) {
+        for position in 1..<max(1, view.state.childCount(ofCluster: cluster)) {
+            let child = view.state.child(position, ofCluster: cluster)
+            if isOld(child), fate(of: child) == nil { members.append(child.rawValue) }
         }
-        let state = updater.state
-        members.sort { state.order(of: $0) < state.order(of: $1) }
-        return members
     }
 
-    private func isSame(_ cluster: Int, _ origin: NodeKey, _ members: [NodeKey]) -> Bool {
-        guard updater.state.childCount(ofCluster: cluster) == members.count + 1 else { return false }
+    private func isSame(_ cluster: Int, _ members: [UInt32]) -> Bool {
+        guard view.state.childCount(ofCluster: cluster) == members.count + 1 else { return false }
         return members.indices.allSatisfy { place in
-            isOld(members[place])
-                && updater.state.child(place + 1, ofCluster: cluster) == members[place]
+            let member = NodeKey(rawValue: members[place])
+            return isOld(member) && view.state.child(place + 1, ofCluster: cluster) == member
+        }
+    }
+}
+
+/// By claimant, the nodes that it claims of those that were looked at: lists in one block.
+private struct Joined {
+    private var heads = NumberMap()
+    private var links: [(key: UInt32, next: UInt32)] = []
+
+    init<Scalar>(_ level: LevelUpdate<Scalar>) {
+        level.forEachFate { key, claim in
+            guard case .claimed(let claimant) = claim else { return }
+            let next = heads[claimant.rawValue] ?? .max
+            heads.set(claimant.rawValue, UInt32(truncatingIfNeeded: links.count))
+            links.append((key.rawValue, next))
         }
     }
 
-    /// Makes a cluster as `ClusterFormer` does: sums are taken in order, the origin first.
-    private func make(_ plan: Plan) -> NodeKey {
-        let ordinal = UInt32(
-            truncatingIfNeeded: updater.state.baseClusterCount + updater.state.clusters.count)
-        var (sumX, sumY, weight) = (0.0, 0.0, 0.0)
-        var count: UInt32 = 0
-        let start = updater.state.children.count
-        for member in [plan.origin] + plan.members {
-            let (x, y) = updater.exact(member)
-            let share = updater.state.weight(of: member)
-            sumX += x * share
-            sumY += y * share
-            weight += share
-            count &+= updater.state.count(of: member)
-            updater.state.children.append(member)
-            updater.state.setParent(ordinal, of: member)
+    func forEach(of claimant: UInt32, _ body: (UInt32) -> Void) {
+        var place = heads[claimant] ?? .max
+        while place != .max {
+            body(links[Int(place)].key)
+            place = links[Int(place)].next
         }
-        updater.state.clusters.append(
-            OverlayState.Cluster(
-                x: sumX / weight, y: sumY / weight, weight: weight,
-                partition: updater.state.partition(of: plan.origin), count: count,
-                order: updater.state.order(of: plan.origin),
-                childStart: UInt32(truncatingIfNeeded: start),
-                childCount: UInt32(truncatingIfNeeded: plan.members.count + 1), parent: NodeNumber.none,
-                zoom: UInt8(truncatingIfNeeded: zoom), isAlive: true))
-        return NodeKey(ClusterOrdinal(rawValue: ordinal))
     }
 }

@@ -147,6 +147,14 @@ extension OverlayState {
         }
     }
 
+    /// Notes that clusters are no more.
+    mutating func remove(_ dying: [Int]) {
+        for cluster in dying {
+            if let place = overlayCluster(cluster) { clusters[place].isAlive = false }
+        }
+        clusterCount -= dying.count
+    }
+
     func childCount(ofCluster ordinal: Int) -> Int {
         if let place = overlayCluster(ordinal) { return Int(clusters[place].childCount) }
         return Int(base.childStarts[ordinal + 1] - base.childStarts[ordinal])

@@ -105,7 +105,7 @@ extension ClusterIndex {
         _ changes: PointChanges, _ state: OverlayState, _ spatial: SpatialIndex<Scalar>,
         _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> OverlayState? {
-        let updater = IndexUpdater(state: state, spatial: spatial, coordinates: coordinates)
+        var updater = IndexUpdater(state: state, spatial: spatial, coordinates: coordinates)
         return updater.run(changes) ? updater.state : nil
     }
 }
