@@ -124,7 +124,7 @@ def measured(servers, binaries, path, redis_path, seconds):
         return json.loads(control(binaries, path, "bench", "--json", "-c", str(connections), "-t", str(seconds), *more))
 
     # The zooms of these viewports give answers of some 12 KB, 60 features each.
-    viewports = ("bench", "-z", "5-10", "-n", "60")
+    viewports = ("bench", "-z", "3-6", "-n", "60")
     for connections in (16, 1):
         pairs = []
         for _ in range(ROUNDS):

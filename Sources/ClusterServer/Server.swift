@@ -14,7 +14,7 @@ final class Server {
     let load: ServerLoad
     /// What answers each method, by full name.
     private let handlers: MethodHandlers
-    private var lastHandler: (method: String, handler: MethodHandler)?
+    private var lastMethod: ServedMethod?
     let parser = JSONParser()
     let names = MethodNames()
     /// Calls that read sources: as many at once as there are cores, since their answers are held in memory.
@@ -153,21 +153,15 @@ final class Server {
     }
 
     /// What answers a method: mostly the same as the call before.
-    func handler(of method: String) -> MethodHandler? {
-        if let lastHandler, lastHandler.method == method { return lastHandler.handler }
+    func served(_ method: String) -> ServedMethod? {
+        if let lastMethod, lastMethod.name == method { return lastMethod }
         guard let handler = handlers[method] else { return nil }
-        lastHandler = (method, handler)
-        return handler
+        let served = ServedMethod(name: method, handler: handler)
+        lastMethod = served
+        return served
     }
 
-    func kind(of method: String) -> MethodDescription.Kind? {
-        switch handler(of: method) {
-        case .unary?: .unary
-        case .clientStream?: .clientStream
-        case .serverStream?: .both
-        case nil: nil
-        }
-    }
+    func kind(of method: String) -> MethodDescription.Kind? { served(method)?.kind }
 
     /// A call is open that was not answered at once.
     func callBegan(_ use: UserUse) {
@@ -249,5 +243,23 @@ final class Server {
         statisticsTimer = nil
         turnEnd = nil
         completion()
+    }
+}
+
+/// A method that handlers answer.
+final class ServedMethod {
+    let name: String
+    let handler: MethodHandler
+    let kind: MethodDescription.Kind
+
+    init(name: String, handler: MethodHandler) {
+        self.name = name
+        self.handler = handler
+        kind =
+            switch handler {
+            case .unary: .unary
+            case .clientStream: .clientStream
+            case .serverStream: .both
+            }
     }
 }

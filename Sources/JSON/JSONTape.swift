@@ -22,7 +22,7 @@ public final class JSONParser {
     ///   - maximumDepth: how deeply arrays and objects may nest; a scalar has depth 0.
     ///   - body: the tape and the text behind it are valid during this call only.
     /// - Complexity: O(length), some hundred MB/s.
-    public func withTape<Result, Failure: Error>(
+    @inlinable public func withTape<Result, Failure: Error>(
         of text: UnsafeRawBufferPointer, maximumDepth: Int = JSONReader.maximumDepth,
         _ body: (JSONTape) throws(Failure) -> Result
     ) throws(JSONTapeError<Failure>) -> Result {
@@ -33,7 +33,9 @@ public final class JSONParser {
 
     /// As `withTape`, without scope: the tape is valid until the parser's next use or end, and for as long as
     /// the text is.
-    func parse(_ text: UnsafeRawBufferPointer, _ maximumDepth: Int) throws(JSONError) -> JSONTape {
+    @usableFromInline func parse(
+        _ text: UnsafeRawBufferPointer, _ maximumDepth: Int
+    ) throws(JSONError) -> JSONTape {
         guard let handle, let start = text.baseAddress, !text.isEmpty else {
             throw JSONError(kind: .empty, offset: 0, message: "The text is empty; a JSON value was expected.")
         }
@@ -207,9 +209,16 @@ public struct JSONElement {
         case .bool: .bool(bool ?? false)
         case .number: .number(entry.number)
         case .string: .string(string ?? "")
-        case .array: .array(elements.map(\.value))
-        case .object: .object(JSONObject(reading: members.map { ($0.key.string ?? "", $0.value.value) }))
+        case .array: .array(values)
+        case .object: .object(JSONObject(reading: self))
         }
+    }
+
+    private var values: [JSONValue] {
+        var values: [JSONValue] = []
+        values.reserveCapacity(count)
+        for element in elements { values.append(element.value) }
+        return values
     }
 
     public struct Elements: Sequence, IteratorProtocol {

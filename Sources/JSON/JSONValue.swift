@@ -74,19 +74,21 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     /// Members of a text just read, whose keys may repeat. O(members) where they do not.
-    init(reading members: [(key: String, value: JSONValue)]) {
-        self.init()
-        guard members.count > 16 else {
-            for (key, value) in members { self[key] = value }
+    init(reading object: JSONElement) {
+        let count = object.count
+        members.reserveCapacity(count)
+        guard count > 16 else {
+            for (key, value) in object.members { self[key.string ?? ""] = value.value }
             return
         }
         var places: [[UInt8]: Int] = [:]
-        for (key, value) in members {
-            if let place = places.updateValue(self.members.count, forKey: Array(key.utf8)) {
-                places[Array(key.utf8)] = place
-                self.members[place].value = value
+        for (key, value) in object.members {
+            let name = key.string ?? ""
+            if let place = places.updateValue(members.count, forKey: Array(name.utf8)) {
+                places[Array(name.utf8)] = place
+                members[place].value = value.value
             } else {
-                self.members.append((key, value))
+                members.append((name, value.value))
             }
         }
     }

@@ -38,13 +38,21 @@ public struct FrameDecoder: Sendable {
     public mutating func next<Result>(
         _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(RPCError) -> Result? {
-        guard let (payload, isCompressed) = try nextPayload() else { return nil }
+        var result: Result?
+        _ = try lendNext { result = body($0) }
+        return result
+    }
+
+    /// The same without a result of its own: false where none is whole yet.
+    public mutating func lendNext(_ body: (UnsafeRawBufferPointer) -> Void) throws(RPCError) -> Bool {
+        guard let (payload, isCompressed) = try nextPayload() else { return false }
         start = payload.upperBound
         guard isCompressed else {
-            return held.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[payload])) }
+            held.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[payload])) }
+            return true
         }
-        let frame = HeldFrame(held[payload], isCompressed: true, limit: limit)
-        return try frame.withText(body)
+        try HeldFrame(held[payload], isCompressed: true, limit: limit).withText(body)
+        return true
     }
 
     /// Takes the next message as it was sent, where it is whole and takes long to read; nil for others, which
@@ -81,7 +89,9 @@ public struct FrameDecoder: Sendable {
             )
         }
         guard waiting >= MessageLimits.prefixLength else { return nil }
-        let length = (1...4).reduce(0) { $0 << 8 | Int(held[start + $1]) }
+        let length =
+            Int(held[start + 1]) << 24 | Int(held[start + 2]) << 16 | Int(held[start + 3]) << 8
+            | Int(held[start + 4])
         guard length <= limit else {
             throw RPCError(
                 .resourceExhausted,

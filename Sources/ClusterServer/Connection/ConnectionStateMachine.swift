@@ -25,7 +25,7 @@ struct ConnectionStateMachine {
         var takesItems: Bool { kind == .clientStream || kind == .both }
     }
 
-    private var calls: [Int64: Call] = [:]
+    private var calls = LatestFirst<Call>()
     private let maximumCalls: Int
     /// No new calls are taken: the server is about to end.
     private(set) var isDraining = false
@@ -36,7 +36,7 @@ struct ConnectionStateMachine {
 
     /// Calls that gather what their client streams, and whose client has not said that it has ended.
     var unendedStreams: [Int64] {
-        calls.filter { $0.value.takesItems && !$0.value.inputEnded }.map(\.key)
+        calls.all.filter { $0.value.takesItems && !$0.value.inputEnded }.map(\.id)
     }
 
     mutating func drain() { isDraining = true }
@@ -51,13 +51,13 @@ struct ConnectionStateMachine {
         case .open(let request): open(request, kind(request.method), hasRoom)
         case .item(let id, let item): receive(item, id)
         case .end(let id): end(id)
-        case .cancel(let id): calls.removeValue(forKey: id) == nil ? .ignore : .cancel(id: id)
+        case .cancel(let id): close(id) ? .cancel(id: id) : .ignore
         }
     }
 
     /// A message that has a good id but cannot be used: the call that it was for is over.
     mutating func receive(unusable failure: EnvelopeError, id: Int64) -> Action {
-        guard !failure.isOpening, calls.removeValue(forKey: id) != nil else {
+        guard !failure.isOpening, close(id) else {
             return .refuse(id: id, failure.error)
         }
         return .fail(id: id, failure.error)
@@ -76,6 +76,13 @@ struct ConnectionStateMachine {
             calls[id] = nil
             return .fail(id: id, error)
         }
+    }
+
+    /// Whether there was a call of that id; there is none now.
+    private mutating func close(_ id: Int64) -> Bool {
+        guard calls[id] != nil else { return false }
+        calls[id] = nil
+        return true
     }
 
     /// The call has been answered; its id is free again.

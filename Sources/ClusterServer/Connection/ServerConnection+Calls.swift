@@ -13,7 +13,7 @@ extension ServerConnection {
         var failure: RPCError?
         do throws(RPCError) {
             try checkRight(request.method)
-            switch server.handler(of: request.method) {
+            switch server.served(request.method)?.handler {
             case .unary(let handler)?:
                 let prepared = try handler.prepare(params)
                 if prepared.placement == .loop, !request.acceptsDeflate {

@@ -152,8 +152,11 @@ final class ServerConnection {
                 readOnPool(frame)
                 return false
             }
-            let message = try decoder.next { text in Self.read(text, server.parser, server.names) }
-            guard let message else { return false }
+            var message: ReadMessage?
+            guard
+                try decoder.lendNext({ text in message = Self.read(text, server.parser, server.names) }),
+                let message
+            else { return false }
             handle(message)
             return true
         } catch {

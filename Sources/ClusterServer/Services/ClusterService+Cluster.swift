@@ -36,12 +36,12 @@ extension ClusterService {
 
     /// - Parameter cost: how many features are written or looked at.
     private func handler(
-        _ more: Set<String> = [], cost: @escaping @Sendable (View, Int64, Params) -> Int,
+        _ more: [String] = [], cost: @escaping @Sendable (View, Int64, Params) -> Int,
         answer: @escaping @Sendable (Subject, inout ByteWriter) throws(SourceError) -> Void
     ) -> SimpleHandler {
         let catalog = catalog
         return SimpleHandler(
-            more.union(["source", "clusterId", "filter", "revision"]),
+            more + ["source", "clusterId", "filter", "revision"],
             place: { (params) throws(RPCError) -> Placement in
                 let id = try params.integer("clusterId")
                 for name in more { _ = try params.optionalInteger(name, in: 0...(1 << 53)) }

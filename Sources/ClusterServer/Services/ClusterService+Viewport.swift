@@ -31,7 +31,7 @@ extension ClusterService {
 
 extension SourceCatalog {
     /// What `GetClusters` and those like it know.
-    static let clustersParams: Set<String> = [
+    static let clustersParams = [
         "source", "bbox", "zoom", "limit", "properties", "precision", "filter", "include", "revision",
     ]
 

@@ -16,7 +16,7 @@ struct WatchHandler: ServerStreamHandler {
     func begin(
         _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
     ) throws(RPCError) -> any ServerStream {
-        try params.rejectUnknown(SourceCatalog.clustersParams.union(["maxRateHz"]))
+        try params.rejectUnknown(SourceCatalog.clustersParams + ["maxRateHz"])
         return WatchStream(try WatchRequest(params, catalog), call, output, budget)
     }
 }

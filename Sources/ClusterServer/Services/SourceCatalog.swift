@@ -117,11 +117,11 @@ struct SimpleHandler: UnaryHandler {
     typealias Place = @Sendable (Params) throws(RPCError) -> Placement
     typealias Answer = @Sendable (Params, CallContext, inout ByteWriter) throws(RPCError) -> Void
 
-    private let known: Set<String>
+    private let known: [String]
     private let place: Place
     private let answer: Answer
 
-    init(_ known: Set<String>, place: @escaping Place, answer: @escaping Answer) {
+    init(_ known: [String], place: @escaping Place, answer: @escaping Answer) {
         self.known = known
         self.place = place
         self.answer = answer

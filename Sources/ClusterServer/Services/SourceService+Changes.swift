@@ -47,7 +47,7 @@ extension SourceService {
     }
 
     private func onPool(
-        _ known: Set<String>,
+        _ known: [String],
         _ answer: @escaping @Sendable (Params, CallContext, inout ByteWriter) throws(RPCError) -> Void
     ) -> SimpleHandler {
         let catalog = catalog

@@ -58,7 +58,7 @@ struct SourceService: Sendable {
     }
 
     private func onLoop(
-        _ known: Set<String>,
+        _ known: [String],
         _ answer: @escaping SimpleHandler.Answer
     ) -> SimpleHandler {
         SimpleHandler(
