@@ -154,5 +154,13 @@ public final class FeatureStore: Sendable {
         try body(record(index).properties)
     }
 
+    /// Lends a feature's id as JSON text, nil where it has none, and its properties: an object or null.
+    public func withIdentifierAndProperties<Result>(
+        _ index: Int, _ body: (UnsafeRawBufferPointer?, UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        let record = record(index)
+        return try body(record.identifier.isEmpty ? nil : record.identifier, record.properties)
+    }
+
     public func hasIdentifier(_ index: Int) -> Bool { !record(index).identifier.isEmpty }
 }

@@ -11,10 +11,12 @@ struct FieldDictionary: ~Copyable {
     var fields: ByteArena
     private(set) var count = 0
     /// Where each field begins; the last entry is the end of all.
-    private var starts: [Int] = [0]
-    private var hashes: [UInt64] = []
+    private var starts = TrivialArray<Int>(capacity: Self.smallest)
+    /// By number; nothing of use where the field was added without a look for its equal.
+    private var hashes = TrivialArray<UInt64>(capacity: Self.smallest)
     /// Open addressing: 0 is free, else the number plus one. At most half full.
-    private var slots: [UInt32]
+    private var slots = TrivialArray<UInt32>(capacity: Self.smallest)
+    private var internedCount = 0
 
     private let seed = Self.seedOfProcess
     private static let seedOfProcess = UInt64.random(in: .min ... .max)
@@ -22,19 +24,19 @@ struct FieldDictionary: ~Copyable {
 
     init() {
         fields = ByteArena(capacity: 2048)
-        slots = Array(repeating: 0, count: Self.smallest)
-        starts.reserveCapacity(Self.smallest)
-        hashes.reserveCapacity(Self.smallest)
+        slots.fill(0, count: Self.smallest)
+        starts.append(0)
     }
 
     /// Forgets everything, and keeps the memory.
     mutating func removeAll() {
         fields.truncate(to: 0)
         count = 0
-        starts.removeAll(keepingCapacity: true)
+        starts.removeAll()
         starts.append(0)
-        hashes.removeAll(keepingCapacity: true)
-        for slot in slots.indices { slots[slot] = 0 }
+        hashes.removeAll()
+        if internedCount > 0 { slots.fill(0, count: slots.count) }
+        internedCount = 0
     }
 
     /// The number of the field that was written behind the others, `fields` from its former end on.
@@ -83,23 +85,35 @@ struct FieldDictionary: ~Copyable {
         return fields.equals(bytes, at: start) ? length : nil
     }
 
-    private mutating func add(_ hash: UInt64, _ slot: Int) -> UInt32 {
+    /// The number of the field that was written behind the others, which is known to have no equal: neither one
+    /// that was interned nor one that will be.
+    @inline(__always) mutating func addDistinct() -> UInt32 { append(hash: 0) }
+
+    @inline(__always) private mutating func append(hash: UInt64) -> UInt32 {
         let number = UInt32(truncatingIfNeeded: count)
-        count += 1
+        count &+= 1
         starts.append(fields.count)
         hashes.append(hash)
-        slots[slot] = number + 1
-        if count * 2 > slots.count { widen() }
         return number
     }
 
-    private mutating func widen() {
-        slots = Array(repeating: 0, count: slots.count * 2)
+    private mutating func add(_ hash: UInt64, _ slot: Int) -> UInt32 {
+        let number = append(hash: hash)
+        slots[slot] = number &+ 1
+        internedCount &+= 1
+        if internedCount &* 2 > slots.count { widen() }
+        return number
+    }
+
+    @inline(never) private mutating func widen() {
+        var wider = TrivialArray<UInt32>(capacity: slots.count * 2)
+        wider.fill(0, count: slots.count * 2)
+        swap(&slots, &wider)
         let mask = slots.count - 1
-        for (number, hash) in hashes.enumerated() {
-            var slot = Int(truncatingIfNeeded: hash) & mask
+        for place in 0..<wider.count where wider[place] != 0 {
+            var slot = Int(truncatingIfNeeded: hashes[Int(wider[place]) - 1]) & mask
             while slots[slot] != 0 { slot = (slot + 1) & mask }
-            slots[slot] = UInt32(truncatingIfNeeded: number) + 1
+            slots[slot] = wider[place]
         }
     }
 }

@@ -52,15 +52,18 @@ public enum TileIdentifier {
     /// A feature's id out of its JSON text; nil where a tile has no room for it: strings, negative numbers
     /// and fractions have none, as is custom.
     public static func parse(_ json: UnsafeRawBufferPointer) -> UInt64? {
-        if json.count <= 20, json.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
+        // Nineteen digits are always below 2^64.
+        if !json.isEmpty, json.count <= 19 {
             var id: UInt64 = 0
+            var areDigits = true
             for byte in json {
-                let (tens, isTooLarge) = id.multipliedReportingOverflow(by: 10)
-                let (sum, isOver) = tens.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
-                if isTooLarge || isOver { return nil }
-                id = sum
+                let digit = byte &- UInt8(ascii: "0")
+                areDigits = areDigits && digit < 10
+                id = id &* 10 &+ UInt64(digit)
             }
-            return json.isEmpty ? nil : id
+            if areDigits { return id }
+        } else if json.count == 20, json.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
+            return UInt64(String(decoding: json, as: UTF8.self))
         }
         switch NumberText.parse(json) {
         case .whole(let id): return UInt64(exactly: id)

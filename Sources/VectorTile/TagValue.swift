@@ -44,12 +44,21 @@ extension VectorTileEncoder {
         return values.intern()
     }
 
+    /// - Parameter whole: of at most 2^53 in magnitude.
     @inline(__always) mutating func valueNumber(_ whole: Int64) -> UInt32 {
-        let bits = whole < 0 ? Protobuf.zigZag(whole) : UInt64(whole)
+        let (known, slot) = wholes.find(whole)
+        return known ?? addValue(whole, in: slot)
+    }
+
+    private mutating func addValue(_ whole: Int64, in slot: Int) -> UInt32 {
+        let bits = whole < 0 ? Protobuf.zigZag(whole) : UInt64(bitPattern: whole)
         values.fields.append(TileField.Layer.value)
         values.fields.append(UInt8(truncatingIfNeeded: 1 + Protobuf.length(varint: bits)))
         values.fields.append(whole < 0 ? TileField.Value.signed : TileField.Value.unsigned)
         values.fields.append(varint: bits)
-        return values.intern()
+        // No other kind of value is written like this.
+        let value = values.addDistinct()
+        wholes.add(whole, as: value, in: slot)
+        return value
     }
 }

@@ -29,6 +29,12 @@ extension VectorTileEncoder {
         return name.hasEscapes ? decodedKey(inside) : keyNumber(unescaped: inside)
     }
 
+    /// The value that a JSON text is, nil for null.
+    mutating func valueNumber(json: UnsafeRawBufferPointer) -> UInt32? {
+        var scanner = PropertiesScanner(json)
+        return valueNumber(&scanner)
+    }
+
     /// The value that begins here, nil for null.
     @inline(__always) private mutating func valueNumber(_ scanner: inout PropertiesScanner) -> UInt32? {
         switch scanner.byte {

@@ -21,27 +21,26 @@ public struct VectorTileEncoder: ~Copyable {
     private var features = ByteArena(capacity: 4096)
     var keys = FieldDictionary()
     var values = FieldDictionary()
+    /// Which values are whole numbers.
+    var wholes = WholeNumbers()
 
     private var current: (x: Int32, y: Int32, id: UInt64?)?
     /// The tags of the current feature: a key's number, and its value's or `dropped`.
-    private var tags: [(key: UInt32, value: UInt32)] = []
+    private var tags = TrivialArray<Tag>(capacity: 32)
     /// For each key the place in `tags` plus one, and the feature for which that holds.
-    private var places: [(feature: UInt32, place: UInt32)] = []
+    private var places = TrivialArray<TagPlace>(capacity: 64)
     private var featureNumber: UInt32 = 0
     /// For each key, which key came behind it last; the first entry is for a feature's begin. Features of a
     /// source mostly have the same keys in the same order, so a look at the guess saves the search.
-    private var followers: [UInt32] = [0]
+    private var followers = TrivialArray<UInt32>(capacity: 64)
     private var lastKey: UInt32?
     /// For each key, whether it was seen written as it is.
-    private var unescaped: [Bool] = []
+    private var unescaped = TrivialArray<Bool>(capacity: 64)
     private var packedTags = ByteArena(capacity: 256)
 
     private static let dropped = UInt32.max
 
-    public init() {
-        tags.reserveCapacity(32)
-        places.reserveCapacity(64)
-    }
+    public init() { followers.append(0) }
 
     /// Begins a tile, and forgets one that was not finished.
     ///
@@ -53,11 +52,12 @@ public struct VectorTileEncoder: ~Copyable {
         features.truncate(to: 0)
         keys.removeAll()
         values.removeAll()
-        places.removeAll(keepingCapacity: true)
-        tags.removeAll(keepingCapacity: true)
-        followers.removeAll(keepingCapacity: true)
+        wholes.removeAll()
+        places.removeAll()
+        tags.removeAll()
+        followers.removeAll()
         followers.append(0)
-        unescaped.removeAll(keepingCapacity: true)
+        unescaped.removeAll()
         current = nil
         featureNumber = 0
         head.append(TileField.Layer.version)
@@ -146,7 +146,7 @@ public struct VectorTileEncoder: ~Copyable {
     /// The number of a key that is written without escapes.
     mutating func keyNumber(unescaped key: UnsafeRawBufferPointer) -> UInt32 {
         let number = keyNumber(key)
-        while unescaped.count <= Int(number) { unescaped.append(false) }
+        unescaped.extend(to: Int(number) &+ 1, with: false)
         unescaped[Int(number)] = true
         return number
     }
@@ -160,13 +160,14 @@ public struct VectorTileEncoder: ~Copyable {
 
     /// - Parameter value: nil takes the key's tag away.
     @inline(__always) mutating func setTag(_ key: UInt32, _ value: UInt32?) {
-        while places.count <= Int(key) { places.append((0, 0)) }
+        places.extend(to: Int(key) &+ 1, with: TagPlace(feature: 0, place: 0))
         let known = places[Int(key)]
         if known.feature == featureNumber {
             tags[Int(known.place)].value = value ?? Self.dropped
         } else if let value {
-            places[Int(key)] = (featureNumber, UInt32(truncatingIfNeeded: tags.count))
-            tags.append((key, value))
+            places[Int(key)] = TagPlace(
+                feature: featureNumber, place: UInt32(truncatingIfNeeded: tags.count))
+            tags.append(Tag(key: key, value: value))
         }
     }
 
@@ -207,15 +208,29 @@ public struct VectorTileEncoder: ~Copyable {
 
     private mutating func packTags() {
         packedTags.truncate(to: 0)
-        for tag in tags where tag.value != Self.dropped {
+        for place in 0..<tags.count {
+            let tag = tags[place]
+            guard tag.value != Self.dropped else { continue }
             packedTags.append(varint: UInt64(tag.key))
             packedTags.append(varint: UInt64(tag.value))
         }
-        tags.removeAll(keepingCapacity: true)
+        tags.removeAll()
     }
 
     /// GeomType POINT.
     private static let pointType: UInt8 = 1
     /// The command MoveTo, id 1, with a count of 1.
     private static let moveToOnce: UInt8 = 1 | 1 << 3
+}
+
+/// A tag by its key's and its value's number.
+struct Tag: BitwiseCopyable {
+    var key: UInt32
+    var value: UInt32
+}
+
+/// Where a key's tag is among those of a feature.
+struct TagPlace: BitwiseCopyable {
+    var feature: UInt32
+    var place: UInt32
 }

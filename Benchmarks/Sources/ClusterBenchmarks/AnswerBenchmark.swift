@@ -94,8 +94,14 @@ private func benchmarkTile(_ revision: Revision, _ view: View) throws {
         bytes.truncate(to: 0)
         encoder.begin(layer: "benchmark", extent: 512)
         try? revision.eachTileFeature(tile, of: view, .never) { feature in
-            encoder.feature(x: feature.x, y: feature.y, id: feature.id.flatMap(TileIdentifier.parse))
-            encoder.tags(json: feature.tags)
+            switch feature.content {
+            case .cluster(let cluster, let count):
+                encoder.feature(x: feature.x, y: feature.y, id: UInt64(exactly: cluster.id))
+                encoder.clusterTags(id: cluster.id, pointCount: cluster.pointCount, abbreviatedCount: count)
+            case .other(let id, let tags):
+                encoder.feature(x: feature.x, y: feature.y, id: id.flatMap(TileIdentifier.parse))
+                encoder.tags(json: tags)
+            }
         }
         var encoded = ByteWriter(capacity: 8192)
         encoder.finish(into: &encoded)

@@ -22,8 +22,15 @@ extension Revision {
         try EncoderShelf.shared.lend { (encoder) throws(SourceError) in
             encoder.begin(layer: layer, extent: UInt32(clamping: options.extent))
             try eachTileFeature(tile, of: view, cancellation) { feature in
-                encoder.feature(x: feature.x, y: feature.y, id: feature.id.flatMap(TileIdentifier.parse))
-                encoder.tags(json: feature.tags)
+                switch feature.content {
+                case .cluster(let cluster, let count):
+                    encoder.feature(x: feature.x, y: feature.y, id: UInt64(exactly: cluster.id))
+                    encoder.clusterTags(
+                        id: cluster.id, pointCount: cluster.pointCount, abbreviatedCount: count)
+                case .other(let id, let tags):
+                    encoder.feature(x: feature.x, y: feature.y, id: id.flatMap(TileIdentifier.parse))
+                    encoder.tags(json: tags)
+                }
             }
             encoder.finish(into: &encoded)
             return encoded.count

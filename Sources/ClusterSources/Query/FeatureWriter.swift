@@ -10,7 +10,7 @@ struct FeatureWriter {
     let output: FeatureOutput
     let cancellation: Cancellation
     /// Whether clusters tell more than the built-in four.
-    private let hasExtras: Bool
+    let hasExtras: Bool
 
     init(revision: Revision, view: View, output: FeatureOutput, cancellation: Cancellation) {
         self.revision = revision

@@ -6,10 +6,16 @@ import JSON
 public struct TileFeatureParts {
     public let x: Int64
     public let y: Int64
-    /// The id as JSON text, nil where there is none. Valid during the call that lends it.
-    public let id: UnsafeRawBufferPointer?
-    /// The tags as JSON text: an object or null. Valid during the call that lends it.
-    public let tags: UnsafeRawBufferPointer
+    public let content: Content
+
+    /// What a feature is and carries. Texts are valid during the call that lends them.
+    public enum Content {
+        /// A cluster with no more tags than the built-in four. The count for labels is a JSON number or string.
+        case cluster(ClusterSummary, abbreviatedCount: UnsafeRawBufferPointer)
+        /// Any other feature: the id as JSON text, nil where there is none; the tags as JSON text, an object
+        /// or null.
+        case other(id: UnsafeRawBufferPointer?, tags: UnsafeRawBufferPointer)
+    }
 }
 
 extension Revision {
@@ -19,32 +25,55 @@ extension Revision {
     ) throws(SourceError) {
         let writer = FeatureWriter(
             revision: self, view: view, output: FeatureOutput(), cancellation: cancellation)
-        var id = ByteWriter(capacity: 64)
-        var tags = ByteWriter(capacity: 512)
+        var text = ByteWriter(capacity: 512)
         for (place, feature) in tileFeatures(tile, of: view).enumerated() {
             if place % 256 == 255, cancellation.isCancelled { throw .cancelled }
-            id.truncate(to: 0)
+            text.truncate(to: 0)
             switch feature.node {
+            case .cluster(let cluster) where writer.hasExtras:
+                try lend(cluster, feature, writer, &text, body)
             case .cluster(let cluster):
-                tags.truncate(to: 0)
-                tags.append("{")
-                try writer.writeProperties(of: cluster, into: &tags)
-                tags.append("}")
-                id.append(integer: view.index.id(of: cluster))
-                tags.withUnsafeBytes { tags in
-                    id.withUnsafeBytes { id in
-                        body(TileFeatureParts(x: feature.x, y: feature.y, id: id, tags: tags))
-                    }
+                let summary = view.index.summary(of: cluster)
+                AbbreviatedCount.write(summary.pointCount, into: &text)
+                text.withUnsafeBytes { count in
+                    let content = TileFeatureParts.Content.cluster(summary, abbreviatedCount: count)
+                    body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
                 }
-            case .point(let point):
-                writeIdentifier(of: point, in: view, into: &id)
-                store.withProperties(view.feature(of: point)) { tags in
-                    id.withUnsafeBytes { id in
-                        body(
-                            TileFeatureParts(
-                                x: feature.x, y: feature.y, id: id.isEmpty ? nil : id, tags: tags))
-                    }
-                }
+            case .point(let point): lend(point, feature, writer, &text, body)
+            }
+        }
+    }
+
+    private func lend(
+        _ cluster: ClusterOrdinal, _ feature: TileFeature, _ writer: FeatureWriter, _ text: inout ByteWriter,
+        _ body: (TileFeatureParts) -> Void
+    ) throws(SourceError) {
+        text.append(integer: writer.view.index.id(of: cluster))
+        let end = text.count
+        text.append("{")
+        try writer.writeProperties(of: cluster, into: &text)
+        text.append("}")
+        text.withUnsafeBytes { text in
+            let content = TileFeatureParts.Content.other(
+                id: UnsafeRawBufferPointer(rebasing: text[..<end]),
+                tags: UnsafeRawBufferPointer(rebasing: text[end...]))
+            body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
+        }
+    }
+
+    private func lend(
+        _ point: PointIndex, _ feature: TileFeature, _ writer: FeatureWriter, _ text: inout ByteWriter,
+        _ body: (TileFeatureParts) -> Void
+    ) {
+        store.withIdentifierAndProperties(writer.view.feature(of: point)) { id, tags in
+            guard options.generateId else {
+                let content = TileFeatureParts.Content.other(id: id, tags: tags)
+                return body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
+            }
+            writeIdentifier(of: point, in: writer.view, into: &text)
+            text.withUnsafeBytes { id in
+                let content = TileFeatureParts.Content.other(id: id, tags: tags)
+                body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
             }
         }
     }

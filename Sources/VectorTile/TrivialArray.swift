@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+/// A growing array of trivial values with one owner, so that a write needs no look at who else holds it.
+///
+/// Invariant: `base` points at `capacity` values of this array's own, of which the first `count` are initialised.
+/// Every place is checked against `count`.
+struct TrivialArray<Element: BitwiseCopyable>: ~Copyable {
+    private var base: UnsafeMutablePointer<Element>
+    private var capacity: Int
+    private(set) var count = 0
+
+    init(capacity: Int) {
+        self.capacity = max(capacity, 8)
+        base = UnsafeMutablePointer<Element>.allocate(capacity: self.capacity)
+    }
+
+    deinit { base.deallocate() }
+
+    @inline(__always) subscript(place: Int) -> Element {
+        get {
+            precondition(UInt(bitPattern: place) < UInt(bitPattern: count))
+            return base[place]
+        }
+        set {
+            precondition(UInt(bitPattern: place) < UInt(bitPattern: count))
+            base[place] = newValue
+        }
+    }
+
+    @inline(__always) mutating func append(_ element: Element) {
+        if count == capacity { grow(to: count &* 2) }
+        (base + count).initialize(to: element)
+        count &+= 1
+    }
+
+    /// Makes the array as many of one value.
+    mutating func fill(_ element: Element, count wanted: Int) {
+        if wanted > capacity { grow(to: wanted) }
+        base.initialize(repeating: element, count: wanted)
+        count = wanted
+    }
+
+    /// Appends as many of one value as are missing.
+    @inline(__always) mutating func extend(to wanted: Int, with element: Element) {
+        while count < wanted { append(element) }
+    }
+
+    /// Forgets the values, and keeps the memory.
+    @inline(__always) mutating func removeAll() { count = 0 }
+
+    @inline(never) private mutating func grow(to wanted: Int) {
+        let grown = UnsafeMutablePointer<Element>.allocate(capacity: wanted)
+        grown.update(from: base, count: count)
+        base.deallocate()
+        base = grown
+        capacity = wanted
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+/// Which value of a layer a whole number is: found by the number, before it is written as a field.
+///
+/// The hash is seeded anew in every process: a sender cannot prepare collisions.
+struct WholeNumbers: ~Copyable {
+    struct Slot: BitwiseCopyable {
+        var number: Int64
+        /// The value's number plus one; 0 where the slot is free.
+        var value: UInt32
+    }
+
+    /// Open addressing, at most half full.
+    private var slots = TrivialArray<Slot>(capacity: Self.smallest)
+    private var count = 0
+
+    private let seed = Self.seedOfProcess
+    private static let seedOfProcess = UInt64.random(in: .min ... .max)
+    private static let smallest = 256
+    private static let free = Slot(number: 0, value: 0)
+
+    init() { slots.fill(Self.free, count: Self.smallest) }
+
+    mutating func removeAll() {
+        if count > 0 { slots.fill(Self.free, count: slots.count) }
+        count = 0
+    }
+
+    /// The value that a number is, where it is one.
+    ///
+    /// - Returns: else the slot for `add`.
+    @inline(__always) func find(_ number: Int64) -> (value: UInt32?, slot: Int) {
+        let mask = slots.count &- 1
+        var place = Int(truncatingIfNeeded: hash(number)) & mask
+        while true {
+            let slot = slots[place]
+            if slot.value == 0 { return (nil, place) }
+            if slot.number == number { return (slot.value &- 1, place) }
+            place = (place &+ 1) & mask
+        }
+    }
+
+    /// Tells the value that a number is, in the slot where `find` missed it.
+    @inline(__always) mutating func add(_ number: Int64, as value: UInt32, in slot: Int) {
+        slots[slot] = Slot(number: number, value: value &+ 1)
+        count &+= 1
+        if count &* 2 > slots.count { widen() }
+    }
+
+    @inline(__always) private func hash(_ number: Int64) -> UInt64 {
+        let product = (UInt64(bitPattern: number) ^ seed).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return product.high ^ product.low
+    }
+
+    @inline(never) private mutating func widen() {
+        var wider = TrivialArray<Slot>(capacity: slots.count * 2)
+        wider.fill(Self.free, count: slots.count * 2)
+        swap(&slots, &wider)
+        for place in 0..<wider.count where wider[place].value != 0 {
+            slots[find(wider[place].number).slot] = wider[place]
+        }
+    }
+}
