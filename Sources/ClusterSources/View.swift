@@ -10,7 +10,7 @@ public final class View: Sendable {
     public let index: ClusterIndex
     /// The features' places in the store by point; nil where they are the same.
     let members: [UInt32]?
-    /// The extent of the points; nil where there are none.
+    /// The extent of the points; nil where there are none, and for a filter's, where nobody asks.
     let bounds: Box?
     let aggregates: [NamedAggregate]
     /// What `partitionBy` gave, by the part's number.

@@ -111,32 +111,12 @@ public final class FeatureStore: Sendable {
         return number
     }
 
-    /// Lends all coordinates as two columns, valid during the call.
-    ///
-    /// - Complexity: O(features); the first time after reading they are at hand, and given up afterwards.
-    public func withCoordinates<Result>(
-        _ body: (UnsafeBufferPointer<Double>, UnsafeBufferPointer<Double>) throws -> Result
-    ) rethrows -> Result {
-        let coordinates =
-            fresh.withLock { fresh in
-                defer { fresh = nil }
-                return fresh
-            } ?? readCoordinates()
-        return try coordinates.longitudes.withUnsafeBufferPointer { longitudes in
-            try coordinates.latitudes.withUnsafeBufferPointer { try body(longitudes, $0) }
+    /// The coordinates that reading has left, which are given up with this; nil where they are not at hand.
+    func takeFresh() -> FreshCoordinates? {
+        fresh.withLock { fresh in
+            defer { fresh = nil }
+            return fresh
         }
-    }
-
-    private func readCoordinates() -> FreshCoordinates {
-        var result = FreshCoordinates(longitudes: [], latitudes: [])
-        result.longitudes.reserveCapacity(count)
-        result.latitudes.reserveCapacity(count)
-        for index in 0..<count {
-            let (longitude, latitude) = coordinates(index)
-            result.longitudes.append(longitude)
-            result.latitudes.append(latitude)
-        }
-        return result
     }
 
     /// Lends a feature's id as JSON text; nil where it has none.

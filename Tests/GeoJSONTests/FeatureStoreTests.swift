@@ -141,9 +141,30 @@ struct FeatureStoreTests {
         #expect(joined.count == 190 + 1 + 50)
         #expect(joined.text(0) == first.text(10) && joined.text(189) == first.text(199))
         #expect(joined.text(190) == second.text(1) && joined.text(240) == first.text(299))
-        joined.withCoordinates { longitudes, latitudes in
-            #expect(longitudes.count == 241 && longitudes[5] == 15 && latitudes[5] == 1)
-        }
+        let (longitudes, latitudes) = try #require(joined.takeCoordinates(threads: 2) { false })
+        #expect(longitudes.count == 241 && longitudes[5] == 15 && latitudes[5] == 1)
         #expect(FeatureStore.joining([]).count == 0)
+    }
+
+    @Test(
+        "coordinates at hand and those read by one thread or several are the same; reading stops when cancelled"
+    )
+    func allCoordinates() throws {
+        let count = 100_000
+        let store = try store(
+            "["
+                + (0..<count).map {
+                    feature("\($0)", "[\(Double($0) / 1000 - 50), \(Double($0 % 170) - 85.5) ]", "null")
+                }.joined(separator: ",") + "]")
+        let fresh = try #require(store.takeCoordinates(threads: 1) { true })
+        #expect(store.takeCoordinates(threads: 1) { true } == nil)
+        #expect(store.takeCoordinates(threads: 2) { true } == nil)
+        for threads in 1...2 {
+            let (longitudes, latitudes) = try #require(store.takeCoordinates(threads: threads) { false })
+            #expect(longitudes == fresh.longitudes && latitudes == fresh.latitudes)
+        }
+        #expect(
+            fresh.longitudes[70_001] == Double(70_001) / 1000 - 50
+                && fresh.latitudes[70_001] == Double(70_001 % 170) - 85.5)
     }
 }

@@ -40,7 +40,7 @@ struct RevisionMaker {
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: threads,
             cancellation: cancellation)
-        let view = try maker.make(members: nil)
+        let view = try maker.make()
         let duration = ContinuousClock.now - start
         return Revision(
             number: shared.nextRevision(), options: options, store: store, columns: columns, view: view,
@@ -96,7 +96,7 @@ extension Revision {
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: 1, cancellation: .never)
         return try Revision(
-            number: 0, options: options, store: store, columns: columns, view: maker.make(members: nil),
+            number: 0, options: options, store: store, columns: columns, view: maker.make(),
             buildMilliseconds: 0, shared: shared)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import Expressions
 import GeoJSON
 import JSON
 
@@ -11,16 +12,45 @@ struct ViewMaker {
     let threads: Int
     let cancellation: Cancellation
 
-    /// - Parameter members: the features' places, ascending; nil for all.
-    func make(members: [UInt32]?) throws(SourceError) -> View {
-        let rows = columns.rows(members, of: store, cancellation)
+    /// Clusters all features.
+    func make() throws(SourceError) -> View {
+        try make(rows: columns.rows(nil, of: store, cancellation), members: nil) {
+            (weights, partitions) throws(ClusteringError) in
+            try index(weights, partitions)
+        }
+    }
+
+    /// Clusters some of the features.
+    ///
+    /// - Parameters:
+    ///   - members: the features' places, ascending.
+    ///   - source: the view of all, made with the same options.
+    func make(members: [UInt32], of source: View) throws(SourceError) -> View {
+        try make(rows: columns.rows(members, of: store, cancellation), members: members) {
+            (weights, partitions) throws(ClusteringError) in
+            let index = try source.index.subset(
+                members, weights: weights, partitions: partitions, threads: threads,
+                isCancelled: { cancellation.isCancelled })
+            return (index, nil)
+        }
+    }
+
+    private func make(
+        rows: RowSource, members: [UInt32]?,
+        clustered: ([Double]?, [UInt32]?) throws(ClusteringError) -> (ClusterIndex, Box?)
+    ) throws(SourceError) -> View {
         let weights = try options.weight.map { (weight) throws(SourceError) in
             try SourceColumns.weights(weight.expression, rows)
         }
         let parts = try options.partitionBy.map { (partition) throws(SourceError) in
             try SourceColumns.partitions(partition.expression, rows)
         }
-        let (index, bounds) = try index(members, weights: weights, partitions: parts?.codes)
+        let (index, bounds): (ClusterIndex, Box?)
+        do throws(ClusteringError) {
+            (index, bounds) = try clustered(weights, parts?.codes)
+        } catch {
+            throw SourceError(error)
+        }
         let aggregator = Aggregator(index: index, rows: rows, threads: threads, cancellation: cancellation)
         let (aggregates, errors) = try aggregator.aggregate(options.clusterProperties)
         return View(
@@ -30,35 +60,18 @@ struct ViewMaker {
     }
 
     private func index(
-        _ members: [UInt32]?, weights: [Double]?, partitions: [UInt32]?
-    ) throws(SourceError) -> (ClusterIndex, Box?) {
-        do throws(ClusteringError) {
-            return try store.withCoordinates { longitudes, latitudes in
-                Result { () throws(ClusteringError) -> (ClusterIndex, Box?) in
-                    guard let members else { return try index(longitudes, latitudes, weights, partitions) }
-                    let someLongitudes = members.map { longitudes[Int($0)] }
-                    let someLatitudes = members.map { latitudes[Int($0)] }
-                    return try someLongitudes.withUnsafeBufferPointer {
-                        (longitudes) throws(ClusteringError) in
-                        try someLatitudes.withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
-                            try index(longitudes, latitudes, weights, partitions)
-                        }
-                    }
-                }
-            }.get()
-        } catch {
-            throw SourceError(error)
-        }
-    }
-
-    private func index(
-        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>,
-        _ weights: [Double]?,
-        _ partitions: [UInt32]?
+        _ weights: [Double]?, _ partitions: [UInt32]?
     ) throws(ClusteringError) -> (ClusterIndex, Box?) {
-        let index = try ClusterIndex.build(
-            longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
-            options: options.clustering, threads: threads, isCancelled: { cancellation.isCancelled })
+        let coordinates = store.takeCoordinates(threads: threads, isCancelled: { cancellation.isCancelled })
+        guard let (longitudes, latitudes) = coordinates else { throw .cancelled }
+        let index = try longitudes.withUnsafeBufferPointer { (longitudes) throws(ClusteringError) in
+            try latitudes.withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
+                try ClusterIndex.build(
+                    longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
+                    options: options.clustering, threads: threads,
+                    isCancelled: { cancellation.isCancelled })
+            }
+        }
         guard !longitudes.isEmpty else { return (index, nil) }
         var box = Box.nowhere
         for place in longitudes.indices { box.include((longitudes[place], latitudes[place])) }

@@ -42,7 +42,7 @@ extension Revision {
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: shared.limits.buildThreads,
             cancellation: cancellation)
-        return try maker.make(members: passing)
+        return try maker.make(members: passing, of: view)
     }
 
     private func key(_ filter: QueryFilter, _ zoom: Double?) -> FilteredViewCache.Key {

@@ -57,8 +57,18 @@ extension ClusterIndex {
                 y.base[index] = Scalar(max(0, min(1, Projection.y(latitude: inputs.latitudes[index]))))
             }
         }
+        return try assemble(
+            x, y, count: count, weights: inputs.weights, partitions: inputs.partitions, options, parallel,
+            wrap)
+    }
+
+    /// Clusters projected points.
+    static func assemble<Scalar: Coordinate>(
+        _ x: Scratch<Scalar>, _ y: Scratch<Scalar>, count: Int, weights: [Double]?, partitions: [UInt32]?,
+        _ options: ClusteringOptions, _ parallel: Parallel, _ wrap: (SpatialIndex<Scalar>) -> Spatial
+    ) throws(ClusteringError) -> ClusterIndex {
         let builder = IndexBuilder<Scalar>(
-            x: x, y: y, pointCount: count, weights: inputs.weights, partitions: inputs.partitions,
+            x: x, y: y, pointCount: count, weights: weights, partitions: partitions,
             options: options, parallel: parallel)
         try parallel.stopIfCancelled()
         try builder.run()
