@@ -136,7 +136,13 @@ import Testing
             ("de-DE", "EUR", "1.234,50\u{a0}€"), ("fr-FR", "EUR", "1\u{202f}234,50\u{a0}€"),
             ("pt-BR", "BRL", "R$\u{a0}1.234,50"), ("en-US", "CHF", "CHF\u{a0}1,234.50"),
             ("es-ES", "EUR", "1234,50\u{a0}€"), ("nl-NL", "EUR", "€\u{a0}1.234,50"),
-            ("en-US", "KWD", "KWD\u{a0}1,234.500"),
+            ("en-US", "KWD", "KWD\u{a0}1,234.500"), ("de-AT", "USD", "$\u{a0}1.234,50"),
+            ("it-IT", "USD", "1234,50\u{a0}USD"), ("sv-SE", "USD", "1\u{a0}234,50\u{a0}US$"),
+            ("pl-PL", "PLN", "1234,50\u{a0}zł"), ("nb-NO", "NOK", "1\u{a0}234,50\u{a0}kr"),
+            ("fr-CA", "CAD", "1\u{a0}234,50\u{a0}$"), ("fr-CH", "CHF", "1\u{202f}234.50\u{a0}CHF"),
+            ("en-AU", "AUD", "$1,234.50"), ("en-AU", "USD", "USD\u{a0}1,234.50"),
+            ("en-GB", "JPY", "JP¥1,235"), ("es-MX", "MXN", "$1,234.50"), ("zh-TW", "TWD", "$1,234.50"),
+            ("de-CH", "EUR", "EUR\u{a0}1'234.50"), ("xx", "USD", "$1,234.50"),
         ])
     func writesCurrencies(_ locale: String, _ currency: String, _ text: String) throws {
         let expression = try compile(
@@ -146,6 +152,21 @@ import Testing
 
     @Test(
         arguments: [
+            ("en-US", "-€5.00"), ("de", "-5,00\u{a0}€"), ("nl", "€\u{a0}-5,00"), ("de-CH", "EUR-5.00"),
+            ("sl", "\u{2212}5,00\u{a0}€"), ("es-CL", "EUR-5,00"), ("pt", "-€\u{a0}5,00"),
+        ])
+    func writesDebts(_ locale: String, _ text: String) throws {
+        let expression = try compile(#"["number-format",-5,{"locale":"\#(locale)","currency":"EUR"}]"#)
+        #expect(try expression.evaluate() == .string(text))
+    }
+
+    @Test(
+        arguments: [
+            (#"["number-format",["-",0],{}]"#, "-0"), (#"["number-format",1234,{"locale":"it"}]"#, "1234"),
+            (#"["number-format",-1234.5,{"locale":"hr"}]"#, "\u{2212}1.234,5"),
+            (#"["number-format",1234.5,{"locale":"de-CH"}]"#, "1'234.5"),
+            (#"["number-format",1234.5,{"locale":"de-AT"}]"#, "1\u{a0}234,5"),
+            (#"["number-format",1234.5,{"locale":"fr-CH"}]"#, "1\u{202f}234,5"),
             (#"["number-format",12345678,{"locale":"en-IN"}]"#, "1,23,45,678"),
             (#"["number-format",1234,{"locale":"es"}]"#, "1234"),
             (#"["number-format",-5,{"locale":"sv"}]"#, "\u{2212}5"),

@@ -57,7 +57,8 @@ extension NumberFormatArguments {
             }
         }
         let digits = try Self.digits(least, most, style.fractionDigits)
-        return .string(style.decorate(locale.format(number, digits), isNegative: number < 0, in: locale))
+        let text = locale.format(number, digits, isMoney: style.isMoney)
+        return .string(style.decorate(text, isNegative: number.sign == .minus && !number.isNaN, in: locale))
     }
 
     /// The fewest and most decimals.

@@ -20,6 +20,11 @@ enum NumberStyle: Sendable {
         return .unit(name: name)
     }
 
+    var isMoney: Bool {
+        if case .currency = self { return true }
+        return false
+    }
+
     var fractionDigits: ClosedRange<Int> {
         guard case .currency(let code) = self else { return 0...3 }
         let digits = Self.withoutDecimals.contains(code) ? 0 : Self.withThreeDecimals.contains(code) ? 3 : 2
@@ -41,42 +46,16 @@ enum NumberStyle: Sendable {
             let symbol = CurrencySymbols.symbol(of: code, in: locale)
             switch locale.currency {
             // A symbol that ends in a letter is set apart from the digits.
-            case .before where symbol.last?.isLetter == true: return sign + symbol + "\u{a0}" + text
-            case .before: return sign + symbol + text
-            case .beforeWithSpace where locale.language == "nl": return symbol + "\u{a0}" + sign + text
+            case .before: return sign + symbol + (symbol.last?.isLetter == true ? "\u{a0}" : "") + text
+            case .beforeSign where isNegative: return symbol + sign + text
+            case .beforeSign: return symbol + (symbol.last?.isLetter == true ? "\u{a0}" : "") + text
             case .beforeWithSpace: return sign + symbol + "\u{a0}" + text
+            case .beforeWithSpaceAndSign: return symbol + "\u{a0}" + sign + text
+            case .beforeWithSpaceOrSign: return symbol + (isNegative ? sign : "\u{a0}") + text
             case .afterWithSpace: return sign + text + "\u{a0}" + symbol
             }
         }
     }
-}
-
-/// Symbols of currencies; those without one are written by their code.
-private enum CurrencySymbols {
-    static func symbol(of code: String, in locale: NumberLocale) -> String {
-        if let symbol = locals["\(locale.language) \(code)"] { return symbol }
-        if locale.language == "en", let symbol = homes["\(locale.region) \(code)"] { return symbol }
-        if let symbol = common[code] { return symbol }
-        return (locale.language == "en" ? english[code] : nil) ?? code
-    }
-
-    /// In most languages.
-    private static let common = [
-        "EUR": "€", "GBP": "£", "INR": "₹", "KRW": "₩", "ILS": "₪", "VND": "₫", "USD": "$", "JPY": "¥",
-        "BRL": "R$", "CNY": "CN¥", "CAD": "CA$", "AUD": "AU$", "MXN": "MX$", "NZD": "NZ$", "TWD": "NT$",
-        "HKD": "HK$", "XCD": "EC$", "XPF": "CFPF", "XAF": "FCFA",
-    ]
-    private static let english = ["PHP": "₱", "XOF": "F\u{202f}CFA"]
-    /// Where English is spoken, the region's own currency.
-    private static let homes = [
-        "CA CAD": "$", "AU AUD": "$", "NZ NZD": "$", "CA USD": "US$", "GB USD": "US$",
-    ]
-    private static let locals = [
-        "ja JPY": "￥", "ja CNY": "元", "zh CNY": "¥", "zh JPY": "JP¥", "zh USD": "US$", "ko USD": "US$",
-        "ko JPY": "JP¥", "en AUD": "A$", "pt USD": "US$", "pt JPY": "JP¥", "nl USD": "US$", "fr USD": "$US",
-        "fr GBP": "£GB", "ru RUB": "₽", "uk UAH": "₴", "pl PLN": "zł", "cs CZK": "Kč", "hu HUF": "Ft",
-        "da DKK": "kr.", "sv SEK": "kr", "nb NOK": "kr", "tr TRY": "₺", "id IDR": "Rp", "es USD": "US$",
-    ]
 }
 
 /// Units as English writes them in short; most other languages do alike.
