@@ -19,12 +19,14 @@ final class FeatureChanges: Sendable {
     /// How many features are gone.
     let goneCount: Int
 
-    init(base: FeatureStore, places: [UInt32: Place], stores: [FeatureStore], rowCount: Int) {
+    init(
+        base: FeatureStore, places: [UInt32: Place], stores: [FeatureStore], rowCount: Int, goneCount: Int
+    ) {
         self.base = base
         self.places = places
         self.stores = stores
         self.rowCount = rowCount
-        goneCount = places.values.lazy.filter { $0.store == .max }.count
+        self.goneCount = goneCount
     }
 
     var memoryBytes: Int {
@@ -53,7 +55,8 @@ final class FeatureChanges: Sendable {
             places[place] = Place(store: 0, row: UInt32(truncatingIfNeeded: row))
         }
         return FeatureChanges(
-            base: base, places: places, stores: [FeatureStore.joining(slices)], rowCount: slices.count)
+            base: base, places: places, stores: [FeatureStore.joining(slices)], rowCount: slices.count,
+            goneCount: goneCount)
     }
 
     private static let sparseRows = 1024
@@ -107,15 +110,18 @@ extension FeatureStore {
         func place(_ row: Int) -> FeatureChanges.Place {
             FeatureChanges.Place(store: number, row: UInt32(truncatingIfNeeded: row))
         }
+        var goneCount = changes?.goneCount ?? 0
         for replacement in replacements {
-            places[UInt32(truncatingIfNeeded: replacement.place)] = replacement.row.map(place) ?? .gone
+            let new = replacement.row.map(place) ?? .gone
+            let old = places.updateValue(new, forKey: UInt32(truncatingIfNeeded: replacement.place))
+            goneCount += (new.store == .max ? 1 : 0) - (old?.store == .max ? 1 : 0)
         }
         for (position, row) in additions.enumerated() {
             places[UInt32(truncatingIfNeeded: count + position)] = place(row)
         }
         let changed = FeatureChanges(
             base: changes?.base ?? self, places: places, stores: (changes?.stores ?? []) + [store],
-            rowCount: (changes?.rowCount ?? 0) + store.count)
+            rowCount: (changes?.rowCount ?? 0) + store.count, goneCount: goneCount)
         return FeatureStore(changes: changed.gatheredIfSparse(), count: count + additions.count)
     }
 

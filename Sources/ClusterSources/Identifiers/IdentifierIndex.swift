@@ -10,18 +10,9 @@ struct IdentifierIndex: Sendable {
     /// Features that came later, beyond the places of `entries`.
     private var added: [FeatureIdentifier: [Int]] = [:]
 
-    /// - Complexity: O(features × log(features)); some 0.2 s for a million.
-    init(_ store: FeatureStore, _ cancellation: Cancellation) throws(SourceError) {
-        var entries: [UInt64] = []
-        entries.reserveCapacity(store.count)
-        for place in 0..<store.count {
-            if place & 0xffff == 0, cancellation.isCancelled { throw .cancelled }
-            if let hash = store.identifierHash(place) {
-                entries.append(Self.prefix(hash) | UInt64(UInt32(truncatingIfNeeded: place)))
-            }
-        }
-        entries.sort()
-        self.entries = entries
+    /// - Complexity: O(features); some 30 ms for a million on two threads.
+    init(_ store: FeatureStore, threads: Int, _ cancellation: Cancellation) throws(SourceError) {
+        entries = try HashedPlaces.sorted(of: store, threads: threads, cancellation)
     }
 
     /// An index whose entries were made earlier, of a store with so many features; nil where they can't be.
@@ -56,7 +47,7 @@ struct IdentifierIndex: Sendable {
         return found + later.filter { store.featureIdentifier($0) == identifier }
     }
 
-    private static func prefix(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }
+    static func prefix(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }
 }
 
 extension FeatureStore {
@@ -66,7 +57,7 @@ extension FeatureStore {
     }
 
     /// The id's `stableHash`; nil where the feature has none.
-    fileprivate func identifierHash(_ place: Int) -> UInt64? {
+    func identifierHash(_ place: Int) -> UInt64? {
         withIdentifier(place) { text in text.flatMap { FeatureIdentifier.stableHash(json: $0) } }
     }
 }

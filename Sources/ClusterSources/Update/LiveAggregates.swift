@@ -26,13 +26,8 @@ struct LiveAggregates {
     /// of everything counts and tells.
     func make() throws(SourceError) -> [NamedAggregate]? {
         guard !view.aggregates.isEmpty else { return [] }
-        let points = childPoints
-        let rows = try rows(of: points)
-        // A point is a child of one cluster.
-        let fold = LiveFold(
-            update: update, index: update.index,
-            rows: Dictionary(
-                points.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first }))
+        let fold = LiveFold(update)
+        let rows = try rows(of: fold.points)
         var aggregates: [NamedAggregate] = []
         for aggregate in view.aggregates {
             guard
@@ -47,15 +42,6 @@ struct LiveAggregates {
         return aggregates
     }
 
-    /// The points that are children of new clusters.
-    private var childPoints: [PointIndex] {
-        update.made.flatMap { ordinal in
-            update.index.children(of: ClusterOrdinal(rawValue: ordinal)).compactMap { child in
-                if case .point(let point) = child { point } else { nil }
-            }
-        }
-    }
-
     /// The columns of these points' features alone.
     private func rows(of points: [PointIndex]) throws(SourceError) -> RowSource {
         let some = FeatureStore.joining(
@@ -67,10 +53,27 @@ struct LiveAggregates {
 
 /// The folding of one property's values for new clusters, children first.
 private struct LiveFold {
-    let update: IndexUpdate
-    let index: ClusterIndex
-    /// By point: its row among the mapped values.
-    let rows: [PointIndex: Int]
+    /// The points that are children of new clusters; one is a child of one cluster.
+    private(set) var points: [PointIndex] = []
+    /// The clusters' children, one cluster's after the other's: a row among `points`, or a cluster's ordinal
+    /// below zero, as its complement.
+    private var children: [Int] = []
+    /// By new cluster: where its children end.
+    private var ends: [Int] = []
+
+    init(_ update: IndexUpdate) {
+        for ordinal in update.made {
+            for child in update.index.children(of: ClusterOrdinal(rawValue: ordinal)) {
+                switch child {
+                case .point(let point):
+                    children.append(points.count)
+                    points.append(point)
+                case .cluster(let cluster): children.append(~Int(cluster.rawValue))
+                }
+            }
+            ends.append(children.count)
+        }
+    }
 
     /// The new clusters' values behind those of earlier updates; nil where one is null.
     func fold(
@@ -108,20 +111,17 @@ private struct LiveFold {
     private func fold<Value>(
         _ points: [Value], _ base: [Value], _ made: inout [Value], _ combine: (Value, Value) -> Value
     ) {
-        for ordinal in update.made {
+        var start = 0
+        for end in ends {
             var folded: Value?
-            for child in index.children(of: ClusterOrdinal(rawValue: ordinal)) {
-                let next: Value
-                switch child {
-                case .point(let point):
-                    guard let row = rows[point] else { continue }
-                    next = points[row]
-                case .cluster(let cluster):
-                    let place = Int(cluster.rawValue)
-                    next = place < base.count ? base[place] : made[place - base.count]
-                }
+            for child in children[start..<end] {
+                let next =
+                    if child >= 0 { points[child] } else if ~child < base.count { base[~child] } else {
+                        made[~child - base.count]
+                    }
                 folded = folded.map { combine($0, next) } ?? next
             }
+            start = end
             // Every cluster has children, and every child a value.
             if let folded { made.append(folded) }
         }
