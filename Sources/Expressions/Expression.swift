@@ -22,13 +22,15 @@ public struct Expression: Sendable {
     ///   - expected: the type that the whole is to have. A value of unknown type is asserted to be of it, but
     ///     coerced where it is a string and `coercesStrings`.
     ///   - purpose: what it is for, which decides what it may use.
+    ///   - isCancelled: asked now and then, as constant parts are worked out and may be long; an expression that
+    ///     was cancelled is a fault.
     /// - Throws: all faults that were found.
     public init(
         compiling value: JSONValue, expected: ExpressionType? = nil, purpose: ExpressionPurpose,
-        coercesStrings: Bool = false
+        coercesStrings: Bool = false, isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(ExpressionCompileFailure) {
         try ExpressionSize.check(value)
-        let context = ParsingContext(purpose: purpose, expected: expected)
+        let context = ParsingContext(purpose: purpose, expected: expected, isCancelled: isCancelled)
         let annotation: ParsingContext.Annotation = coercesStrings && expected == .string ? .coerce : .assert
         guard let root = context.parseHere(value, annotation: annotation), context.errors.list.isEmpty else {
             let errors = context.errors.list

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import Synchronization
 import Testing
 
 @testable import Expressions
@@ -76,5 +77,28 @@ import Testing
         #expect(throws: EvaluationError("A string may have 1048576 bytes at most.")) {
             try evaluate(half, half + 1)
         }
+    }
+
+    @Test("constant parts are not worked out any more once the call is over")
+    func cancelledWhileCompiling() throws {
+        // Each part is a text of its own, worked out while compiling.
+        let part = #"["concat",["upcase","a"],["downcase","B"],["to-string",["+",1,2]]]"#
+        let text = "[\"all\"" + String(repeating: ",[\"==\",\(part),\"x\"]", count: 100) + "]"
+        let value = try JSONReader.parse(text)
+        func compile(lookingUpTo last: Int) throws -> Int {
+            let looks = Mutex(0)
+            do {
+                _ = try Expression(compiling: value, purpose: .evaluation) {
+                    looks.withLock {
+                        $0 += 1
+                        return $0 >= last
+                    }
+                }
+            } catch { #expect(last < .max) }
+            return looks.withLock { $0 }
+        }
+        let all = try compile(lookingUpTo: .max)
+        #expect(all > 400)
+        for last in [1, 2, 7, all / 2, all] { #expect(try compile(lookingUpTo: last) == last) }
     }
 }

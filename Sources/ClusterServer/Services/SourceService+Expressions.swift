@@ -27,7 +27,7 @@ extension SourceService {
         let feature = try params.optionalObject("feature") ?? Params(JSONObject())
         // The specification's own cases say null where there is no zoom.
         let zoom = params["zoom"] == .null ? nil : try params.optionalNumber("zoom")
-        let expression = try compile(params["expression"] ?? .null, try type(params))
+        let expression = try compile(params["expression"] ?? .null, try type(params), call)
         var properties = JSONObject()
         switch feature["properties"] {
         case nil, .null: break
@@ -60,11 +60,15 @@ extension SourceService {
         return type
     }
 
-    private static func compile(_ value: JSONValue, _ type: ExpressionType?) throws(RPCError) -> Expression {
+    private static func compile(
+        _ value: JSONValue, _ type: ExpressionType?, _ call: CallContext
+    ) throws(RPCError) -> Expression {
         do {
             return try Expression(
-                compiling: value, expected: type, purpose: .evaluation, coercesStrings: true)
+                compiling: value, expected: type, purpose: .evaluation, coercesStrings: true,
+                isCancelled: { call.isOver })
         } catch {
+            try call.check()
             let errors = error.errors.map { fault in
                 JSONValue.object(["key": .string(fault.key), "message": .string(fault.message)])
             }

@@ -47,8 +47,12 @@ extension ParsingContext {
     /// The value where all that it depends on is known already.
     private func folded(_ node: Node) -> Node? {
         guard !node.isLiteral, node.isConstant else { return node }
+        // What is worked out may be long texts: each is a reason to look.
+        guard budget.stopIfCancelled() else { return fail("The expression is too complex.") }
+        let context = EvaluationContext()
+        context.isCancelled = budget.isCancelled
         do throws(EvaluationError) {
-            let value = try EvaluationContext().evaluate(node)
+            let value = try context.evaluate(node)
             return Node(node.type, .literal(value))
         } catch {
             return fail(error.message)

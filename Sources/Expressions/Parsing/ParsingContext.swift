@@ -16,10 +16,12 @@ struct ParsingContext {
     }
 
     /// A context for the whole of an expression.
-    init(purpose: ExpressionPurpose, expected: ExpressionType?) {
+    init(
+        purpose: ExpressionPurpose, expected: ExpressionType?, isCancelled: (@Sendable () -> Bool)? = nil
+    ) {
         self.init(
             purpose: purpose, path: [], expected: expected, scope: ParsingScope(), errors: ErrorList(),
-            budget: ParsingBudget())
+            budget: ParsingBudget(isCancelled: isCancelled))
     }
 
     private init(
@@ -90,11 +92,24 @@ final class ErrorList {
 final class ParsingBudget {
     private var parses = 0
     private(set) var isSpent = false
+    /// True ends parsing.
+    let isCancelled: (@Sendable () -> Bool)?
+
+    init(isCancelled: (@Sendable () -> Bool)?) {
+        self.isCancelled = isCancelled
+    }
 
     /// Counts one attempt; false where there were too many.
     func spend() -> Bool {
         parses += 1
+        if parses & 0x3f == 0 { stopIfCancelled() }
         if parses > ExpressionLimits.parses { isSpent = true }
+        return !isSpent
+    }
+
+    /// Whether parsing may go on; nothing may afterwards where it may not.
+    @discardableResult func stopIfCancelled() -> Bool {
+        if !isSpent, let isCancelled, isCancelled() { isSpent = true }
         return !isSpent
     }
 }
