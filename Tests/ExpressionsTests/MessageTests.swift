@@ -174,6 +174,10 @@ import Testing
             (#"["number-format",2,{"unit":"day"}]"#, "2 days"),
             (#"["number-format",3,{"unit":"kilobyte-per-second"}]"#, "3 kB/s"),
             (#"["number-format",3,{"unit":"mile-per-hour"}]"#, "3 mph"),
+            (#"["number-format",3,{"unit":"meter-per-day"}]"#, "3 m/d"),
+            (#"["number-format",1,{"unit":"day-per-week"}]"#, "1 day/w"),
+            (#"["number-format",2,{"unit":"month-per-year"}]"#, "2 mths/y"),
+            (#"["number-format",2,{"unit":"meter-per-month"}]"#, "2 m/m"),
         ])
     func writesAsTheLocaleDoes(_ text: String, _ value: String) throws {
         #expect(try compile(text).evaluate() == .string(value))

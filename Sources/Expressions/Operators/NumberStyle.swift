@@ -73,7 +73,7 @@ private enum UnitNames {
                 continue
             }
             let short = basis.drop { $0 == " " }
-            return "\(amount)/\(hours[String(short)] ?? String(short))"
+            return "\(amount)/\(times[String(short)] ?? String(short))"
         }
         return nil
     }
@@ -85,7 +85,10 @@ private enum UnitNames {
     private static let rates = [
         "kilometer-per-hour": " km/h", "mile-per-hour": " mph", "mile-per-gallon": " mpg",
     ]
-    private static let hours = ["hr": "h", "sec": "s"]
+    /// Units of time behind a slash.
+    private static let times = [
+        "hr": "h", "sec": "s", "day": "d", "wk": "w", "mth": "m", "yr": "y",
+    ]
     private static let singular = [
         "day": " day", "week": " wk", "month": " mth", "year": " yr",
     ]
