@@ -144,13 +144,13 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
             var candidates = Candidates(memory, box, limit)
             let isWhole = visitWords(box, zoom: zoom) { word, bits in
                 candidates.add(word, bits)
-                return candidates.hasRoom || candidates.take(of: self, into: &found)
+                return !candidates.areEnough || candidates.take(of: self, into: &found)
             }
             return !(isWhole && candidates.take(of: self, into: &found))
         }
     }
 
-    /// How many nodes are looked at together, at the least.
+    /// How many nodes are looked at together, at the most.
     fileprivate static var lookahead: Int { 256 }
 
     /// Nodes whose words a box meets, before anybody has looked where they are.
@@ -161,6 +161,8 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
         private let slots: UnsafeMutableBufferPointer<UInt32>
         private let inside: UnsafeMutableBufferPointer<UInt32>
         private var count = 0
+        /// How many are looked at together.
+        private var enough: Int
         private let box: UnitBox
         private let limit: Int
 
@@ -170,10 +172,16 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
             inside = UnsafeMutableBufferPointer(rebasing: memory[SpatialIndex.lookahead...])
             self.box = box
             self.limit = limit
+            enough = Self.enough(for: limit)
         }
 
-        /// Whether another word's nodes fit.
-        var hasRoom: Bool { count <= SpatialIndex.lookahead - 64 }
+        /// Not many more than are still wanted, and so few that another word's nodes fit.
+        private static func enough(for wanted: Int) -> Int {
+            max(8, min(wanted, SpatialIndex.lookahead - 64))
+        }
+
+        /// Whether they are to be looked at now.
+        var areEnough: Bool { count > enough }
 
         @inline(__always) mutating func add(_ word: Int, _ bits: UInt64) {
             let first = UInt32(truncatingIfNeeded: word &* 64)
@@ -198,6 +206,7 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
             for place in 0..<min(kept, room) {
                 found.append(Node(number: inside[place], pointCount: index.layout.pointCount))
             }
+            enough = Self.enough(for: limit - found.count)
             return kept <= room
         }
     }
