@@ -47,6 +47,13 @@ final class Turn: @unchecked Sendable {
         return try body()
     }
 
+    /// How many wait now.
+    var waitingCount: Int {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return waiting.count
+    }
+
     private func enter(_ cancellation: Cancellation) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
