@@ -64,15 +64,32 @@ struct BadInputTests {
             #"{"id":-1,"method":"m"}"#, #"{"id":1.5,"method":"m"}"#, #"{"id":"1","method":"m"}"#,
             #"{"id":null}"#,
             #"{"id":9007199254740992,"method":"m"}"#, #"{"id":1e300,"method":"m"}"#,
-            #"{"id":1,"method":"m","params":{"x":1e999}}"#,
+            #"{"id":1e999,"method":"m"}"#, #"{"method":"m","params":{"x":1e999}}"#,
             #"{"id":1,"method":"m","params":{"x":"\ud800"}}"#,
-            #"{"id":1,"method":"m","params":\#(String(repeating: "[", count: 65) + String(repeating: "]", count: 65))}"#,
+            #"{"id":1,"method":"m","params":\#(String(repeating: "[", count: 65))}"#,
         ])
     func unusable(_ text: String) throws {
         let client = try daemon.client()
         try client.send(text)
         let message = try client.receive()
         #expect(message["id"] == .null)
+        #expect(RawClient.status(message["error"]).status == "INVALID_ARGUMENT")
+        try client.send(Self.check)
+        #expect(try client.receive()["result"] == ["status": "SERVING"])
+    }
+
+    @Test(
+        "what is too deep or too large a number is answered under the id that it has",
+        arguments: [
+            #"{"id":7,"method":"m","params":{"x":1e999}}"#,
+            #"{"params":{"id":3,"x":[-1e999,"\"}{"]}, "method":"m" , "id" : 7 }"#,
+            #"{"id":7,"method":"m","params":\#(String(repeating: "[", count: 65) + String(repeating: "]", count: 65))}"#,
+        ])
+    func refused(_ text: String) throws {
+        let client = try daemon.client()
+        try client.send(text)
+        let message = try client.receive()
+        #expect(message["id"] == 7)
         #expect(RawClient.status(message["error"]).status == "INVALID_ARGUMENT")
         try client.send(Self.check)
         #expect(try client.receive()["result"] == ["status": "SERVING"])

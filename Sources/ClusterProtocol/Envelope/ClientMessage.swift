@@ -84,11 +84,21 @@ extension ClientMessage {
         } catch {
             switch error {
             case .body(let error): throw error
-            case .json(let error):
-                throw EnvelopeError(
-                    id: nil, error: RPCError(.invalidArgument, "The message is not JSON: \(error.message)"))
+            case .json(let error): throw refusal(of: text, for: error)
             }
         }
+    }
+
+    /// What is too deep or has too large a number is an object all the same, and answered under its id.
+    private static func refusal(of text: UnsafeRawBufferPointer, for error: JSONError) -> EnvelopeError {
+        guard error.kind == .depth || error.kind == .number else {
+            return EnvelopeError(
+                id: nil, error: RPCError(.invalidArgument, "The message is not JSON: \(error.message)"))
+        }
+        let message = RefusedMessage(Array(text))
+        return EnvelopeError(
+            id: message.id, error: RPCError(.invalidArgument, "The message is refused: \(error.message)"),
+            isOpening: message.id != nil && message.opensCall)
     }
 
     private struct Members {

@@ -80,10 +80,10 @@ public struct FuzzedFrame: Sendable {
         case 3:
             let text = random.pick([
                 "", " ", "[]", "7", "null", "\"x\"", "{", #"{"id":1"#, #"{"id":1,"item":{}}}"#, "{}", "{]",
-                #"{"id":1,"item":{"x":"\ud800"}}"#, #"{"id":1,"item":{"x":1e999}}"#, #"{"id":01,"item":{}}"#,
+                #"{"id":1,"item":{"x":"\ud800"}}"#, #"{"id":1e999,"item":{}}"#, #"{"id":01,"item":{}}"#,
                 #"{"id":1 "item":{}}"#, #"{"id":1,"item":{"x":"\q"}}"#, "{\"id\":1,\"item\":{\"a\u{1}\":1}}",
                 #"{"id":1,"item":\#(String(repeating: "[", count: 70))"#,
-                #"{"id":1,"item":{"x":\#(String(repeating: "[", count: 63))\#(String(repeating: "]", count: 63))}}"#,
+                #"{"id":0,"item":{"x":\#(String(repeating: "[", count: 63))\#(String(repeating: "]", count: 63))}}"#,
             ])
             return (Array(text.utf8), .unreadable(opens: false))
         default:
