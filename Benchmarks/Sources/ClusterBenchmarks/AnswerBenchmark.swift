@@ -47,9 +47,31 @@ func benchmarkAnswersAlone(longitudes: [Double], latitudes: [Double]) {
     do {
         guard let source = try makeSource(longitudes: longitudes, latitudes: latitudes) else { return }
         for _ in 0..<3 { try benchmarkAnswers(source, longitudes: longitudes, latitudes: latitudes) }
+        try moveFeatures(of: source, longitudes: longitudes, latitudes: latitudes)
+        print("1000 features moved since:")
+        for _ in 0..<3 { try benchmarkAnswers(source, longitudes: longitudes, latitudes: latitudes) }
     } catch {
         print("error\t0\t\(error)")
     }
+}
+
+/// Moves 1000 features a little, so that answers come of an index with changes.
+private func moveFeatures(of source: Source, longitudes: [Double], latitudes: [Double]) throws {
+    var random = SequenceGenerator()
+    var bytes = ByteWriter()
+    bytes.append("[")
+    for place in 0..<1000 {
+        let point = Int.random(in: 0..<longitudes.count, using: &random)
+        bytes.append(place == 0 ? "{\"type\":\"Feature\",\"id\":" : ",{\"type\":\"Feature\",\"id\":")
+        bytes.append(integer: point)
+        bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
+        bytes.append(number: max(-180, longitudes[point] - 0.001))
+        bytes.append(",")
+        bytes.append(number: latitudes[point])
+        bytes.append("]},\"properties\":{\"name\":\"moved\"}}")
+    }
+    bytes.append("]")
+    _ = try bytes.withUnsafeBytes { try source.update(upserts: $0, removals: [], .never) }
 }
 
 /// How long a whole answer takes in process: a view's features, written as the bytes that are sent.

@@ -35,8 +35,9 @@ extension ClusterIndex {
     }
 
     @inline(__always) private func lookedUp(_ cluster: ClusterOrdinal) -> ClusterSummary {
-        guard overlay == nil else { return summary(of: cluster) }
         let ordinal = Int(cluster.rawValue)
+        // Clusters that changes made are numbered behind the base's.
+        guard ordinal < columns.counts.count else { return summary(of: cluster) }
         return ClusterSummary(
             id: baseId(ordinal), pointCount: Int(columns.counts[ordinal]), x: columns.x[ordinal],
             y: columns.y[ordinal])

@@ -150,6 +150,21 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
+    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order, many looked at together.
+    @inline(__always) func visitTogether(
+        _ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Void
+    ) {
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * Self.lookahead) { memory in
+            var candidates = Candidates(memory, box, .max)
+            _ = visitWords(box, zoom: zoom) { word, bits in
+                candidates.add(word, bits)
+                if candidates.areEnough { candidates.take(of: self, body) }
+                return true
+            }
+            candidates.take(of: self, body)
+        }
+    }
+
     /// How many nodes are looked at together, at the most.
     fileprivate static var lookahead: Int { 256 }
 
@@ -191,6 +206,18 @@ struct SpatialIndex<Scalar: Coordinate>: Sendable {
                 count &+= 1
                 bits &= bits &- 1
             }
+        }
+
+        /// Hands those that are inside the box to `body`.
+        @inline(__always) mutating func take(of index: SpatialIndex, _ body: (SpatialSlot<Scalar>) -> Void) {
+            var kept = 0
+            for place in 0..<count {
+                let slot = index.slots[Int(slots[place])]
+                inside[kept] = slots[place]
+                kept &+= box.count(Double(slot.x), Double(slot.y))
+            }
+            count = 0
+            for place in 0..<kept { body(index.slots[Int(inside[place])]) }
         }
 
         /// Moves those that are inside the box to `found`; false where there are more than the limit.

@@ -22,18 +22,17 @@ extension IndexOverlay {
         }
         added.sort(by: <)
         var next = 0
-        _ = base.visit(box, zoom: level) { slot in
+        base.visitTogether(box, zoom: level) { slot in
             let key = state.key(ofBase: slot.node)
-            if state.isHidden(key, at: level) { return true }
+            if state.isHidden(key, at: level) { return }
             if next < added.count {
-                let ranked = rank(key, slot.x, slot.y)
-                while next < added.count, added[next] < ranked {
+                let code = CurveCode.code(slot.x, slot.y)
+                while next < added.count, isBefore(added[next], key, code) {
                     found.append(added[next].node)
                     next += 1
                 }
             }
             found.append(key.node)
-            return true
         }
         for rest in added[next...] { found.append(rest.node) }
         guard found.count > limit else { return false }
@@ -41,12 +40,21 @@ extension IndexOverlay {
         return true
     }
 
+    /// Whether a node that changes made comes before one of the base, which lies in the cell of a code.
+    @inline(__always) private func isBefore(_ made: Ranked, _ key: NodeKey, _ code: UInt64) -> Bool {
+        // Looking a node's tie up waits for memory; few nodes share a cell.
+        made.code == code ? made.tie < tie(of: key) : made.code < code
+    }
+
     @inline(__always) private func rank<Scalar: Coordinate>(
         _ key: NodeKey, _ x: Scalar, _ y: Scalar
     ) -> Ranked {
-        var tie = UInt64(state.order(of: key))
+        Ranked(code: CurveCode.code(x, y), tie: tie(of: key), node: key.node)
+    }
+
+    private func tie(of key: NodeKey) -> UInt64 {
+        let order = UInt64(state.order(of: key))
         // Points come before clusters, and of these the deepest first: so a build numbers them.
-        if key.isCluster { tie |= UInt64(64 - state.zoom(ofCluster: key.number)) << 32 }
-        return Ranked(code: CurveCode.code(x, y), tie: tie, node: key.node)
+        return key.isCluster ? order | UInt64(64 - state.zoom(ofCluster: key.number)) << 32 : order
     }
 }

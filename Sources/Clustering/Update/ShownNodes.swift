@@ -58,7 +58,9 @@ struct ShownNodes: Sendable {
         let (west, east) = (column(box.minimumX), column(box.maximumX))
         let (north, south) = (column(box.minimumY), column(box.maximumY))
         // Both ends are columns of the world, so nothing overflows.
-        if (east - west + 1) * (south - north + 1) > 64 {
+        let cells = (east - west + 1) * (south - north + 1)
+        // A look at a cell costs about as much as two at entries.
+        if cells > 64, cells * 2 > entries.count {
             for entry in entries where box.contains(entry.x, entry.y) { body(entry) }
             return
         }
