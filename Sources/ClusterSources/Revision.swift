@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import Dispatch
 import GeoJSON
 import JSON
 import Synchronization
@@ -65,6 +66,13 @@ public final class Revision: Sendable {
         let index = try IdentifierIndex(store, threads: shared.limits.buildThreads, cancellation)
         identifiers.withLock { $0 = index }
         return index
+    }
+
+    /// Makes the above beside whatever else is done, lest the first update or location has to wait for it; not
+    /// any more once that is cancelled.
+    func prepareIdentifiers(_ cancellation: Cancellation) {
+        guard hasData, !isReadyToLocate else { return }
+        DispatchQueue.global(qos: .utility).async { _ = try? self.identifierIndex(cancellation) }
     }
 
     /// Whether `writeLocation` answers without making the features' index by id.

@@ -116,9 +116,19 @@ public final class Source: Sendable {
             return change.revision
         }
         compactIfGrown(revision)
+        prepareIdentifiers(of: revision)
         if let files, files.wantsSnapshot { saveLater() }
         return revision
     }
+
+    /// Lest the first update of many features, or the first search for one, has to wait.
+    private func prepareIdentifiers(of revision: Revision) {
+        guard revision.pointCount >= Self.manyPoints else { return }
+        revision.prepareIdentifiers(Cancellation { [weak self] in self?.revision !== revision })
+    }
+
+    /// For fewer it is no wait worth telling.
+    private static let manyPoints = 50_000
 
     private func keep(_ change: Change) throws(SourceError) {
         guard let files else { return }

@@ -117,27 +117,17 @@ struct LiveUpdate {
 
     /// The extent of the points: where none of those that left was at its edge, only what came can widen it.
     private func bounds(of store: FeatureStore, _ index: ClusterIndex) -> Box? {
-        guard index.pointCount > 0 else { return nil }
-        guard var box = base.view.bounds, !plan.changes.keys.contains(where: { isAtEdge($0, of: box) }) else {
-            return wholeBounds(of: store)
-        }
+        guard index.pointCount > 0, var box = base.view.bounds else { return nil }
         let rows = plan.additions + plan.changes.values.compactMap { $0 }
+        let mayShrink = plan.changes.keys.contains { isAtEdge($0, of: box) }
         for row in rows { box.include(update.store.coordinates(row)) }
-        return box
+        guard mayShrink else { return box }
+        return EdgeSearch(index: index) { store.coordinates(Int($0.rawValue)) }.extent(within: box)
     }
 
     private func isAtEdge(_ place: Int, of box: Box) -> Bool {
         let (longitude, latitude) = base.store.coordinates(place)
         return longitude == box.west || longitude == box.east || latitude == box.south
             || latitude == box.north
-    }
-
-    private func wholeBounds(of store: FeatureStore) -> Box {
-        var box = Box.nowhere
-        let living = store.livingPlaces
-        for row in 0..<(living?.count ?? store.count) {
-            box.include(store.coordinates(living.map { Int($0[row]) } ?? row))
-        }
-        return box
     }
 }
