@@ -25,7 +25,7 @@ extension Source {
     }
 
     /// Places that may be taken over while updates wait, or as many as one of those updates changed.
-    static let placesInTurn = 256
+    static let placesInTurn = 32
     /// How often it is tried to come so near beside updates.
     private static let rounds = 6
 
