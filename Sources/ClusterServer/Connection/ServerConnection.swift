@@ -20,25 +20,25 @@ final class ServerConnection {
     let changes = PoolQueue.Lane()
     /// Bytes of streams' items that wait for the pool.
     var streamBytes = 0
-    private var decoder: FrameDecoder
+    var decoder: FrameDecoder
     /// What the server counts of this connection's unfinished messages.
     private var heldInputBytes = 0
     /// What is written by the end of the turn. Until then it is a buffer of the server's, whose place
     /// `buffer` keeps, so that idle connections hold none.
-    private var output = ByteWriter(capacity: 64)
+    var output = ByteWriter(capacity: 64)
     private var buffer: OutgoingBytes?
     private var isScheduled = false
     /// Whether an answer was refused since too much waits for slow readers.
     var wasCut = false
     /// Nothing more is read, and the connection closes once all is written.
-    private var isEnding = false
+    var isEnding = false
     /// The client sends nothing more, but waits for its answers.
     private var isInputEnded = false
     private var isTurn = false
     /// The bytes of a large message that the pool reads; what came after it waits for that.
-    private var bytesBeingRead = 0
+    var bytesBeingRead = 0
     /// Kept from one large message to the next while calls are open: its memory is some ten times a message.
-    private var largeParser: LargeParser?
+    var largeParser: LargeParser?
 
     init(_ socket: Connection, peer: Peer, use: UserUse, server: Server) {
         self.server = server
@@ -138,174 +138,11 @@ final class ServerConnection {
     }
 
     /// The stream of bytes can be followed no longer.
-    private func fail(_ error: RPCError) {
+    func fail(_ error: RPCError) {
         server.metrics.update { $0.protocolErrors += 1 }
         ServerMessage.write(error: error, id: nil, into: &output)
         isEnding = true
         decoder = FrameDecoder(limit: server.limits.maxMessageBytes)
-    }
-
-    /// Takes one message; false where none is whole yet, or a large one is being read.
-    private func takeMessage() -> Bool {
-        do throws(RPCError) {
-            if let frame = try decoder.takeLarge(from: Self.largeMessage, compressed: Self.largeCompressed) {
-                readOnPool(frame)
-                return false
-            }
-            var message: ReadMessage?
-            guard
-                try decoder.lendNext({ text in message = Self.read(text, server.parser, server.names) }),
-                let message
-            else { return false }
-            handle(message)
-            return true
-        } catch {
-            fail(error)
-            return false
-        }
-    }
-
-    private typealias ReadMessage = Result<ClientMessage, EnvelopeError>
-
-    private static func read(
-        _ text: UnsafeRawBufferPointer, _ parser: JSONParser, _ names: MethodNames? = nil
-    ) -> ReadMessage {
-        Result { () throws(EnvelopeError) in try ClientMessage.read(text, parser: parser, names: names) }
-    }
-
-    /// Messages from this size on would hold the loop up for some hundred microseconds or more.
-    private static let largeMessage = 256 << 10
-    private static let largeCompressed = 1 << 10
-
-    /// Reads a large message on the pool; the connection's further messages wait for it, so that all keep
-    /// their order.
-    private func readOnPool(_ frame: HeldFrame) {
-        bytesBeingRead = frame.count
-        let (queue, lane, loop) = (server.reading, PoolQueue.Lane(), server.loop)
-        let large = largeParser ?? LargeParser()
-        largeParser = large
-        queue.run(in: lane) { [weak self] in
-            guard let self, !self.socket.isClosed else { return queue.finished(in: lane) }
-            let outcome = ReadOutcome()
-            loop.work {
-                outcome.result = Result { () throws(RPCError) in
-                    try frame.withText { Self.read($0, large.parser) }
-                }
-            } completion: { [weak self] in
-                queue.finished(in: lane)
-                self?.didRead(outcome.result)
-            }
-        }
-    }
-
-    /// A parser that is lent to the pool, one message after the other.
-    ///
-    /// A connection's next message waits for the one before it, and libuv's hand-over orders the threads; that
-    /// is why it may be shared.
-    private final class LargeParser: @unchecked Sendable {
-        let parser = JSONParser()
-    }
-
-    /// To be called when no call is open.
-    func giveBackMemory() { largeParser = nil }
-
-    /// What one thread writes and another reads after libuv's hand-over, which orders the two; that is why it
-    /// may be shared.
-    private final class ReadOutcome: @unchecked Sendable {
-        var result: Result<ReadMessage, RPCError>?
-    }
-
-    private func didRead(_ result: Result<ReadMessage, RPCError>?) {
-        bytesBeingRead = 0
-        guard !socket.isClosed, !isEnding else { return }
-        switch result {
-        case .success(let message)?: handle(message)
-        case .failure(let error)?: fail(error)
-        case nil: break
-        }
-        turn()
-    }
-
-    private func handle(_ message: ReadMessage) {
-        switch message {
-        case .success(let message): handle(message)
-        case .failure(let failure): refuse(failure)
-        }
-    }
-
-    /// A message that cannot be used: an error of no call, or, where its id is good, of that id.
-    private func refuse(_ failure: EnvelopeError) {
-        server.metrics.update { $0.protocolErrors += 1 }
-        if let id = failure.id { return carryOut(machine.receive(unusable: failure, id: id)) }
-        ServerMessage.write(error: failure.error, id: nil, into: &output)
-        for action in machine.receive(unreadable: failure) { carryOut(action) }
-    }
-
-    private func handle(_ message: ClientMessage) {
-        carryOut(
-            machine.receive(message, kind: { server.kind(of: $0) }, hasRoom: server.hasRoomForCall(of: self)))
-    }
-
-    private func carryOut(_ action: ConnectionStateMachine.Action) {
-        switch action {
-        case .open(let request, _): open(request)
-        case .deliver(let id, let item): deliver(item, to: id)
-        case .endInput(let id): endInput(of: id)
-        case .cancel(let id): abandon(id, CallContext.cancelledError)
-        case .fail(let id, let error): abandon(id, error)
-        case .refuse(let id, let error): ServerMessage.write(error: error, id: id, into: &output)
-        case .ignore: break
-        }
-    }
-
-    // MARK: Answers
-
-    /// Answers at once, within this turn.
-    func answer(_ request: CallRequest, _ body: (inout ByteWriter) throws(RPCError) -> Void) -> StatusCode {
-        let status = frame(for: request).write("result", into: &output, body)
-        machine.finish(request.id)
-        return status
-    }
-
-    /// Writes an error as a call's answer and forgets the call.
-    func answer(_ request: CallRequest, error: RPCError) {
-        ServerMessage.write(error: error, id: request.id, into: &output)
-        machine.finish(request.id)
-    }
-
-    /// - Parameter waits: whether the answer will wait as a whole for its client, so that what others'
-    ///   answers hold already counts.
-    func frame(for request: CallRequest, waits: Bool = false) -> AnswerFrame {
-        let most = server.limits.maxAnswerBytes
-        let allowance = waits ? allowance(upTo: most) : most
-        return AnswerFrame(
-            id: request.id, compressing: request.acceptsDeflate, maximumBytes: allowance,
-            isCut: allowance < most)
-    }
-
-    /// How large an answer may become that is begun now. Who had one cut short for lack of room has no more
-    /// work done on large ones until there is room again.
-    private func allowance(upTo most: Int) -> Int {
-        if server.budget.isHalfEmpty { wasCut = false }
-        return wasCut ? QueueBudget.reserve : server.budget.allowance(upTo: most)
-    }
-
-    /// Writes a frame that was made elsewhere. Large ones are not copied.
-    func send(_ frame: OutgoingBytes) {
-        if frame.writer.count < QueueBudget.reserve {
-            frame.writer.withUnsafeBytes { output.append(contentsOf: $0) }
-        } else {
-            flush()
-            frame.writer.withUnsafeBytes { bytes in write(bytes, keeping: frame) }
-        }
-    }
-
-    /// Writes a stream's message into the outgoing bytes, as it is.
-    func writeFrame(
-        _ member: StaticString, for request: CallRequest, _ body: (inout ByteWriter) throws(RPCError) -> Void
-    ) {
-        let frame = AnswerFrame(id: request.id, compressing: false, maximumBytes: .max)
-        _ = frame.write(member, into: &output, body)
     }
 
     // MARK: Bytes out
@@ -338,7 +175,7 @@ final class ServerConnection {
         keeper.writer.withUnsafeBytes { write($0, keeping: keeper) }
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer, keeping keeper: OutgoingBytes) {
+    func write(_ bytes: UnsafeRawBufferPointer, keeping keeper: OutgoingBytes) {
         server.bytesSent += UInt64(bytes.count)
         socket.write(bytes, keeping: QueuedBytes(keeper, bytes.count, server.budget))
     }
