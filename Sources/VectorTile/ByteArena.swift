@@ -3,7 +3,7 @@
 /// A growing run of bytes that is filled, read back and used again: what a tile's parts are made in.
 ///
 /// Invariant: `base` points at `capacity` bytes of this value's own, of which the first `count` are written.
-/// All of this module's writes through pointers are here.
+/// All of this module's writes of bytes through pointers are here.
 struct ByteArena: ~Copyable {
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int

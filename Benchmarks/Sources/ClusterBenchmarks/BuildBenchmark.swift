@@ -3,14 +3,16 @@ import Clustering
 import ClusterSources
 import JSON
 
+/// Options of a source with four aggregated properties.
+let fourAggregates = """
+    {"clusterProperties":{"sum":["+",["get","value"]],"best":["max",["get","score"]],\
+    "worst":["min",["get","score"]],"cafes":["+",["case",["==",["get","category"],"cafe"],1,0]]}}
+    """
+
 /// Builds of whole sources in turn: plain ones, with four aggregated properties, and the first answers of filters
 /// that most features pass, beside plain builds of as many.
 func benchmarkBuilds(longitudes: [Double], latitudes: [Double]) throws {
-    let four = """
-        {"clusterProperties":{"sum":["+",["get","value"]],"best":["max",["get","score"]],\
-        "worst":["min",["get","score"]],"cafes":["+",["case",["==",["get","category"],"cafe"],1,0]]}}
-        """
-    var random = SeededRandom(state: 1)
+    var random = SequenceGenerator()
     let features = (0..<longitudes.count).map { _ in Properties(&random) }
     /// Takes these features' build in milliseconds.
     func build(_ options: String, _ rows: [Int]) throws -> (Source, Double)? {
@@ -33,7 +35,7 @@ func benchmarkBuilds(longitudes: [Double], latitudes: [Double]) throws {
         filtered.append(try firstAnswer(source, #"[">=",["get","value"],\#(limit)]"#))
         guard let (_, part) = try build("{}", all.filter { features[$0].value >= 100 }) else { return }
         few.append(part)
-        guard let (_, more) = try build(four, all) else { return }
+        guard let (_, more) = try build(fourAggregates, all) else { return }
         aggregated.append(more)
     }
     // What else the machine does only adds to a time: the least tells most.
@@ -65,7 +67,7 @@ private struct Properties {
     let value: Int
     let score: Int
 
-    init(_ random: inout SeededRandom) {
+    init(_ random: inout SequenceGenerator) {
         category = Int.random(in: 0..<6, using: &random)
         value = Int.random(in: 0..<1000, using: &random)
         score = Int.random(in: 0..<10000, using: &random)
@@ -92,17 +94,4 @@ private func appendFeature(
     bytes.append(",\"score\":")
     bytes.append(number: Double(properties.score) / 1000)
     bytes.append("}}")
-}
-
-/// The same numbers on every run (SplitMix64; Steele, Lea, Flood, 2014).
-private struct SeededRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
 }

@@ -41,11 +41,7 @@ func benchmarkUpdates(_ source: Source, longitudes: [Double], latitudes: [Double
     report("points in the densest town's middle, 0.05 degrees square", Double(town.count), "points")
     let places = [("at random places", Array(longitudes.indices)), ("in the densest town", town)]
     try sample(places, "")
-    let four = """
-        {"clusterProperties":{"sum":["+",["get","value"]],"best":["max",["get","score"]],\
-        "worst":["min",["get","score"]],"cafes":["+",["case",["==",["get","category"],"cafe"],1,0]]}}
-        """
-    _ = try source.update(options: SourceOptions(reading: JSONReader.parse(four)), .never)
+    _ = try source.update(options: SourceOptions(reading: JSONReader.parse(fourAggregates)), .never)
     try sample(places, ", four aggregates")
 
     func sample(_ kinds: [(name: String, places: [Int])], _ variant: String) throws {
