@@ -24,7 +24,10 @@ class Client:
 
     def send(self, message):
         body = json.dumps(message).encode()
-        self.socket.sendall(struct.pack(">BI", 0, len(body)) + body)
+        try:
+            self.socket.sendall(struct.pack(">BI", 0, len(body)) + body)
+        except BrokenPipeError:
+            pass  # it has closed; why, it may have said before: whoever receives reads that first
 
     def read(self, count):
         data = self.stream.read(count)

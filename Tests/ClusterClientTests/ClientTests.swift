@@ -211,6 +211,23 @@ import Testing
         #expect(await failure { try await client.call("T/M") } == RPCError(.invalidArgument, "not JSON"))
     }
 
+    @Test func whatAServerSaidBeforeItClosedIsToldThoughACallCouldNotBeSent() async throws {
+        let server = try FakeServer(onAccept: { peer in
+            peer.send(#"{"id":null,"error":{"code":8,"status":"RESOURCE_EXHAUSTED","message":"too many"}}"#)
+            peer.close()
+        }) { _, _ in }
+        // Whether the loop sends before it reads is up to the system: of many connections, some do.
+        try await withThrowingTaskGroup(of: RPCError?.self) { group in
+            for _ in 0..<300 {
+                group.addTask {
+                    let client = try await Client.connect(socketPath: server.path)
+                    return await failure { try await client.call("T/M") }
+                }
+            }
+            for try await error in group { #expect(error == RPCError(.resourceExhausted, "too many")) }
+        }
+    }
+
     @Test(
         arguments: [[2, 0, 0, 0, 2, 123, 125], [0, 255, 255, 255, 255], [0, 0, 0, 0, 1, 91]] as [[UInt8]])
     func aServerThatBreaksTheProtocolIsLeft(bytes: [UInt8]) async throws {

@@ -39,7 +39,7 @@ final class FakeServer: Sendable {
     private let remote = Mutex<(EventLoop.Remote, LoopBound<EventLoop>)?>(nil)
 
     init(
-        onEnd: @escaping @Sendable () -> Void = {},
+        onAccept: @escaping @Sendable (Peer) -> Void = { _ in }, onEnd: @escaping @Sendable () -> Void = {},
         _ handler: @escaping @Sendable (ClientMessage, Peer) -> Void
     ) throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -57,6 +57,7 @@ final class FakeServer: Sendable {
                     let peer = Peer(connection)
                     kept.append((connection, peer))
                     Self.serve(connection, peer, onEnd, handler)
+                    onAccept(peer)
                 }
                 remote.withLock { $0 = (loop.remote, LoopBound(loop)) }
                 ready.signal()

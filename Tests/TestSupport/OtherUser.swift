@@ -43,7 +43,7 @@ public enum OtherUser {
         let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Examples").path
         let program = """
-            import sys, os, json
+            import sys, os, json, select
             sys.dont_write_bytecode = True
             sys.path.insert(0, \(JSONValue.string(examples).text))
             from clusterd_client import Client, ClusterdError

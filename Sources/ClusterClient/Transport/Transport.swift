@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import EventLoop
+import Glibc
 import JSON
 import Synchronization
 
@@ -189,6 +190,8 @@ private final class LoopSide {
             onEnd: { [unowned self] end in
                 switch end {
                 case .finished: self.end(ConnectFailure.lost("the daemon closed it"))
+                // The daemon has closed: what it said before is read first, the end of which ends this too.
+                case .failed(EPIPE): break
                 case .failed(let number): self.end(ConnectFailure.lost(ConnectFailure.describe(number)))
                 }
             })
