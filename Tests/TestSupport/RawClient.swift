@@ -70,6 +70,13 @@ public final class RawClient {
         return Array(held[..<count])
     }
 
+    /// The first of several that has something to receive, or whose other end has closed; nil after a minute.
+    public static func firstToHear(of clients: [RawClient]) -> RawClient? {
+        var states = clients.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        guard poll(&states, nfds_t(states.count), 60_000) > 0 else { return nil }
+        return zip(clients, states).first { $0.1.revents != 0 }?.0
+    }
+
     /// The next message's text.
     public func receiveText() throws -> [UInt8] {
         let prefix = try take(5)
