@@ -3,7 +3,7 @@
 /// What changes have made of an index: the base stays as it was built, and this says which of its nodes are
 /// no longer seen at which levels, and which nodes there are besides.
 ///
-/// A value: an update copies it, some blocks of memory in all, and changes its copy. Points and clusters are
+/// A value: an update changes a copy, which shares with this one what the update does not touch. Points and clusters are
 /// numbered on where the base's numbers end; numbers are never used again.
 struct OverlayState: Sendable {
     /// A cluster that the base does not have.
@@ -47,15 +47,15 @@ struct OverlayState: Sendable {
     /// Points taken out, ascending.
     var removedPoints: [UInt32] = []
     /// By point: its place in `placements`, for points that updates placed.
-    var placed = NumberMap()
-    var placements: [PlacedPoint] = []
+    var placed = PagedNumberMap()
+    var placements = PagedArray<PlacedPoint>()
     /// By ordinal less the base's count.
-    var clusters: [Cluster] = []
-    var children: [NodeKey] = []
+    var clusters = PagedArray<Cluster>()
+    var children = PagedArray<NodeKey>()
     /// By key, clusters of the overlay apart: a parent other than the base says.
-    var parents = NumberMap()
+    var parents = PagedNumberMap()
     /// By key of a base's node: a bit for each level at which it is not seen though the base says so.
-    var hidden = NumberMap()
+    var hidden = PagedNumberMap()
     /// By level, from the shallowest: nodes seen besides the base's.
     var levels: [ShownNodes]
 
@@ -74,8 +74,8 @@ struct OverlayState: Sendable {
     var baseClusterCount: Int { base.counts.count }
 
     var memoryBytes: Int {
-        let tree = clusters.count * MemoryLayout<Cluster>.stride + children.count * 4
-        let points = placements.count * MemoryLayout<PlacedPoint>.stride + removedPoints.count * 4
+        let tree = clusters.memoryBytes + children.memoryBytes
+        let points = placements.memoryBytes + removedPoints.count * 4
         let maps = placed.memoryBytes + parents.memoryBytes + hidden.memoryBytes
         return tree + points + maps + levels.reduce(0) { $0 + $1.memoryBytes }
     }

@@ -73,8 +73,8 @@ extension ClusterIndex {
     /// - Parameters:
     ///   - coordinates: where a point is that is neither among the changes nor was placed by earlier ones.
     /// - Returns: nil where following the changes would cost more than building anew, or is not known.
-    /// - Complexity: the neighbourhoods of the changes and of the clusters above them, and a copy of the
-    ///   earlier changes.
+    /// - Complexity: the neighbourhoods of the changes and of the clusters above them, and a reference for
+    ///   every hundred nodes or so that earlier changes made.
     public func updated(
         _ changes: PointChanges,
         coordinates: (PointIndex) -> (longitude: Double, latitude: Double)

@@ -2,7 +2,7 @@
 
 /// Nodes that changes brought to one level, in a grid so that neighbours are found without a look at all.
 ///
-/// Copies as three blocks. Cells are as large as the radius at which the level is searched.
+/// Copies share what neither has written. Cells are as large as the radius at which the level is searched.
 struct ShownNodes: Sendable {
     struct Entry: BitwiseCopyable, Sendable {
         /// The place as it is compared: rounded where the index's precision is `float`.
@@ -12,9 +12,9 @@ struct ShownNodes: Sendable {
         fileprivate var next: Int32
     }
 
-    private(set) var entries: [Entry] = []
+    private(set) var entries = PagedArray<Entry>()
     /// By hash of the cell: the first entry's place, or -1.
-    private var heads: [Int32] = []
+    private var heads = PagedArray<Int32>()
     private let cellsAcross: Double
 
     /// - Parameter cell: the side of a cell in the unit square.
@@ -23,7 +23,7 @@ struct ShownNodes: Sendable {
     }
 
     var memoryBytes: Int {
-        entries.count * MemoryLayout<Entry>.stride + heads.count * MemoryLayout<Int32>.stride
+        entries.memoryBytes + heads.memoryBytes
     }
 
     mutating func insert(_ key: NodeKey, x: Double, y: Double) {
@@ -41,11 +41,11 @@ struct ShownNodes: Sendable {
         // The last entry fills the gap.
         let last = entries.count - 1
         if Int(place) != last {
-            let moved = entries[last]
+            var moved = entries[last]
             let movedBucket = self.bucket(column(moved.x), column(moved.y))
             _ = unlink(movedBucket, where: { $0.key == moved.key })
+            moved.next = heads[movedBucket]
             entries[Int(place)] = moved
-            entries[Int(place)].next = heads[movedBucket]
             heads[movedBucket] = place
         }
         entries.removeLast()
@@ -61,7 +61,10 @@ struct ShownNodes: Sendable {
         let cells = (east - west + 1) * (south - north + 1)
         // A look at a cell costs about as much as two at entries.
         if cells > 64, cells * 2 > entries.count {
-            for entry in entries where box.contains(entry.x, entry.y) { body(entry) }
+            for place in entries.indices {
+                let entry = entries[place]
+                if box.contains(entry.x, entry.y) { body(entry) }
+            }
             return
         }
         for row in north...south {
@@ -97,7 +100,7 @@ struct ShownNodes: Sendable {
     }
 
     private mutating func rehash(_ size: Int) {
-        heads = Array(repeating: -1, count: size)
+        heads = PagedArray(repeating: -1, count: size)
         for place in entries.indices {
             let bucket = bucket(column(entries[place].x), column(entries[place].y))
             entries[place].next = heads[bucket]
