@@ -24,12 +24,15 @@ public struct JSONScanner: Sendable {
 /// The members of an object's text that has been found good, key by key, without a tape.
 public struct JSONMembers: Sequence, IteratorProtocol {
     private let text: UnsafeRawBufferPointer
-    private var place = 0
+    /// Where it stands in the object's text: behind the brace, or behind a value.
+    public private(set) var place: Int
 
-    /// - Parameter object: a JSON object's text, already validated, from its brace on.
-    public init(ofValidated object: UnsafeRawBufferPointer) {
+    /// - Parameters:
+    ///   - object: a JSON object's text, already validated, from its brace on.
+    ///   - place: where to begin: behind the brace, or behind one of the object's values.
+    public init(ofValidated object: UnsafeRawBufferPointer, from place: Int = 1) {
         text = object
-        place = 1
+        self.place = place
     }
 
     /// A key's text between its quotation marks, escapes included, and its value's text.

@@ -9,6 +9,10 @@ enum ShortDecimal {
 
     /// The value; nil where the text is anything else, good or not.
     @inline(__always) static func value(of text: UnsafeRawBufferPointer) -> Double? {
+        DecimalWord.value(of: text) ?? general(text)
+    }
+
+    private static func general(_ text: UnsafeRawBufferPointer) -> Double? {
         var place = 0
         let isNegative = text.first == UInt8(ascii: "-")
         if isNegative { place = 1 }

@@ -1,49 +1,79 @@
 // SPDX-License-Identifier: MIT
 import Expressions
-import Glibc
 import JSON
 
 /// Fills columns from features' properties, row by row.
 struct RowReader {
     private let names: [[UInt8]]
     private let builders: [PropertyColumnBuilder]
-    /// By column, the text of the row's value, the last where the name comes twice; nil where it has none.
-    private var values: [UnsafeRawBufferPointer?]
+    /// By column, the text of the row's value, the last where the name comes twice; empty where it has none.
+    private var values: [UnsafeRawBufferPointer]
     private var order = MemberOrder()
+
+    private static var missing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
     /// - Parameter names: the columns' properties.
     init(_ names: [String], capacity: Int) {
         self.names = names.map { Array($0.utf8) }
         builders = names.map { _ in PropertyColumnBuilder(capacity: capacity) }
-        values = Array(repeating: nil, count: names.count)
+        values = Array(repeating: Self.missing, count: names.count)
     }
 
     /// Appends a row to each column.
     ///
     /// - Parameter properties: text that has been found good: an object or null.
     mutating func read(_ properties: UnsafeRawBufferPointer) {
-        if properties.first == UInt8(ascii: "{") {
-            var members = JSONMembers(ofValidated: properties)
-            var place = 0
-            while let (key, value) = members.next() {
-                let found = order.column(of: key, at: place) ?? column(of: key, at: place)
-                if found >= 0 { values[found] = value }
-                place += 1
-            }
-        }
+        if properties.first == UInt8(ascii: "{") { readMembers(properties) }
         for column in builders.indices {
             Self.append(values[column], to: builders[column])
-            values[column] = nil
+            values[column] = Self.missing
         }
     }
 
     func finish() -> [PropertyColumn] { builders.map { $0.finish() } }
 
-    /// Looks a member up and remembers it.
-    private mutating func column(of key: UnsafeRawBufferPointer, at place: Int) -> Int {
-        let found = column(named: key)
-        order.learn(key, found, at: place)
-        return found
+    @inline(__always) private mutating func readMembers(_ object: UnsafeRawBufferPointer) {
+        var place = 1
+        var member = 0
+        while place &+ 1 < object.count {
+            let rest = UnsafeRawBufferPointer(rebasing: object[place...])
+            if let (lead, column) = order.member(member, in: rest),
+                let end = Self.end(of: object, from: place &+ lead)
+            {
+                if column >= 0 {
+                    values[column] = UnsafeRawBufferPointer(rebasing: object[place &+ lead..<end])
+                }
+                place = end
+            } else {
+                guard let end = lookUp(member, in: object, from: place) else { return }
+                place = end
+            }
+            member &+= 1
+        }
+    }
+
+    /// Where a value ends; nil where that takes more than a glance.
+    @inline(__always) private static func end(of object: UnsafeRawBufferPointer, from place: Int) -> Int? {
+        switch object[place] {
+        case UInt8(ascii: "\""): TextWords.endOfPlainString(object, from: place)
+        case UInt8(ascii: "{"), UInt8(ascii: "["): nil
+        default: TextWords.endOfScalar(object, from: place)
+        }
+    }
+
+    /// Reads a member the general way and remembers what stands before its value.
+    ///
+    /// - Returns: where the value ends; nil behind the last member.
+    private mutating func lookUp(
+        _ member: Int, in object: UnsafeRawBufferPointer, from place: Int
+    ) -> Int? {
+        var members = JSONMembers(ofValidated: object, from: place)
+        guard let (key, value) = members.next() else { return nil }
+        let column = column(named: key)
+        if column >= 0 { values[column] = value }
+        let lead = UnsafeRawBufferPointer(rebasing: object[place..<max(place, members.place - value.count)])
+        order.learn(lead, column, at: member)
+        return members.place
     }
 
     /// - Parameter key: a member's name as written.
@@ -55,8 +85,8 @@ struct RowReader {
         return names.firstIndex(of: name) ?? -1
     }
 
-    private static func append(_ value: UnsafeRawBufferPointer?, to builder: PropertyColumnBuilder) {
-        guard let value, let first = value.first else { return builder.appendMissing() }
+    private static func append(_ value: UnsafeRawBufferPointer, to builder: PropertyColumnBuilder) {
+        guard let first = value.first else { return builder.appendMissing() }
         switch first {
         case UInt8(ascii: "n"): builder.appendNull()
         case UInt8(ascii: "t"): builder.append(true)
@@ -69,46 +99,5 @@ struct RowReader {
             builder.append((try? JSONReader.parse(value)) ?? .null)
         default: builder.append(JSONText.number(value) ?? .nan)
         }
-    }
-}
-
-/// The names of rows' members by their place, as the last rows had them: most features of a source have the same
-/// members in the same order, and one comparison then tells a member's column.
-private struct MemberOrder {
-    private struct Known {
-        var start: Int
-        var count: Int
-        var column: Int
-    }
-
-    private var known: [Known] = []
-    private var bytes: [UInt8] = []
-    /// Members past these are looked up each time.
-    private static let most = 64
-    /// Bytes of names, those given up included, after which it starts anew.
-    private static let mostBytes = 1 << 16
-
-    /// The column that a member fills; nil where it is another than the last time.
-    @inline(__always) func column(of key: UnsafeRawBufferPointer, at place: Int) -> Int? {
-        place < known.count && isSame(known[place], key) ? known[place].column : nil
-    }
-
-    @inline(__always) private func isSame(_ member: Known, _ key: UnsafeRawBufferPointer) -> Bool {
-        guard member.count == key.count, let asked = key.baseAddress else { return false }
-        return bytes.withUnsafeBytes { bytes in
-            bytes.baseAddress.map { memcmp($0 + member.start, asked, member.count) == 0 } ?? false
-        }
-    }
-
-    mutating func learn(_ key: UnsafeRawBufferPointer, _ column: Int, at place: Int) {
-        guard place <= known.count, place < Self.most, key.count <= 256 else { return }
-        if bytes.count > Self.mostBytes {
-            bytes.removeAll(keepingCapacity: true)
-            known.removeAll(keepingCapacity: true)
-            guard place == 0 else { return }
-        }
-        let member = Known(start: bytes.count, count: key.count, column: column)
-        bytes.append(contentsOf: key)
-        if place < known.count { known[place] = member } else { known.append(member) }
     }
 }
