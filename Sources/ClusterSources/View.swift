@@ -18,6 +18,7 @@ public final class View: Sendable {
     /// What went wrong in aggregated properties, with how often, by message.
     let propertyErrors: [PropertyError]
     let hulls = HullCache()
+    let printed: PrintedFeatures
 
     init(
         index: ClusterIndex, members: [UInt32]?, bounds: Box?, aggregates: [NamedAggregate] = [],
@@ -29,6 +30,8 @@ public final class View: Sendable {
         self.aggregates = aggregates
         self.partitions = partitions
         self.propertyErrors = propertyErrors
+        // A filter's views are many, and what they hold is counted when they are made.
+        printed = PrintedFeatures(indexBytes: members == nil ? index.memoryBytes : 0)
     }
 
     /// The place of a point's feature in the store.
@@ -71,7 +74,7 @@ public final class View: Sendable {
 
     /// Bytes that the view holds.
     var memoryBytes: Int {
-        indexBytes + aggregates.reduce(0) { $0 + $1.memoryBytes }
+        indexBytes + aggregates.reduce(0) { $0 + $1.memoryBytes } + printed.memoryBytes
     }
 }
 

@@ -66,6 +66,9 @@ public struct FeatureOutput: Sendable {
 }
 
 extension FeatureOutput {
+    /// Whether features are told as they are told where nothing in particular is asked.
+    var isWhole: Bool { properties == nil && precision == nil && include.isEmpty }
+
     /// How many features may be written between two looks for cancellation: each may cost its whole cluster.
     var checkInterval: Int { include.isDisjoint(with: .costly) ? 256 : 1 }
 }

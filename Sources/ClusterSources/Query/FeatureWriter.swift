@@ -22,6 +22,16 @@ struct FeatureWriter {
             || view.index.isWeighted
     }
 
+    /// Writes what a map shows as features of a collection.
+    func writeShown(
+        _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        guard output.isWhole, nodes.count <= PrintedFeatures.mostFeatures else {
+            return try write(nodes, to: &collection, into: &bytes)
+        }
+        try view.printed.write(nodes, by: self, to: &collection, into: &bytes)
+    }
+
     /// Writes all nodes as features of a collection.
     func write(
         _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter

@@ -18,7 +18,7 @@ extension Revision {
         let writer = FeatureWriter(
             revision: self, view: view, output: query.output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes, interval: query.output.checkInterval)
-        try writer.write(nodes, to: &collection, into: &bytes)
+        try writer.writeShown(nodes, to: &collection, into: &bytes)
         collection.endFeatures(&bytes)
         if query.limit != nil {
             bytes.append(isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
