@@ -21,6 +21,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "CSimdjson", cxxSettings: optimizedCxx,
@@ -51,7 +52,9 @@ let package = Package(
             dependencies: ["ClusterServer", "ClusterProtocol", "EventLoop", "CommandLineOptions"]),
         .executableTarget(
             name: "clusterctl",
-            dependencies: ["ClusterClient", "ClusterProtocol", "Compression", "JSON", "CommandLineOptions"]),
+            dependencies: [
+                "ClusterClient", "ClusterProtocol", "Compression", "JSON", "CommandLineOptions", "CEpoll",
+            ]),
 
         .target(name: "TestSupport", dependencies: ["JSON", "Compression"], path: "Tests/TestSupport"),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),

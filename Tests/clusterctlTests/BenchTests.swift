@@ -15,7 +15,7 @@ private func frame(_ text: String) -> [UInt8] {
         var found: [LoadAnswer] = []
         for start in stride(from: 0, to: bytes.count, by: piece) {
             bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes {
-                wire.receive($0) { found.append($0) }
+                wire.receive($0, into: &found)
             }
         }
         return found
@@ -71,6 +71,19 @@ private func frame(_ text: String) -> [UInt8] {
             found == [
                 LoadAnswer(slot: 4, bytes: 11, isError: false), LoadAnswer(slot: 2, bytes: 5, isError: true),
                 LoadAnswer(slot: 7, bytes: 9, isError: true),
+            ])
+    }
+
+    @Test(arguments: [1, 7, 70, 1000])
+    func errorsOfRedisAreFollowedHoweverLongTheyAre(piece: Int) {
+        var wire = RedisLoad(key: "k")
+        var request: [UInt8] = []
+        for slot in [0, 1] { wire.appendRequest(slot: slot, to: &request) }
+        let error = "-ERR " + String(repeating: "no", count: 150) + "\r\n"
+        let found = answers(wire, Array((error + "$2\r\nhe\r\n").utf8), piece: piece)
+        #expect(
+            found == [
+                LoadAnswer(slot: 0, bytes: 307, isError: true), LoadAnswer(slot: 1, bytes: 8, isError: false),
             ])
     }
 

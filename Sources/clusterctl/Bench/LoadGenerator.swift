@@ -15,6 +15,9 @@ struct LoadResult {
 }
 
 /// Keeps a number of requests in flight on each of many connections, from one thread.
+///
+/// It shares the machine with the server that it measures, so it does little: requests are copied as they were
+/// made before, answers are told by their heads and counted.
 struct LoadGenerator<Wire: LoadProtocol> {
     private struct Connection {
         let descriptor: Int32
@@ -23,6 +26,8 @@ struct LoadGenerator<Wire: LoadProtocol> {
         var sent = 0
         var started: [UInt64]
         var isLost = false
+        /// Whether the system has no room for `outgoing`.
+        var isBlocked = false
 
         mutating func request(_ slot: Int, _ now: UInt64) {
             wire.appendRequest(slot: slot, to: &outgoing)
@@ -35,7 +40,9 @@ struct LoadGenerator<Wire: LoadProtocol> {
     private var connections: [Connection] = []
     private var result = LoadResult()
     private var isMeasuring = false
+    private var answered: [LoadAnswer] = []
     private let buffer: UnsafeMutableRawBufferPointer
+    private let poll: SocketPoll
 
     /// Runs a load against a socket and returns what was measured after the warm-up.
     ///
@@ -45,16 +52,18 @@ struct LoadGenerator<Wire: LoadProtocol> {
     static func run(
         path: String, connections: Int, depth: Int, warmUp: Double, seconds: Double, wire: (Int) -> Wire
     ) throws -> LoadResult {
-        var generator = LoadGenerator(buffer: .allocate(byteCount: bufferSize, alignment: 64))
+        var generator = LoadGenerator(
+            buffer: .allocate(byteCount: bufferSize, alignment: 64), poll: try SocketPoll())
         defer {
             generator.buffer.deallocate()
             for connection in generator.connections { close(connection.descriptor) }
         }
         for index in 0..<connections {
+            let descriptor = try LoadSocket.connect(to: path)
             generator.connections.append(
                 Connection(
-                    descriptor: try LoadSocket.connect(to: path), wire: wire(index),
-                    started: [UInt64](repeating: 0, count: depth)))
+                    descriptor: descriptor, wire: wire(index), started: [UInt64](repeating: 0, count: depth)))
+            try generator.poll.add(descriptor, number: index)
         }
         generator.start(depth: depth)
         generator.pump(for: warmUp)
@@ -66,7 +75,10 @@ struct LoadGenerator<Wire: LoadProtocol> {
         return generator.result
     }
 
-    private init(buffer: UnsafeMutableRawBufferPointer) { self.buffer = buffer }
+    private init(buffer: UnsafeMutableRawBufferPointer, poll: SocketPoll) {
+        self.buffer = buffer
+        self.poll = poll
+    }
 
     private mutating func start(depth: Int) {
         let now = LoadSocket.now()
@@ -78,32 +90,23 @@ struct LoadGenerator<Wire: LoadProtocol> {
 
     private mutating func pump(for seconds: Double) {
         let end = LoadSocket.now() + UInt64(seconds * 1e9)
-        var polled = connections.map { pollfd(fd: $0.descriptor, events: 0, revents: 0) }
-        while LoadSocket.now() < end {
-            for (index, connection) in connections.enumerated() {
-                polled[index].fd = connection.isLost ? -1 : connection.descriptor
-                let waits = connection.sent < connection.outgoing.count
-                polled[index].events = Int16(truncatingIfNeeded: POLLIN | (waits ? POLLOUT : 0))
-            }
-            LoadSocket.wait(&polled, milliseconds: 100)
-            for index in polled.indices where polled[index].revents != 0 {
+        while LoadSocket.now() < end, connections.contains(where: { !$0.isLost }) {
+            poll.wait(milliseconds: 100) { index in
                 read(index)
                 flush(index)
             }
-            if connections.allSatisfy(\.isLost) { return }
         }
     }
 
     private mutating func read(_ index: Int) {
         switch LoadSocket.receive(connections[index].descriptor, into: buffer) {
         case .wouldBlock: return
-        case .closed: connections[index].isLost = true
+        case .closed: lose(index)
         case .bytes(let count):
             let now = LoadSocket.now()
-            var answered: [LoadAnswer] = []
-            connections[index].wire.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
-                answered.append($0)
-            }
+            answered.removeAll(keepingCapacity: true)
+            connections[index].wire.receive(
+                UnsafeRawBufferPointer(rebasing: buffer[..<count]), into: &answered)
             for answer in answered { take(answer, index, now) }
         }
     }
@@ -125,14 +128,26 @@ struct LoadGenerator<Wire: LoadProtocol> {
 
     private mutating func flush(_ index: Int) {
         while !connections[index].isLost, connections[index].sent < connections[index].outgoing.count {
-            let rest = connections[index].outgoing[connections[index].sent...]
-            switch LoadSocket.send(connections[index].descriptor, rest) {
+            let (descriptor, sent) = (connections[index].descriptor, connections[index].sent)
+            switch LoadSocket.send(descriptor, connections[index].outgoing, from: sent) {
             case .bytes(let count): connections[index].sent += count
-            case .wouldBlock: return
-            case .closed: connections[index].isLost = true
+            case .wouldBlock: return block(index, true)
+            case .closed: lose(index)
             }
         }
         connections[index].outgoing.removeAll(keepingCapacity: true)
         connections[index].sent = 0
+        block(index, false)
+    }
+
+    private mutating func block(_ index: Int, _ isBlocked: Bool) {
+        guard connections[index].isBlocked != isBlocked, !connections[index].isLost else { return }
+        connections[index].isBlocked = isBlocked
+        poll.waitToWrite(isBlocked, connections[index].descriptor, number: index)
+    }
+
+    private mutating func lose(_ index: Int) {
+        connections[index].isLost = true
+        poll.remove(connections[index].descriptor)
     }
 }

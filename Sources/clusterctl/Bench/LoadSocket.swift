@@ -38,6 +38,15 @@ enum LoadSocket {
             })
     }
 
+    /// Sends what an array holds from a place on.
+    static func send(_ descriptor: Int32, _ bytes: [UInt8], from start: Int) -> Transfer {
+        result(
+            bytes.withUnsafeBytes {
+                let rest = UnsafeRawBufferPointer(rebasing: $0[start...])
+                return Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            })
+    }
+
     static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
         result(recv(descriptor, buffer.baseAddress, buffer.count, 0))
     }
