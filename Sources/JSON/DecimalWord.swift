@@ -34,7 +34,7 @@ enum DecimalWord {
         // A shift by a whole word would be none, but there is a digit at least.
         word |= zeros & ((1 &<< padding) &- 1)
         guard isAllDigits(word) else { return nil }
-        let value = Double(digits(word)) / divisor(fraction)
+        let value = Double(digits(word)) / ShortDecimal.powers[fraction]
         return isNegative ? -value : value
     }
 
@@ -70,12 +70,5 @@ enum DecimalWord {
         let even = (pairs & 0x0000_00ff_0000_00ff) &* 0x000f_4240_0000_0064
         let odd = (pairs &>> 16 & 0x0000_00ff_0000_00ff) &* 0x0000_2710_0000_0001
         return Int32(truncatingIfNeeded: (even &+ odd) &>> 32)
-    }
-
-    @inline(__always) private static func divisor(_ fraction: Int) -> Double {
-        let powers: (Double, Double, Double, Double, Double, Double, Double, Double) = (
-            1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7
-        )
-        return withUnsafeBytes(of: powers) { $0.load(fromByteOffset: fraction &* 8, as: Double.self) }
     }
 }

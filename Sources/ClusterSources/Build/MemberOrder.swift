@@ -4,7 +4,10 @@ import JSON
 /// What stands before rows' values by their place, as the last rows had it: most features of a source have the same
 /// members in the same order and the same manner, and a comparison of some words then finds a member, tells its
 /// column, and where its value starts.
-struct MemberOrder {
+///
+/// Invariant: `known` leads to room for `most` members, of which the first `count` are written, and `bytes` to room
+/// for `mostBytes`, of which the first `byteCount` are; a known member's text lies within these.
+final class MemberOrder {
     private struct Known {
         /// From the end of the value before, or the object's brace, up to the value.
         var start: Int
@@ -12,14 +15,21 @@ struct MemberOrder {
         var column: Int
     }
 
-    private var known: [Known] = []
-    private var bytes: [UInt8] = []
+    private let known = UnsafeMutablePointer<Known>.allocate(capacity: MemberOrder.most)
+    private let bytes = UnsafeMutableRawPointer.allocate(byteCount: MemberOrder.mostBytes, alignment: 8)
+    @exclusivity(unchecked) private var count = 0
+    private var byteCount = 0
     /// Members past these are looked up each time.
     private static let most = 64
     /// Longer ones are looked up each time.
     private static let longest = 256
-    /// Bytes of names, those given up included, after which it starts anew.
+    /// Bytes of leads, those given up included; then it starts anew.
     private static let mostBytes = 1 << 16
+
+    deinit {
+        known.deallocate()
+        bytes.deallocate()
+    }
 
     /// How much text stands before a member's value, and the column that the value fills; nil where either is other
     /// than the last time.
@@ -28,26 +38,28 @@ struct MemberOrder {
     @inline(__always) func member(
         _ member: Int, in text: UnsafeRawBufferPointer
     ) -> (lead: Int, column: Int)? {
-        guard member < known.count else { return nil }
+        guard member < count else { return nil }
         let last = known[member]
         // A value follows, of a character at least, and the object's brace.
-        guard last.count < text.count, let asked = text.baseAddress else { return nil }
-        let isSame = bytes.withUnsafeBytes { bytes in
-            bytes.baseAddress.map { TextWords.areEqual($0 + last.start, asked, last.count) } ?? false
-        }
-        return isSame && text[last.count] > UInt8(ascii: " ") ? (last.count, last.column) : nil
+        guard last.count < text.count, let asked = text.baseAddress,
+            TextWords.areEqual(bytes + last.start, asked, last.count),
+            text[last.count] > UInt8(ascii: " ")
+        else { return nil }
+        return (last.count, last.column)
     }
 
     /// - Parameter lead: what stands between the value before and this one.
-    mutating func learn(_ lead: UnsafeRawBufferPointer, _ column: Int, at place: Int) {
-        guard place <= known.count, place < Self.most, lead.count <= Self.longest else { return }
-        if bytes.count > Self.mostBytes {
-            bytes.removeAll(keepingCapacity: true)
-            known.removeAll(keepingCapacity: true)
+    func learn(_ lead: UnsafeRawBufferPointer, _ column: Int, at place: Int) {
+        guard place <= count, place < Self.most, lead.count <= Self.longest else { return }
+        if byteCount + lead.count > Self.mostBytes {
+            (byteCount, count) = (0, 0)
             guard place == 0 else { return }
         }
-        let member = Known(start: bytes.count, count: lead.count, column: column)
-        bytes.append(contentsOf: lead)
-        if place < known.count { known[place] = member } else { known.append(member) }
+        known[place] = Known(start: byteCount, count: lead.count, column: column)
+        if let start = lead.baseAddress {
+            (bytes + byteCount).copyMemory(from: start, byteCount: lead.count)
+        }
+        byteCount += lead.count
+        count = max(count, place + 1)
     }
 }

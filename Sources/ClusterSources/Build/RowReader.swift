@@ -2,37 +2,56 @@
 import Expressions
 import JSON
 
-/// Fills columns from features' properties, row by row.
-struct RowReader {
+/// Fills columns from features' properties, row by row. For one thread at a time.
+///
+/// Invariant: `slots` leads to `names.count` initialised slots for this object's lifetime. They are not an array
+/// because checking who else holds one, at each value of each row, took a tenth of the time.
+final class RowReader {
     private let names: [[UInt8]]
-    private let builders: [PropertyColumnBuilder]
-    /// By column, the text of the row's value, the last where the name comes twice; empty where it has none.
-    private var values: [UnsafeRawBufferPointer]
-    private var order = MemberOrder()
+    private let slots: UnsafeMutablePointer<Slot>
+    private let order = MemberOrder()
 
-    private static var missing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+    /// A column on its way.
+    private struct Slot {
+        var writer: PropertyColumnWriter
+        /// The text of the row's value, the last where the name comes twice; empty where it has none.
+        var value = UnsafeRawBufferPointer(start: nil, count: 0)
+    }
 
-    /// - Parameter names: the columns' properties.
-    init(_ names: [String], capacity: Int) {
-        self.names = names.map { Array($0.utf8) }
-        builders = names.map { _ in PropertyColumnBuilder(capacity: capacity) }
-        values = Array(repeating: Self.missing, count: names.count)
+    /// - Parameters:
+    ///   - names: the columns' properties.
+    ///   - cells: the columns, as many.
+    ///   - rows: which of their rows are read; nobody else may write these.
+    init(_ names: [String], _ cells: [PropertyCells], rows: Range<Int>) {
+        let columns = zip(names, cells)
+        self.names = columns.map { Array($0.0.utf8) }
+        slots = UnsafeMutablePointer.allocate(capacity: max(1, self.names.count))
+        for (place, column) in columns.enumerated() {
+            (slots + place).initialize(
+                to: Slot(writer: PropertyColumnWriter(filling: rows, of: column.1)))
+        }
+    }
+
+    deinit {
+        slots.deinitialize(count: names.count)
+        slots.deallocate()
     }
 
     /// Appends a row to each column.
     ///
     /// - Parameter properties: text that has been found good: an object or null.
-    mutating func read(_ properties: UnsafeRawBufferPointer) {
-        if properties.first == UInt8(ascii: "{") { readMembers(properties) }
-        for column in builders.indices {
-            Self.append(values[column], to: builders[column])
-            values[column] = Self.missing
+    @inline(__always) func read(_ properties: UnsafeRawBufferPointer) {
+        if properties.count > 0, properties[0] == UInt8(ascii: "{") { readMembers(properties) }
+        for column in 0..<names.count {
+            Self.append(slots[column].value, to: &slots[column].writer)
+            slots[column].value = UnsafeRawBufferPointer(start: nil, count: 0)
         }
     }
 
-    func finish() -> [PropertyColumn] { builders.map { $0.finish() } }
+    /// What was read, by column.
+    func finish() -> [PropertyColumnWriter] { names.indices.map { slots[$0].writer } }
 
-    @inline(__always) private mutating func readMembers(_ object: UnsafeRawBufferPointer) {
+    @inline(__always) private func readMembers(_ object: UnsafeRawBufferPointer) {
         var place = 1
         var member = 0
         while place &+ 1 < object.count {
@@ -41,7 +60,7 @@ struct RowReader {
                 let end = Self.end(of: object, from: place &+ lead)
             {
                 if column >= 0 {
-                    values[column] = UnsafeRawBufferPointer(rebasing: object[place &+ lead..<end])
+                    slots[column].value = UnsafeRawBufferPointer(rebasing: object[place &+ lead..<end])
                 }
                 place = end
             } else {
@@ -64,13 +83,13 @@ struct RowReader {
     /// Reads a member the general way and remembers what stands before its value.
     ///
     /// - Returns: where the value ends; nil behind the last member.
-    private mutating func lookUp(
+    @inline(never) private func lookUp(
         _ member: Int, in object: UnsafeRawBufferPointer, from place: Int
     ) -> Int? {
         var members = JSONMembers(ofValidated: object, from: place)
         guard let (key, value) = members.next() else { return nil }
         let column = column(named: key)
-        if column >= 0 { values[column] = value }
+        if column >= 0 { slots[column].value = value }
         let lead = UnsafeRawBufferPointer(rebasing: object[place..<max(place, members.place - value.count)])
         order.learn(lead, column, at: member)
         return members.place
@@ -85,19 +104,21 @@ struct RowReader {
         return names.firstIndex(of: name) ?? -1
     }
 
-    private static func append(_ value: UnsafeRawBufferPointer, to builder: PropertyColumnBuilder) {
-        guard let first = value.first else { return builder.appendMissing() }
-        switch first {
-        case UInt8(ascii: "n"): builder.appendNull()
-        case UInt8(ascii: "t"): builder.append(true)
-        case UInt8(ascii: "f"): builder.append(false)
+    @inline(__always) private static func append(
+        _ value: UnsafeRawBufferPointer, to writer: inout PropertyColumnWriter
+    ) {
+        guard value.count > 0 else { return writer.appendMissing() }
+        switch value[0] {
+        case UInt8(ascii: "n"): writer.appendNull()
+        case UInt8(ascii: "t"): writer.append(true)
+        case UInt8(ascii: "f"): writer.append(false)
         case UInt8(ascii: "\""):
-            let inside = UnsafeRawBufferPointer(rebasing: value.dropFirst().dropLast())
-            guard inside.contains(UInt8(ascii: "\\")) else { return builder.append(utf8: inside) }
-            builder.append(JSONValue.string(JSONText.string(inside: inside)))
+            let inside = UnsafeRawBufferPointer(rebasing: value[1..<max(1, value.count &- 1)])
+            guard inside.contains(UInt8(ascii: "\\")) else { return writer.append(utf8: inside) }
+            writer.append(JSONValue.string(JSONText.string(inside: inside)))
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            builder.append((try? JSONReader.parse(value)) ?? .null)
-        default: builder.append(JSONText.number(value) ?? .nan)
+            writer.append((try? JSONReader.parse(value)) ?? .null)
+        default: writer.append(JSONText.number(value) ?? .nan)
         }
     }
 }

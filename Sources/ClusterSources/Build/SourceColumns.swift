@@ -34,16 +34,17 @@ struct SourceColumns: Sendable {
         let missing = names.filter { columns.column($0) == nil }.sorted()
         guard !missing.isEmpty else { return }
         let parts = Self.parts(of: store.count)
-        let read = Mutex<[Int: [PropertyColumn]]>([:])
+        let cells = missing.map { _ in PropertyCells(count: store.count) }
+        let read = Mutex<[Int: [PropertyColumnWriter]]>([:])
         DispatchQueue.concurrentPerform(iterations: parts.count) { part in
-            let columns = Self.read(missing, parts[part], of: store, cancellation)
+            let columns = Self.read(missing, cells, parts[part], of: store, cancellation)
             read.withLock { $0[part] = columns }
         }
         try cancellation.stopIfCancelled()
         let pieces = read.withLock { read in parts.indices.map { read[$0] ?? [] } }
         let joined = Mutex<[Int: PropertyColumn]>([:])
         DispatchQueue.concurrentPerform(iterations: missing.count) { place in
-            let column = Self.joined(pieces.map { $0[place] })
+            let column = PropertyColumn(pieces.map { $0[place] })
             joined.withLock { $0[place] = column }
         }
         joined.withLock { joined in
@@ -60,18 +61,12 @@ struct SourceColumns: Sendable {
         return (0..<threads).map { min(count, $0 * size)..<min(count, ($0 + 1) * size) }
     }
 
-    private static func joined(_ columns: [PropertyColumn]) -> PropertyColumn {
-        guard columns.count != 1 else { return columns[0] }
-        let builder = PropertyColumnBuilder(capacity: columns.reduce(0) { $0 + $1.count })
-        for column in columns { builder.append(column) }
-        return builder.finish()
-    }
-
-    /// The columns of some rows; where that was cancelled they are too short.
+    /// Reads some rows; where that was cancelled not all.
     private static func read(
-        _ names: [String], _ rows: Range<Int>, of store: FeatureStore, _ cancellation: Cancellation
-    ) -> [PropertyColumn] {
-        var reader = RowReader(names, capacity: rows.count)
+        _ names: [String], _ cells: [PropertyCells], _ rows: Range<Int>, of store: FeatureStore,
+        _ cancellation: Cancellation
+    ) -> [PropertyColumnWriter] {
+        let reader = RowReader(names, cells, rows: rows)
         for row in rows {
             if row & 0x3fff == 0, cancellation.isCancelled { break }
             store.withProperties(row) { reader.read($0) }

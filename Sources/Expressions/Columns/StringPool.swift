@@ -19,6 +19,11 @@ struct StringPool: Sendable {
         String(decoding: bytes[starts[code]..<starts[code + 1]], as: UTF8.self)
     }
 
+    /// Lends a string's bytes.
+    func withText<Result>(_ code: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[starts[code]..<starts[code + 1]])) }
+    }
+
     /// The code of a string, which is added where it is new.
     mutating func code(adding text: UnsafeRawBufferPointer) -> Int {
         let slot = slot(of: text)
@@ -66,9 +71,34 @@ struct StringPool: Sendable {
         }
     }
 
+    /// By words; the last overlaps the one before it, and short strings are put together of two parts that overlap.
     private static func hash(_ text: UnsafeRawBufferPointer) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in text { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return hash ^ (hash >> 29)
+        let count = text.count
+        guard let start = text.baseAddress, count > 0 else { return 0 }
+        func half(_ place: Int) -> UInt64 {
+            UInt64(start.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+        }
+        func byte(_ place: Int) -> UInt64 { UInt64(start.load(fromByteOffset: place, as: UInt8.self)) }
+        var hash = UInt64(truncatingIfNeeded: count)
+        var last: UInt64
+        if count >= 8 {
+            var place = 0
+            while place &+ 8 < count {
+                hash = mixed(hash ^ start.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+                place &+= 8
+            }
+            last = start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+        } else if count >= 4 {
+            last = half(0) | half(count &- 4) &<< 32
+        } else {
+            last = byte(0) | byte(count / 2) &<< 8 | byte(count &- 1) &<< 16
+        }
+        return mixed(hash ^ last)
+    }
+
+    /// Every bit of the outcome depends on every bit of the word.
+    @inline(__always) private static func mixed(_ word: UInt64) -> UInt64 {
+        let product = (word ^ 0x9e37_79b9_7f4a_7c15).multipliedFullWidth(by: 0xd6e8_feb8_6659_fd93)
+        return product.high ^ product.low
     }
 }

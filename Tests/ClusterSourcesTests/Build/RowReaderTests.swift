@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Expressions
 import JSON
 import Testing
 
@@ -9,12 +10,13 @@ import Testing
 
     /// Compares the columns of some rows with what a reader of whole values finds.
     private func compare(_ rows: [String]) throws {
-        var reader = RowReader(Self.names, capacity: 0)
+        let cells = Self.names.map { _ in PropertyCells(count: rows.count) }
+        let reader = RowReader(Self.names, cells, rows: 0..<rows.count)
         for row in rows {
             var row = row
             row.withUTF8 { reader.read(UnsafeRawBufferPointer($0)) }
         }
-        let columns = reader.finish()
+        let columns = reader.finish().map { PropertyColumn([$0]) }
         for (row, text) in rows.enumerated() {
             let value = try JSONReader.parse(text)
             for (place, name) in Self.names.enumerated() {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Fills some rows of a property's cells, one after the other, and gathers what its numbers stand for.
+///
+/// Invariant: the pointers lead to the cells' rows from `row` up to `end`, which nobody else touches meanwhile, and
+/// `cells` keeps them valid; so it may be handed from thread to thread.
+public struct PropertyColumnWriter: @unchecked Sendable {
+    let cells: PropertyCells
+    let rows: Range<Int>
+    private let kinds: UnsafeMutablePointer<UInt8>
+    private let numbers: UnsafeMutablePointer<Double>
+    /// The next to be filled.
+    private(set) var row: Int
+    private(set) var strings = StringPool()
+    private(set) var others: [JSONValue] = []
+
+    /// - Parameter rows: what lies outside of the cells is left out; no other writer may have any of them.
+    public init(filling rows: Range<Int>, of cells: PropertyCells) {
+        self.cells = cells
+        self.rows = rows.clamped(to: 0..<cells.count)
+        kinds = cells.kinds
+        numbers = cells.numbers
+        row = self.rows.lowerBound
+    }
+
+    /// Rows past the last are left out.
+    @inline(__always) private mutating func add(_ kind: PropertyColumn.Kind, _ number: Double = 0) {
+        guard row < rows.upperBound else { return }
+        kinds[row] = kind.rawValue
+        numbers[row] = number
+        row &+= 1
+    }
+
+    public mutating func appendMissing() { add(.missing) }
+    public mutating func appendNull() { add(.null) }
+    public mutating func append(_ flag: Bool) { add(flag ? .yes : .no) }
+    public mutating func append(_ number: Double) { add(.number, number) }
+
+    /// Appends a string by its UTF-8.
+    public mutating func append(utf8: UnsafeRawBufferPointer) {
+        add(.string, Double(strings.code(adding: utf8)))
+    }
+
+    public mutating func append(_ value: JSONValue) {
+        switch value {
+        case .null: appendNull()
+        case .bool(let flag): append(flag)
+        case .number(let number): append(number)
+        case .string(var text): text.withUTF8 { append(utf8: UnsafeRawBufferPointer($0)) }
+        case .array, .object:
+            add(.other, Double(others.count))
+            others.append(value)
+        }
+    }
+
+    /// Numbers strings and other values anew, as they are numbered behind those of other rows.
+    mutating func renumber(into strings: inout StringPool, _ others: inout [JSONValue]) {
+        guard self.strings.count > 0 || !self.others.isEmpty else { return }
+        let codes = (0..<self.strings.count).map { code in
+            self.strings.withText(code) { Double(strings.code(adding: $0)) }
+        }
+        let base = Double(others.count)
+        others.append(contentsOf: self.others)
+        for row in rows.lowerBound..<row {
+            switch PropertyColumn.Kind(rawValue: kinds[row]) {
+            case .string: numbers[row] = codes[Int(numbers[row])]
+            case .other: numbers[row] += base
+            default: break
+            }
+        }
+    }
+}
+
+/// Fills a column row by row, however many there are. For one thread at a time.
+public final class PropertyColumnBuilder {
+    private var writer: PropertyColumnWriter
+
+    public init(capacity: Int = 0) {
+        writer = PropertyColumnWriter(
+            filling: 0..<max(capacity, 16), of: PropertyCells(count: max(capacity, 16)))
+    }
+
+    public func append(_ value: JSONValue) {
+        if writer.row == writer.rows.upperBound { writer = writer.copy(capacity: 2 * writer.row) }
+        writer.append(value)
+    }
+
+    public func append(_ number: Double) { append(.number(number)) }
+
+    public func appendMissing() {
+        if writer.row == writer.rows.upperBound { writer = writer.copy(capacity: 2 * writer.row) }
+        writer.appendMissing()
+    }
+
+    public func finish() -> PropertyColumn {
+        PropertyColumn([writer.copy(capacity: writer.row)])
+    }
+}
+
+extension PropertyColumnWriter {
+    /// The same rows, all from the first on, in cells of their own.
+    fileprivate func copy(capacity: Int) -> PropertyColumnWriter {
+        var copy = PropertyColumnWriter(filling: 0..<capacity, of: PropertyCells(count: capacity))
+        copy.kinds.update(from: kinds, count: row)
+        copy.numbers.update(from: numbers, count: row)
+        (copy.row, copy.strings, copy.others) = (row, strings, others)
+        return copy
+    }
+}
