@@ -18,11 +18,11 @@ import Testing
         }
 
         /// Applies changes; false where the index asked to be built anew instead.
-        mutating func apply(_ changes: PointChanges) -> Bool {
+        mutating func apply(_ changes: PointChanges, threads: Int = 1) -> Bool {
             let original = original
             guard
                 let update = index.updated(
-                    changes,
+                    changes, threads: threads,
                     coordinates: { point in
                         let place = original[Int(point.rawValue)]
                         return (place.longitude, place.latitude)
@@ -199,6 +199,24 @@ import Testing
                 pool[Int.random(in: 0..<pool.count, using: &$0)]
             }
             guard live.apply(changes) else {
+                Issue.record("refused")
+                return
+            }
+            try Self.expectEqual(live, "\(set) step \(step)")
+        }
+    }
+
+    /// So many at once that nodes are looked at beforehand, on several threads.
+    @Test(arguments: [PointSet.gathered, .uniform, .crowd, .duplicates])
+    func followsManyChangesOnSeveralThreads(_ set: PointSet) throws {
+        var random = SeededGenerator(state: 6)
+        var live = try Live(set.places(5000), ClusteringOptions())
+        let pool = set.places(9000, seed: 11)
+        for step in 0..<3 {
+            let changes = Self.changes(&random, live, count: 300) {
+                pool[Int.random(in: 0..<pool.count, using: &$0)]
+            }
+            guard live.apply(changes, threads: step + 1) else {
                 Issue.record("refused")
                 return
             }

@@ -74,7 +74,8 @@ struct CatchUp {
             let followed = try LiveUpdate(
                 base: revision, update: FeatureUpdate(store: store, identifiers: identifiers),
                 plan: UpdatePlan(changes: changes, additions: added),
-                identifiers: try revision.identifierIndex(cancellation), cancellation: cancellation
+                identifiers: try revision.identifierIndex(cancellation), threads: 1,
+                cancellation: cancellation
             ).make(since: .now)
         else { throw .cancelled }
         revision = followed

@@ -76,7 +76,8 @@ struct FeatureUpdate: Sendable {
                     places: { index.places(of: $0, in: base.store) })
             }
         let live = try LiveUpdate(
-            base: base, update: self, plan: plan, identifiers: index, cancellation: cancellation
+            base: base, update: self, plan: plan, identifiers: index,
+            threads: shared.limits.buildThreads, cancellation: cancellation
         ).make(since: start)
         shared.updates.count(live != nil)
         if let live { return (live, plan) }

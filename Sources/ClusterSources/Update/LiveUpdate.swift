@@ -14,6 +14,8 @@ struct LiveUpdate {
     let update: FeatureUpdate
     let plan: UpdatePlan
     let identifiers: IdentifierIndex
+    /// How many may work at the same time.
+    let threads: Int
     let cancellation: Cancellation
 
     /// - Returns: nil where everything is to be clustered anew.
@@ -28,7 +30,7 @@ struct LiveUpdate {
         let oldStore = base.store
         guard changes.count < base.pointCount,
             let updated = view.index.updated(
-                changes, coordinates: { oldStore.coordinates(Int($0.rawValue)) })
+                changes, threads: threads, coordinates: { oldStore.coordinates(Int($0.rawValue)) })
         else { return nil }
         try cancellation.stopIfCancelled()
         guard

@@ -8,16 +8,19 @@ struct IndexUpdater<Scalar: Coordinate> {
     private(set) var state: OverlayState
     private let spatial: SpatialIndex<Scalar>
     private let places: PointPlaces<Scalar>
+    /// For threads that look at nodes beforehand.
+    private let placesOfThreads: [PointPlaces<Scalar>]
     /// Nodes that may still be looked at before building anew is the cheaper way.
     private var budget: Int
 
     init(
-        state: OverlayState, spatial: SpatialIndex<Scalar>,
+        state: OverlayState, spatial: SpatialIndex<Scalar>, threads: Int,
         coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) {
         self.state = state
         self.spatial = spatial
         places = PointPlaces(coordinates)
+        placesOfThreads = (0..<max(1, threads)).map { _ in PointPlaces(coordinates) }
         budget = 100_000 + state.pointCount
     }
 
@@ -48,7 +51,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         // Gone before the state is changed, which would be copied otherwise.
         var level = LevelUpdate(
             LevelView(state: state, spatial: spatial, places: places), zoom: zoom, departed: departed,
-            arrived: arrived, budget: budget)
+            arrived: arrived, budget: budget, places: placesOfThreads)
         guard level.run() else { return nil }
         budget = level.budget
         return level.outcome()

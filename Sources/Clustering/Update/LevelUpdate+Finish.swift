@@ -45,13 +45,13 @@ extension LevelUpdate {
         for member in outcome.members { inPlans.set(member.rawValue, 0) }
         for number in affected(outcome, dying).all {
             let key = NodeKey(rawValue: number)
-            let passedBefore = isOld(key) && !isMade(view.state.parent(of: key))
+            let passedBefore = isOld(key) && !isMade(search.view.state.parent(of: key))
             let passesNow = isUnclaimed(key) && inPlans[number] == nil && !keepsCluster(key, dying)
-            if passedBefore && !passesNow { outcome.departed.append(view.departure(key)) }
+            if passedBefore && !passesNow { outcome.departed.append(search.view.departure(key)) }
             if passesNow && !passedBefore { outcome.arrived.append(key) }
         }
         for cluster in dying.all {
-            outcome.departed.append(view.departure(NodeKey(ClusterOrdinal(rawValue: cluster))))
+            outcome.departed.append(search.view.departure(NodeKey(ClusterOrdinal(rawValue: cluster))))
         }
         return outcome
     }
@@ -59,7 +59,7 @@ extension LevelUpdate {
     /// Whether a node goes on as the cluster that grew from it before.
     private func keepsCluster(_ key: NodeKey, _ dying: Numbers) -> Bool {
         guard isOld(key) else { return false }
-        let parent = view.state.parent(of: key)
+        let parent = search.view.state.parent(of: key)
         return isMade(parent) && !dying.contains(parent)
     }
 
@@ -69,8 +69,8 @@ extension LevelUpdate {
         forEachFate { key, _ in keys.insert(key.rawValue) }
         for plan in outcome.plans { keys.insert(outcome.members[plan.start].rawValue) }
         for cluster in outcome.dying {
-            for position in 0..<view.state.childCount(ofCluster: cluster) {
-                let child = view.state.child(position, ofCluster: cluster)
+            for position in 0..<search.view.state.childCount(ofCluster: cluster) {
+                let child = search.view.state.child(position, ofCluster: cluster)
                 if isOld(child) { keys.insert(child.rawValue) }
             }
         }
@@ -109,7 +109,7 @@ extension LevelUpdate {
     private func sort(_ nodes: inout [UInt32]) {
         guard nodes.count > 1 else { return }
         var ranked = nodes.map { number in
-            UInt64(view.state.order(of: NodeKey(rawValue: number))) << 32 | UInt64(number)
+            UInt64(search.view.state.order(of: NodeKey(rawValue: number))) << 32 | UInt64(number)
         }
         ranked.sort()
         for place in nodes.indices { nodes[place] = UInt32(truncatingIfNeeded: ranked[place]) }
@@ -119,7 +119,7 @@ extension LevelUpdate {
     private func touched(_ dying: inout Numbers) -> [UInt32] {
         var touched = Numbers()
         func touch(_ cluster: UInt32, _ dying: inout Numbers) {
-            let origin = view.state.child(0, ofCluster: Int(cluster))
+            let origin = search.view.state.child(0, ofCluster: Int(cluster))
             if isOld(origin), isUnclaimed(origin) {
                 touched.insert(origin.rawValue)
             } else {
@@ -131,7 +131,7 @@ extension LevelUpdate {
             let old = oldClaim(key)
             guard old != claim else { return }
             if old != nil {
-                let parent = view.state.parent(of: key)
+                let parent = search.view.state.parent(of: key)
                 if isMade(parent) { touch(parent, &dying) }
             }
             switch claim {
@@ -145,23 +145,23 @@ extension LevelUpdate {
     /// The cluster that grew from a node at this zoom before.
     private func formerCluster(of origin: NodeKey) -> Int? {
         guard isOld(origin), oldClaim(origin) == .unclaimed else { return nil }
-        let parent = view.state.parent(of: origin)
+        let parent = search.view.state.parent(of: origin)
         return isMade(parent) ? Int(parent) : nil
     }
 
     /// Appends those that a cluster's origin had claimed and that were not looked at.
     private func appendKept(of cluster: Int, to members: inout [UInt32]) {
-        for position in 1..<max(1, view.state.childCount(ofCluster: cluster)) {
-            let child = view.state.child(position, ofCluster: cluster)
+        for position in 1..<max(1, search.view.state.childCount(ofCluster: cluster)) {
+            let child = search.view.state.child(position, ofCluster: cluster)
             if isOld(child), fate(of: child) == nil { members.append(child.rawValue) }
         }
     }
 
     private func isSame(_ cluster: Int, _ members: [UInt32]) -> Bool {
-        guard view.state.childCount(ofCluster: cluster) == members.count + 1 else { return false }
+        guard search.view.state.childCount(ofCluster: cluster) == members.count + 1 else { return false }
         return members.indices.allSatisfy { place in
             let member = NodeKey(rawValue: members[place])
-            return isOld(member) && view.state.child(place + 1, ofCluster: cluster) == member
+            return isOld(member) && search.view.state.child(place + 1, ofCluster: cluster) == member
         }
     }
 }

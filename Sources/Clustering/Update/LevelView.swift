@@ -26,10 +26,9 @@ struct LevelView<Scalar: Coordinate> {
 
     /// Calls `body` with the nodes inside a box at a level, in no order.
     @inline(__always) func visit(_ box: UnitBox, level: Int, _ body: (NodeKey, Double, Double) -> Void) {
-        _ = spatial.visit(box, zoom: level) { slot in
+        spatial.visitTogether(box, zoom: level) { slot in
             let key = state.key(ofBase: slot.node)
             if !state.isHidden(key, at: level) { body(key, Double(slot.x), Double(slot.y)) }
-            return true
         }
         state.levels[level - state.options.minimumZoom].visit(box) { body($0.key, $0.x, $0.y) }
     }

@@ -71,13 +71,14 @@ extension ClusterIndex {
     /// its own kind, which stays for as long as there is a cluster of its zoom that grew from the same point.
     ///
     /// - Parameters:
-    ///   - coordinates: where a point is that is neither among the changes nor was placed by earlier ones.
+    ///   - threads: how many may work at the same time; what comes out does not hang on it.
+    ///   - coordinates: asked by any of them; where a point is that is neither among the changes nor was placed by earlier ones.
     /// - Returns: nil where following the changes would cost more than building anew, or is not known.
     /// - Complexity: the neighbourhoods of the changes and of the clusters above them, and a reference for
     ///   every hundred nodes or so that earlier changes made.
     public func updated(
-        _ changes: PointChanges,
-        coordinates: (PointIndex) -> (longitude: Double, latitude: Double)
+        _ changes: PointChanges, threads: Int = 1,
+        coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> IndexUpdate? {
         guard takesUpdates, changes.count <= max(64, pointCount / 16),
             pointLimit + changes.added.count < Int(UInt32.max / 2)
@@ -88,9 +89,9 @@ extension ClusterIndex {
         let changed: OverlayState? =
             switch spatial {
             case .float(let spatial):
-                withoutActuallyEscaping(coordinates) { Self.run(changes, state, spatial, $0) }
+                withoutActuallyEscaping(coordinates) { Self.run(changes, state, spatial, threads, $0) }
             case .double(let spatial):
-                withoutActuallyEscaping(coordinates) { Self.run(changes, state, spatial, $0) }
+                withoutActuallyEscaping(coordinates) { Self.run(changes, state, spatial, threads, $0) }
             }
         guard let changed else { return nil }
         let index = ClusterIndex(
@@ -103,9 +104,10 @@ extension ClusterIndex {
 
     private static func run<Scalar: Coordinate>(
         _ changes: PointChanges, _ state: OverlayState, _ spatial: SpatialIndex<Scalar>,
-        _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
+        _ threads: Int, _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> OverlayState? {
-        var updater = IndexUpdater(state: state, spatial: spatial, coordinates: coordinates)
+        var updater = IndexUpdater(
+            state: state, spatial: spatial, threads: threads, coordinates: coordinates)
         return updater.run(changes) ? updater.state : nil
     }
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
+/// What is known beforehand of nodes that will be looked at, found out on several threads.
+struct PreparedLooks<Scalar: Coordinate> {
+    typealias Search = LevelSearch<Scalar>
+
+    /// A node's neighbours, as runs of what all of a share have.
+    private struct Look {
+        var claimants: Range<Int>
+        /// nil where they have not been looked for.
+        var hearers: Range<Int>?
+        var visited = 0
+    }
+
+    /// What one thread found out.
+    private struct Share {
+        var looks: [Look] = []
+        var claimants: [Search.Claimant] = []
+        var hearers: [Search.Hearer] = []
+    }
+
+    /// By key: the place among all shares' looks.
+    private var places = NumberMap()
+    /// Where the second and later shares' looks start.
+    private var starts: [Int] = []
+    private var shares: [Share] = []
+
+    /// Below this many nodes for each thread it costs more than it saves.
+    private static var smallestShare: Int { 64 }
+    /// So many hearers are kept of a share's nodes together, and a quarter of them of one.
+    private static var mostHearers: Int { 1 << 15 }
+
+    init() {}
+
+    /// - Parameter places: for each thread that there may be, places of points that are its own.
+    init(_ keys: [NodeKey], _ search: Search, _ places: [PointPlaces<Scalar>]) {
+        let count = min(places.count, keys.count / Self.smallestShare)
+        guard count > 0 else { return }
+        let sorted = Self.alongCurve(keys, search.view)
+        let made = Mutex([Share](repeating: Share(), count: count))
+        Parallel(threads: count).run(count) { number in
+            let (start, end) = Parallel.bounds(number, of: count, count: sorted.count)
+            let share = Self.share(sorted[start..<end], search.with(places[number]))
+            made.withLock { $0[number] = share }
+        }
+        shares = made.withLock { $0 }
+        var place: UInt32 = 0
+        for key in sorted {
+            self.places.set(key.rawValue, place)
+            place += 1
+        }
+        starts = (0..<count).map { Parallel.bounds($0, of: count, count: sorted.count).start }
+    }
+
+    /// Neighbours in space are neighbours in memory.
+    private static func alongCurve(_ keys: [NodeKey], _ view: LevelView<Scalar>) -> [NodeKey] {
+        var ranked = keys.map { key in
+            let (x, y) = view.compared(key)
+            return (code: CurveCode.code(x, y), key: key)
+        }
+        ranked.sort { ($0.code, $0.key.rawValue) < ($1.code, $1.key.rawValue) }
+        return ranked.map(\.key)
+    }
+
+    private static func share(_ keys: ArraySlice<NodeKey>, _ search: Search) -> Share {
+        var share = Share()
+        var neighbours: [Search.Neighbour] = []
+        share.looks.reserveCapacity(keys.count)
+        for key in keys {
+            let start = share.claimants.count
+            search.findClaimants(of: key, into: &share.claimants, &neighbours)
+            var look = Look(claimants: start..<share.claimants.count)
+            // One that nobody claims is heard by others.
+            if look.claimants.isEmpty, share.hearers.count < mostHearers {
+                let start = share.hearers.count
+                if let visited = search.findHearers(
+                    of: key, limit: mostHearers / 4, into: &share.hearers, &neighbours)
+                {
+                    look.hearers = start..<share.hearers.count
+                    look.visited = visited
+                }
+            }
+            share.looks.append(look)
+        }
+        return share
+    }
+
+    private func find(_ key: NodeKey) -> (share: Int, look: Look)? {
+        guard let place = places[key.rawValue] else { return nil }
+        var share = starts.count - 1
+        while starts[share] > place { share -= 1 }
+        return (share, shares[share].looks[Int(place) - starts[share]])
+    }
+
+    /// Those that had not been claimed and reach a node; nil where that was not prepared.
+    func claimants(of key: NodeKey) -> ArraySlice<Search.Claimant>? {
+        find(key).map { shares[$0.share].claimants[$0.look.claimants] }
+    }
+
+    /// Those whom a node reaches, and how many were looked at for that; nil where that was not prepared.
+    func hearers(of key: NodeKey) -> (ArraySlice<Search.Hearer>, visited: Int)? {
+        guard let (share, look) = find(key), let hearers = look.hearers else { return nil }
+        return (shares[share].hearers[hearers], look.visited)
+    }
+}
