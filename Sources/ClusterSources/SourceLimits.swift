@@ -8,7 +8,7 @@ public struct SourceLimits: Sendable {
     public var buildThreads: Int
     /// Changed features and clusters that a source keeps beside what was built as a whole, before it works
     /// them in: at most so many, and fewer for small sources.
-    public var changesKept = 32_768
+    public var changesKept = 131_072
     /// What the sources themselves may hold.
     public var memory: MemoryBudget.Limit
 

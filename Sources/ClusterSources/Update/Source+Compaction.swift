@@ -9,7 +9,7 @@ import Dispatch
 extension Source {
     func compactIfGrown(_ revision: Revision) {
         let growth = revision.growth
-        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 32))
+        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 8))
         guard growth > max(most, compactionFloor) else { return }
         guard let base = beginCompaction() else { return }
         DispatchQueue.global(qos: .utility).async { self.compact(base) }
