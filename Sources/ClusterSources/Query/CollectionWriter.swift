@@ -3,7 +3,9 @@ import JSON
 
 /// Writes the frame of a FeatureCollection and looks for cancellation between features.
 struct CollectionWriter: ~Copyable {
-    private var count = 0
+    private var isFirst = true
+    /// How many more features are written before the next look.
+    private var left: Int
     private let interval: Int
 
     /// Begins the collection.
@@ -11,16 +13,28 @@ struct CollectionWriter: ~Copyable {
     /// - Parameter interval: how many features are written between two looks for cancellation.
     init(into bytes: inout ByteWriter, interval: Int = 256) {
         self.interval = interval
+        left = interval
         bytes.append("{\"type\":\"FeatureCollection\",\"features\":[")
     }
 
     /// To be called before each feature is written.
     mutating func beginFeature(_ bytes: inout ByteWriter, _ cancellation: Cancellation) throws(SourceError) {
-        if count > 0 { bytes.append(",") }
-        count += 1
-        guard count % interval == 0 else { return }
+        if !isFirst { bytes.append(",") }
+        isFirst = false
+        left -= 1
+        guard left <= 0 else { return }
+        left = interval
         // Nobody can use what goes past the limit of an answer.
         if bytes.hasOverflowed || cancellation.isCancelled { throw .cancelled }
+    }
+
+    /// Writes features that were printed before.
+    @inline(__always) mutating func append(
+        _ range: Range<Int>, of texts: PrintedTexts, to bytes: inout ByteWriter
+    ) {
+        guard !range.isEmpty else { return }
+        texts.write(isFirst ? range.dropFirst() : range, into: &bytes)
+        isFirst = false
     }
 
     /// Ends the list of features; further members may follow.

@@ -37,9 +37,22 @@ final class PrintedFeatures: Sendable {
         guard var texts = current(replacing: nil) else {
             return try writer.write(nodes, to: &collection, into: &bytes)
         }
+        // What was printed together lies together, and is copied together.
+        var run = 0..<0
         for node in nodes {
+            let place = texts.find(node)
+            if !place.isEmpty {
+                if place.lowerBound == run.upperBound {
+                    run = run.lowerBound..<place.upperBound
+                } else {
+                    collection.append(run, of: texts, to: &bytes)
+                    run = place
+                }
+                continue
+            }
+            collection.append(run, of: texts, to: &bytes)
+            run = 0..<0
             try collection.beginFeature(&bytes, writer.cancellation)
-            if texts.write(node, into: &bytes) { continue }
             let start = bytes.count
             try writer.write(node, into: &bytes)
             // Past the limit of an answer what comes goes over what was.
@@ -49,6 +62,7 @@ final class PrintedFeatures: Sendable {
             }
             if !isKept, let larger = current(replacing: texts) { texts = larger }
         }
+        collection.append(run, of: texts, to: &bytes)
     }
 
     /// The texts of now; new ones where there are none, or still those that are full.

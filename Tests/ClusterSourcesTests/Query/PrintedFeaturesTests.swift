@@ -16,8 +16,12 @@ import Testing
     }
 
     private func text(_ node: Node, in texts: PrintedTexts) -> String? {
+        let place = texts.find(node)
+        guard !place.isEmpty else { return nil }
         var writer = ByteWriter()
-        return texts.write(node, into: &writer) ? writer.string : nil
+        texts.write(place, into: &writer)
+        #expect(writer.bytes.first == UInt8(ascii: ","))
+        return String(writer.string.dropFirst())
     }
 
     private func cluster(_ number: UInt32) -> Node { .cluster(ClusterOrdinal(rawValue: number)) }
@@ -33,30 +37,46 @@ import Testing
         #expect(text(cluster(.max), in: texts) == nil)
     }
 
-    @Test func aNodeThatSharesAnEntryTakesItOver() {
+    @Test func ofThreeNodesThatShareTwoEntriesTheLastIsFound() {
         let texts = PrintedTexts(capacity: 1 << 16)
         #expect(keep(bytes, cluster(7), in: texts))
         #expect(keep([65], point(7), in: texts))
-        #expect(text(cluster(7), in: texts) == nil)
+        #expect(text(cluster(7), in: texts) == "{\"some\":\"text\"}")
         #expect(text(point(7), in: texts) == "A")
+        #expect(keep([66], point(7 + 1 << 20), in: texts))
+        #expect(text(point(7 + 1 << 20), in: texts) == "B")
+        #expect([text(cluster(7), in: texts), text(point(7), in: texts)].count { $0 != nil } == 1)
     }
 
     @Test func whereThereIsNoRoomNothingIsKept() {
-        let texts = PrintedTexts(capacity: 1 << 10)
+        let texts = PrintedTexts(capacity: 1 << 14)
         var kept: UInt32 = 0
-        while kept < 1000, keep(bytes, cluster(kept), in: texts) { kept += 1 }
-        // 15 bytes, their length and what fills up eights.
-        #expect(kept == (1024 - 8) / 24)
+        while kept < 2000, keep(bytes, cluster(kept), in: texts) { kept += 1 }
+        // 15 bytes and a comma.
+        #expect(kept == 1024)
         #expect(text(cluster(kept), in: texts) == nil)
         #expect(!keep(bytes, cluster(kept), in: texts))
     }
 
     @Test func longTextsAreLeftOut() {
-        let texts = PrintedTexts(capacity: 1 << 10)
-        #expect(keep([UInt8](repeating: 65, count: 65), point(1), in: texts))
-        #expect(text(point(1), in: texts) == nil)
-        #expect(keep([UInt8](repeating: 65, count: 64), point(1), in: texts))
-        #expect(text(point(1), in: texts)?.utf8.count == 64)
+        for (capacity, longest) in [(1 << 14, 1023), (1 << 20, 4094)] {
+            let texts = PrintedTexts(capacity: capacity)
+            #expect(keep([UInt8](repeating: 65, count: longest + 1), point(1), in: texts))
+            #expect(text(point(1), in: texts) == nil)
+            #expect(keep([UInt8](repeating: 65, count: longest), point(1), in: texts))
+            #expect(text(point(1), in: texts)?.utf8.count == longest)
+        }
+    }
+
+    @Test func largeNumbersAndTheLastPlacesAreTold() {
+        let texts = PrintedTexts(capacity: 1 << 24)
+        let long = [UInt8](repeating: 65, count: 4094)
+        var number = UInt32.max
+        while keep(long, point(number), in: texts) { number -= 1 }
+        #expect(UInt32.max - number == (1 << 24) / 4095)
+        #expect(text(point(.max), in: texts)?.utf8.count == 4094)
+        #expect(text(point(number + 1), in: texts)?.utf8.count == 4094)
+        #expect(text(cluster(.max), in: texts) == nil)
     }
 
     /// Threads keep and find texts of the same nodes, each of which is told by its text.
