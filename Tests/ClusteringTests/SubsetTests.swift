@@ -45,6 +45,14 @@ struct SubsetTests {
             partitions: points.map { $0 % 3 })
     }
 
+    @Test("so many points that several threads put them in order", arguments: [PointSet.gathered, .grid])
+    func many(_ set: PointSet) throws {
+        var random = SeededGenerator(state: 9)
+        let places = set.places(50_000)
+        let index = try ClusterIndex.build(places, ClusteringOptions(maximumZoom: 12), threads: 2)
+        try compare(index, places, some(places.count, &random))
+    }
+
     @Test("none, one and all points")
     func extremes() throws {
         let places = PointSet.gathered.places(500)

@@ -57,10 +57,7 @@ struct RevisionMaker {
         }
         let columns = try SourceColumns(store, reading: options.screeningNames, cancellation)
         var passing = try options.filter.map { (filter) throws(SourceError) -> [UInt32] in
-            guard let passing = filter.expression.passing(columns.rows(nil, of: store, cancellation)) else {
-                throw .cancelled
-            }
-            return passing
+            try columns.passing(filter.expression, of: store, threads: threads, cancellation)
         }
         var badWeights = 0
         if let weight = options.weight {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+import Dispatch
 import Expressions
 import GeoJSON
 import JSON
+import Synchronization
 
 extension SourceColumns {
     /// Rows of the columns, with what expressions read beyond these.
@@ -14,6 +16,29 @@ extension SourceColumns {
             zoom: zoom,
             feature: { Self.feature($0, of: store) }, isCancelled: { cancellation.isCancelled })
     }
+
+    /// The rows of a store for which a filter is true, ascending.
+    ///
+    /// - Parameter threads: how many may work on it; the outcome does not depend on it.
+    func passing(
+        _ filter: Expression, of store: FeatureStore, zoom: Double? = nil, threads: Int,
+        _ cancellation: Cancellation
+    ) throws(SourceError) -> [UInt32] {
+        let rows = rows(nil, of: store, cancellation).rows
+        let shares = threads == 1 ? 1 : max(1, min(8 * threads, rows.count / Self.smallestShare))
+        let passing = Mutex([[UInt32]](repeating: [], count: shares))
+        DispatchQueue.concurrentPerform(iterations: shares) { share in
+            let part = rows[rows.count * share / shares..<rows.count * (share + 1) / shares]
+            let source = self.rows(Array(part), of: store, zoom: zoom, cancellation)
+            guard let some = filter.passing(source) else { return }
+            passing.withLock { $0[share] = some }
+        }
+        try cancellation.stopIfCancelled()
+        return passing.withLock { $0.count == 1 ? $0[0] : Array($0.joined()) }
+    }
+
+    /// Fewer rows than these are one thread's.
+    private static let smallestShare = 16_384
 
     private static func feature(_ row: Int, of store: FeatureStore) -> (JSONValue, JSONObject) {
         let identifier = store.withIdentifier(row) { text in text.flatMap { try? JSONReader.parse($0) } }

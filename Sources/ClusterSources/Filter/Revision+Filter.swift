@@ -36,8 +36,8 @@ extension Revision {
         let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
         let columns = try columns.including(
             expression.propertyNames.union(options.propertyNames), of: store, cancellation)
-        let rows = columns.rows(nil, of: store, zoom: zoom, cancellation)
-        guard let passing = expression.passing(rows) else { throw .cancelled }
+        let passing = try columns.passing(
+            expression, of: store, zoom: zoom, threads: shared.limits.buildThreads, cancellation)
         if passing.count == pointCount { return view }
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: shared.limits.buildThreads,

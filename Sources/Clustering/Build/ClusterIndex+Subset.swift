@@ -37,13 +37,9 @@ extension ClusterIndex {
     private func places<Scalar: Coordinate>(
         of points: [UInt32], _ spatial: SpatialIndex<Scalar>, _ parallel: Parallel
     ) throws(ClusteringError) -> (x: Scratch<Scalar>, y: Scratch<Scalar>) {
-        let x = Scratch<Scalar>(repeating: 0, count: points.count)
-        let y = Scratch<Scalar>(repeating: 0, count: points.count)
-        // By point of the base, its place in `points`, or more than any.
-        let ranks = Scratch<UInt32>(repeating: .max, count: basePointCount)
-        for (rank, point) in points.enumerated() where Int(point) < basePointCount {
-            ranks.base[Int(point)] = UInt32(truncatingIfNeeded: rank)
-        }
+        let x: Scratch<Scalar> = Self.filled(0, points.count, parallel)
+        let y: Scratch<Scalar> = Self.filled(0, points.count, parallel)
+        let ranks = ranks(of: points, parallel)
         let count = spatial.layout.nodeCount
         let shares = parallel.shares(of: count)
         parallel.run(shares) { share in
@@ -67,5 +63,32 @@ extension ClusterIndex {
             y.base[rank] = Scalar(placement.y)
         }
         return (x, y)
+    }
+
+    private static func filled<Value: BitwiseCopyable>(
+        _ value: Value, _ count: Int, _ parallel: Parallel
+    ) -> Scratch<Value> {
+        let filled = Scratch<Value>(capacity: count)
+        let shares = parallel.shares(of: count)
+        parallel.run(shares) { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: count)
+            (filled.base + start).initialize(repeating: value, count: end - start)
+        }
+        return filled
+    }
+
+    /// By point of the base, its place in `points`, or more than any.
+    private func ranks(of points: [UInt32], _ parallel: Parallel) -> Scratch<UInt32> {
+        let ranks = Self.filled(UInt32.max, basePointCount, parallel)
+        let shares = parallel.shares(of: points.count)
+        points.withUnsafeBufferPointer { points in
+            parallel.run(shares) { share in
+                let (start, end) = Parallel.bounds(share, of: shares, count: points.count)
+                for rank in start..<end where Int(points[rank]) < basePointCount {
+                    ranks.base[Int(points[rank])] = UInt32(truncatingIfNeeded: rank)
+                }
+            }
+        }
+        return ranks
     }
 }
