@@ -219,11 +219,10 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Replaces bytes already written; what would lie past them is left out.
-    public mutating func overwrite(at offset: Int, with bytes: [UInt8]) {
-        for (index, byte) in bytes.enumerated() where offset >= 0 && offset + index < count {
-            base.storeBytes(of: byte, toByteOffset: offset + index, as: UInt8.self)
-        }
+    /// Replaces bytes already written by a number's own; does nothing where there are not so many.
+    public mutating func overwrite(at offset: Int, with number: some FixedWidthInteger & BitwiseCopyable) {
+        guard offset >= 0, offset <= written - number.bitWidth / 8 else { return }
+        base.storeBytes(of: number, toByteOffset: offset, as: type(of: number))
     }
 
     /// Forgets the bytes from `length` on; does nothing where there are not so many.

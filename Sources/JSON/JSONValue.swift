@@ -124,8 +124,15 @@ extension JSONValue: ExpressibleByDictionaryLiteral {
 
 extension String {
     /// Whether two strings have the same UTF-8 bytes. O(length).
-    public func hasSameBytes(as other: String) -> Bool {
-        guard utf8.count == other.utf8.count else { return false }
+    @inlinable public func hasSameBytes(as other: String) -> Bool {
+        let count = utf8.count
+        guard count == other.utf8.count else { return false }
+        // What is not even equivalent has other bytes, and short strings show it without their bytes being lent.
+        if count < 16, self != other { return false }
+        return bytesAreSame(as: other)
+    }
+
+    @usableFromInline func bytesAreSame(as other: String) -> Bool {
         var (first, second) = (self, other)
         return first.withUTF8 { first in
             second.withUTF8 { second in

@@ -101,11 +101,31 @@ struct ByteWriterTests {
         var writer = ByteWriter(capacity: 1)
         for index in 0..<1000 { writer.append(integer: index % 10) }
         #expect(writer.count == 1000)
-        writer.overwrite(at: 998, with: Array("xyz".utf8))
+        writer.overwrite(at: 998, with: UInt16(0x7978).littleEndian)
+        writer.overwrite(at: 999, with: UInt16(0))
+        writer.overwrite(at: -1, with: UInt8(0))
+        writer.overwrite(at: .max, with: UInt32(0))
         writer.truncate(to: 2000)
         #expect(writer.string.hasSuffix("7xy"))
         writer.truncate(to: 3)
         #expect(writer.string == "012")
+    }
+
+    @Test("strings are the same where their bytes are, short or long")
+    func sameBytes() {
+        let composed = "\u{e9}"
+        let decomposed = "e\u{301}"
+        #expect(composed == decomposed)
+        for more in ["", "x", String(repeating: "x", count: 20)] {
+            #expect((more + composed).hasSameBytes(as: more + composed))
+            #expect(!(more + composed).hasSameBytes(as: more + decomposed))
+            #expect(!(composed + "a" + more).hasSameBytes(as: decomposed + more))
+            #expect(!("a" + more).hasSameBytes(as: "b" + more))
+        }
+        #expect("".hasSameBytes(as: ""))
+        // Equivalent, of the same length in bytes, and not the same.
+        #expect("a\u{323}\u{307}" == "a\u{307}\u{323}")
+        #expect(!"a\u{323}\u{307}".hasSameBytes(as: "a\u{307}\u{323}"))
     }
 
     @Test("members in JavaScript's order")

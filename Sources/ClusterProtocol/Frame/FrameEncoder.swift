@@ -33,10 +33,8 @@ public struct FrameEncoder {
                 flag = 1
             }
         }
-        let length = UInt32(clamping: length(in: bytes))
-        bytes.overwrite(
-            at: start,
-            with: [flag] + (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) })
+        bytes.overwrite(at: start, with: flag)
+        bytes.overwrite(at: start + 1, with: UInt32(clamping: length(in: bytes)).bigEndian)
     }
 
     /// Takes the frame out again.

@@ -38,7 +38,8 @@ struct ClustersHandler: UnaryHandler {
 
     private func place(_ query: ClustersQuery, _ view: View?) -> Placement {
         guard let view, query.output.include.isDisjoint(with: .costly) else { return .pool }
-        let expected = min(view.expectedNodes(in: query.box, zoom: query.zoom), query.limit ?? .max)
-        return expected > ClusterService.shortListing ? .pool : .loop
+        if let limit = query.limit, limit <= ClusterService.shortListing { return .loop }
+        return view.expectedNodes(in: query.box, zoom: query.zoom) > ClusterService.shortListing
+            ? .pool : .loop
     }
 }

@@ -22,7 +22,7 @@ final class PrintedFeatures: Sendable {
     /// - Parameter indexBytes: the memory of the view's index; texts take half of that at the most.
     init(indexBytes: Int) {
         var limit = Self.mostBytes
-        while limit > indexBytes / 2 { limit /= Self.growth }
+        while limit > indexBytes / 2 { limit /= 2 }
         self.limit = limit >= Self.fewestBytes ? limit : 0
     }
 

@@ -11,6 +11,8 @@ extension Revision {
         _ query: ClustersQuery, of view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         var nodes: [Node] = []
+        // Most maps show some dozens.
+        nodes.reserveCapacity(min(query.limit ?? .max, 64))
         let box = query.box
         let isTruncated = view.index.nodes(
             west: box.west, south: box.south, east: box.east, north: box.north,
