@@ -37,20 +37,24 @@ struct CatchUp {
     /// Takes some places over, at most `limit` of those noted.
     ///
     /// Throws `cancelled` too where the changes cannot be followed.
-    mutating func follow(atMost limit: Int, _ cancellation: Cancellation) throws(SourceError) {
+    ///
+    /// - Parameter threads: how many may work at the same time.
+    mutating func follow(
+        atMost limit: Int, threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) {
         // Steps so small that each can be followed. Ascending: new features come in the order of their places.
         let step = min(1024, max(64, revision.pointCount / 16))
         var rest = pending.sorted().prefix(limit)
         while !rest.isEmpty {
             let batch = rest.prefix(step)
-            try takeOver(batch, cancellation)
+            try takeOver(batch, threads, cancellation)
             pending.subtract(batch)
             rest = rest.dropFirst(step)
         }
     }
 
     private mutating func takeOver(
-        _ places: ArraySlice<Int>, _ cancellation: Cancellation
+        _ places: ArraySlice<Int>, _ threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
         var changes: [Int: Int?] = [:]
         var (added, slices): ([Int], [FeatureSlice]) = ([], [])
@@ -74,7 +78,7 @@ struct CatchUp {
             let followed = try LiveUpdate(
                 base: revision, update: FeatureUpdate(store: store, identifiers: identifiers),
                 plan: UpdatePlan(changes: changes, additions: added),
-                identifiers: try revision.identifierIndex(cancellation), threads: 1,
+                identifiers: try revision.identifierIndex(cancellation), threads: threads,
                 cancellation: cancellation
             ).make(since: .now)
         else { throw .cancelled }

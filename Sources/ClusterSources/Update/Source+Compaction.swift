@@ -53,7 +53,7 @@ extension Source {
                         try finish(&catchUp, &mostInTurn, cancellation)
                     }
                 }
-                if !isDone { try catchUp.follow(atMost: catchUp.pendingCount, cancellation) }
+                if !isDone { try catchUp.follow(atMost: catchUp.pendingCount, threads: 1, cancellation) }
             }
         } catch {
             // The changes answer as before; when they have grown as much again it is tried again.
@@ -70,7 +70,9 @@ extension Source {
     ) throws(SourceError) -> Bool {
         let largest = try gather(&catchUp)
         let before = catchUp.pendingCount
-        try catchUp.follow(atMost: max(Self.placesInTurn, largest), cancellation)
+        // Updates wait, so all threads are free for it.
+        try catchUp.follow(
+            atMost: max(Self.placesInTurn, largest), threads: shared.limits.buildThreads, cancellation)
         mostInTurn = max(mostInTurn, before - catchUp.pendingCount)
         guard catchUp.pendingCount == 0 else { return false }
         let made = catchUp.revision

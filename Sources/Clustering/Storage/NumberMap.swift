@@ -32,6 +32,16 @@ struct NumberTable<Slots: NumberSlots>: Sendable {
     private var shift: UInt32 = 0
     private(set) var count = 0
 
+    init() {}
+
+    /// One that has room for so many numbers before it grows.
+    init(capacity: Int) {
+        guard capacity > 0 else { return }
+        var size = 16
+        while size < (capacity + 1) * 2 { size *= 2 }
+        resize(to: size)
+    }
+
     var memoryBytes: Int { slots.count * MemoryLayout<NumberSlot>.stride }
 
     @inline(__always) subscript(key: UInt32) -> UInt32? {
@@ -67,11 +77,14 @@ struct NumberTable<Slots: NumberSlots>: Sendable {
 
     private mutating func grow() {
         let old = slots
-        let size = max(16, slots.count * 2)
-        slots = Slots(repeating: NumberSlot(key: Self.empty, value: 0), count: size)
-        shift = 32 - UInt32(size.trailingZeroBitCount)
+        resize(to: max(16, slots.count * 2))
         for place in 0..<old.count where old[place].key != Self.empty {
             slots[self.place(of: old[place].key)] = old[place]
         }
+    }
+
+    private mutating func resize(to size: Int) {
+        slots = Slots(repeating: NumberSlot(key: Self.empty, value: 0), count: size)
+        shift = 32 - UInt32(size.trailingZeroBitCount)
     }
 }

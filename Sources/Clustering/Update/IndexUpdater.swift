@@ -34,9 +34,7 @@ struct IndexUpdater<Scalar: Coordinate> {
             arrived = outcome.arrived
             for key in arrived { state.setParent(NodeNumber.none, of: key) }
             state.remove(outcome.dying)
-            for plan in outcome.plans {
-                arrived.append(make(outcome.members[plan.start..<plan.start + plan.count], zoom))
-            }
+            arrived += make(outcome, zoom)
             departed = outcome.departed
             apply(departed, arrived, at: zoom)
             zoom -= 1
@@ -106,31 +104,30 @@ struct IndexUpdater<Scalar: Coordinate> {
         }
     }
 
-    /// Makes a cluster as `ClusterFormer` does: sums are taken in order, the origin first.
-    private mutating func make(_ members: ArraySlice<NodeKey>, _ zoom: Int) -> NodeKey {
-        let ordinal = UInt32(truncatingIfNeeded: state.baseClusterCount + state.clusters.count)
-        var (sumX, sumY, weight) = (0.0, 0.0, 0.0)
-        var count: UInt32 = 0
-        let start = state.children.count
-        let origin = members.first ?? NodeKey(rawValue: 0)
-        for member in members {
-            let (x, y) = state.exact(member, places)
-            let share = state.weight(of: member)
-            sumX += x * share
-            sumY += y * share
-            weight += share
-            count &+= state.count(of: member)
-            state.children.append(member)
-            state.setParent(ordinal, of: member)
+    /// Makes clusters of a zoom, and tells their keys.
+    private mutating func make(_ outcome: LevelOutcome, _ zoom: Int) -> [NodeKey] {
+        let sums = ClusterSums(outcome, state, placesOfThreads)
+        var made: [NodeKey] = []
+        made.reserveCapacity(outcome.plans.count)
+        for (plan, sum) in zip(outcome.plans, sums.all) {
+            let ordinal = UInt32(truncatingIfNeeded: state.baseClusterCount + state.clusters.count)
+            let start = state.children.count
+            let members = outcome.members[plan.start..<plan.start + plan.count]
+            let origin = members.first ?? NodeKey(rawValue: 0)
+            for member in members {
+                state.children.append(member)
+                state.setParent(ordinal, of: member)
+            }
+            state.clusters.append(
+                OverlayState.Cluster(
+                    x: sum.x / sum.weight, y: sum.y / sum.weight, weight: sum.weight,
+                    partition: state.partition(of: origin), count: sum.count, order: state.order(of: origin),
+                    childStart: UInt32(truncatingIfNeeded: start),
+                    childCount: UInt32(truncatingIfNeeded: members.count), parent: NodeNumber.none,
+                    zoom: UInt8(truncatingIfNeeded: zoom), isAlive: true))
+            made.append(NodeKey(ClusterOrdinal(rawValue: ordinal)))
         }
-        state.clusters.append(
-            OverlayState.Cluster(
-                x: sumX / weight, y: sumY / weight, weight: weight,
-                partition: state.partition(of: origin), count: count, order: state.order(of: origin),
-                childStart: UInt32(truncatingIfNeeded: start),
-                childCount: UInt32(truncatingIfNeeded: members.count), parent: NodeNumber.none,
-                zoom: UInt8(truncatingIfNeeded: zoom), isAlive: true))
-        state.clusterCount += 1
-        return NodeKey(ClusterOrdinal(rawValue: ordinal))
+        state.clusterCount += made.count
+        return made
     }
 }

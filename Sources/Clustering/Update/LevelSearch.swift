@@ -32,7 +32,7 @@ struct LevelSearch<Scalar: Coordinate> {
     private let changed: NumberMap
 
     init(_ view: LevelView<Scalar>, zoom: Int, departed: [Departure], arrived: [NodeKey]) {
-        var changed = NumberMap()
+        var changed = NumberMap(capacity: departed.count + arrived.count)
         for departure in departed { changed.set(departure.key.rawValue, 0) }
         for key in arrived { changed.set(key.rawValue, 0) }
         self.init(view, zoom, changed)

@@ -24,8 +24,11 @@ struct LevelOutcome {
 extension LevelUpdate {
     /// Nodes, or clusters by their ordinals, each once.
     private struct Numbers {
-        private var known = NumberMap()
+        private var known: NumberMap
         private(set) var all: [UInt32] = []
+
+        /// - Parameter capacity: how many there may be without growing.
+        init(capacity: Int) { known = NumberMap(capacity: capacity) }
 
         mutating func insert(_ number: UInt32) {
             guard known[number] == nil else { return }
@@ -41,7 +44,7 @@ extension LevelUpdate {
         var outcome = LevelOutcome(departed: departed.filter { !isMade($0.parent) })
         let dying = plan(&outcome)
         outcome.dying = dying.all.map { Int($0) }
-        var inPlans = NumberMap()
+        var inPlans = NumberMap(capacity: outcome.members.count)
         for member in outcome.members { inPlans.set(member.rawValue, 0) }
         for number in affected(outcome, dying).all {
             let key = NodeKey(rawValue: number)
@@ -65,7 +68,7 @@ extension LevelUpdate {
 
     /// Nodes that may go on otherwise than before.
     private func affected(_ outcome: LevelOutcome, _ dying: Numbers) -> Numbers {
-        var keys = Numbers()
+        var keys = Numbers(capacity: 2 * fateCount)
         forEachFate { key, _ in keys.insert(key.rawValue) }
         for plan in outcome.plans { keys.insert(outcome.members[plan.start].rawValue) }
         for cluster in outcome.dying {
@@ -80,7 +83,7 @@ extension LevelUpdate {
     /// Finds the clusters to be made, in order, and those that are no more.
     private func plan(_ outcome: inout LevelOutcome) -> Numbers {
         let joined = Joined(self)
-        var dying = Numbers()
+        var dying = Numbers(capacity: departed.count)
         var origins = touched(&dying).filter { isUnclaimed(NodeKey(rawValue: $0)) }
         // Ordinals follow the nodes' order, so that a build on the same changes is the same.
         sort(&origins)
@@ -117,7 +120,7 @@ extension LevelUpdate {
 
     /// Claimants whose claims may be others now; to `dying` come clusters that are no more in any case.
     private func touched(_ dying: inout Numbers) -> [UInt32] {
-        var touched = Numbers()
+        var touched = Numbers(capacity: fateCount)
         func touch(_ cluster: UInt32, _ dying: inout Numbers) {
             let origin = search.view.state.child(0, ofCluster: Int(cluster))
             if isOld(origin), isUnclaimed(origin) {
@@ -168,10 +171,11 @@ extension LevelUpdate {
 
 /// By claimant, the nodes that it claims of those that were looked at: lists in one block.
 private struct Joined {
-    private var heads = NumberMap()
+    private var heads: NumberMap
     private var links: [(key: UInt32, next: UInt32)] = []
 
     init<Scalar>(_ level: LevelUpdate<Scalar>) {
+        heads = NumberMap(capacity: level.fateCount)
         level.forEachFate { key, claim in
             guard case .claimed(let claimant) = claim else { return }
             let next = heads[claimant.rawValue] ?? .max

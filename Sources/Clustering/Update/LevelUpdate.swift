@@ -20,12 +20,13 @@ struct LevelUpdate<Scalar: Coordinate> {
     let departed: [Departure]
     let arrived: [NodeKey]
     let search: LevelSearch<Scalar>
-    private let prepared: PreparedLooks<Scalar>
+    private var prepared = PreparedLooks<Scalar>()
+    private let places: [PointPlaces<Scalar>]
     /// By key, the new fates of all nodes that were looked at: the claimant's key, or `free`.
-    private var fates = NumberMap()
+    private var fates: NumberMap
     private var waiting = OrderHeap()
     /// By key: nodes that wait, or were looked at.
-    private var known = NumberMap()
+    private var known: NumberMap
     /// Clusters whose origin departed and has a successor, which grew from the same point: by that point.
     private var bereft: [UInt32: Int] = [:]
     /// Unclaimed nodes that had been claimed, or were not there.
@@ -48,7 +49,9 @@ struct LevelUpdate<Scalar: Coordinate> {
         self.departed = departed
         self.arrived = arrived
         search = LevelSearch(view, zoom: zoom, departed: departed, arrived: arrived)
-        prepared = PreparedLooks(arrived, search, places)
+        self.places = places
+        fates = NumberMap(capacity: 2 * arrived.count)
+        known = NumberMap(capacity: 2 * arrived.count)
         newClaimants = ShownNodes(cell: Double(search.radius.reach))
     }
 
@@ -63,6 +66,9 @@ struct LevelUpdate<Scalar: Coordinate> {
         case .claimed(let claimant): fates.set(key.rawValue, claimant.rawValue)
         }
     }
+
+    /// How many nodes were looked at.
+    var fateCount: Int { fates.count }
 
     func forEachFate(_ body: (NodeKey, Claim) -> Void) {
         fates.forEach { key, fate in
@@ -88,10 +94,18 @@ struct LevelUpdate<Scalar: Coordinate> {
             if successors.contains(order) { bereft[order] = cluster } else { release(cluster) }
         }
         for key in arrived { wait(key) }
+        prepare()
         while let key = waiting.pop() {
             guard spend(1), look(at: key) else { return false }
         }
         return true
+    }
+
+    /// Finds out about all that wait what can be known beforehand.
+    private mutating func prepare() {
+        var keys: [NodeKey] = []
+        known.forEach { key, _ in keys.append(NodeKey(rawValue: key)) }
+        prepared = PreparedLooks(keys, search, places)
     }
 
     /// False once too much has been spent.
