@@ -9,10 +9,14 @@ public struct SourceName: Sendable, Hashable, CustomStringConvertible {
 
     /// Nil where `text` is no name of a source.
     public init?(_ text: String) {
-        let bytes = text.utf8
-        guard let first = bytes.first, bytes.count <= Self.maximumLength, Self.isAlphanumeric(first),
-            bytes.allSatisfy({ Self.isAlphanumeric($0) || Self.punctuation.contains($0) })
-        else { return nil }
+        var name = text
+        let isGood = name.withUTF8 { bytes in
+            guard let first = bytes.first, bytes.count <= Self.maximumLength, Self.isAlphanumeric(first)
+            else { return false }
+            for byte in bytes where !Self.isAlphanumeric(byte) && !Self.isPunctuation(byte) { return false }
+            return true
+        }
+        guard isGood else { return nil }
         self.text = text
     }
 
@@ -22,7 +26,10 @@ public struct SourceName: Sendable, Hashable, CustomStringConvertible {
     public static let pattern = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
     static let maximumLength = 64
-    private static let punctuation: [UInt8] = [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-")]
+
+    private static func isPunctuation(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+    }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
         switch byte {

@@ -6,6 +6,7 @@ import JSON
 /// How calls run: at once, on the pool, or as streams.
 extension ServerConnection {
     func open(_ request: CallRequest) {
+        let server = server
         let started = MonotonicClock.now()
         let context = CallContext(
             peer: peer, right: right, deadline: server.deadline(of: request, from: started))

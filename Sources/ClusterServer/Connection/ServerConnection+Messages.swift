@@ -102,6 +102,7 @@ extension ServerConnection {
     }
 
     private func handle(_ message: ClientMessage) {
+        let server = server
         carryOut(
             machine.receive(message, kind: { server.kind(of: $0) }, hasRoom: server.hasRoomForCall(of: self)))
     }

@@ -79,6 +79,7 @@ final class ServerConnection {
     /// - Parameter writesLater: whether the loop's turn has an end at which small answers can be written.
     func turn(writesLater: Bool = false) {
         guard !socket.isClosed, !isTurn else { return }
+        let server = server
         isTurn = true
         if buffer == nil, output.count == 0 { borrowBuffer() }
         var left = server.limits.messagesPerTurn

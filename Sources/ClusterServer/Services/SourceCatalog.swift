@@ -101,14 +101,13 @@ extension Box {
         guard values.count == 4 else {
             throw .invalidParam(params.path(of: "bbox"), "must be [west, south, east, north] in degrees.")
         }
-        var edges: [Double] = []
-        for (place, value) in values.enumerated() {
-            guard case .number(let edge) = value, edge.isFinite else {
+        func edge(_ place: Int) throws(RPCError) -> Double {
+            guard case .number(let edge) = values[place], edge.isFinite else {
                 throw .invalidParam("\(params.path(of: "bbox"))[\(place)]", "must be a number of degrees.")
             }
-            edges.append(edge)
+            return edge
         }
-        self.init(west: edges[0], south: edges[1], east: edges[2], north: edges[3])
+        self.init(west: try edge(0), south: try edge(1), east: try edge(2), north: try edge(3))
     }
 }
 
