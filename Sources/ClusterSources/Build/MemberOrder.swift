@@ -13,6 +13,9 @@ final class MemberOrder {
         var start: Int
         var count: Int
         var column: Int
+        /// The first sixteen bytes, and which of them there are.
+        var words: (UInt64, UInt64)
+        var masks: (UInt64, UInt64)
     }
 
     private let known = UnsafeMutablePointer<Known>.allocate(capacity: MemberOrder.most)
@@ -41,11 +44,16 @@ final class MemberOrder {
         guard member < count else { return nil }
         let last = known[member]
         // A value follows, of a character at least, and the object's brace.
-        guard last.count < text.count, let asked = text.baseAddress,
-            TextWords.areEqual(bytes + last.start, asked, last.count),
-            text[last.count] > UInt8(ascii: " ")
-        else { return nil }
-        return (last.count, last.column)
+        guard last.count < text.count, let asked = text.baseAddress else { return nil }
+        if last.count <= 16, text.count >= 16 {
+            // Most leads are so short; without a loop there is no end of it to guess.
+            let first = asked.loadUnaligned(as: UInt64.self) ^ last.words.0
+            let second = asked.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ last.words.1
+            guard first & last.masks.0 | second & last.masks.1 == 0 else { return nil }
+        } else if !TextWords.areEqual(bytes + last.start, asked, last.count) {
+            return nil
+        }
+        return text[last.count] > UInt8(ascii: " ") ? (last.count, last.column) : nil
     }
 
     /// - Parameter lead: what stands between the value before and this one.
@@ -55,7 +63,12 @@ final class MemberOrder {
             (byteCount, count) = (0, 0)
             guard place == 0 else { return }
         }
-        known[place] = Known(start: byteCount, count: lead.count, column: column)
+        var words: (UInt64, UInt64) = (0, 0)
+        var masks: (UInt64, UInt64) = (0, 0)
+        withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: lead.prefix(16)) }
+        withUnsafeMutableBytes(of: &masks) { for place in 0..<min(16, lead.count) { $0[place] = .max } }
+        known[place] = Known(
+            start: byteCount, count: lead.count, column: column, words: words, masks: masks)
         if let start = lead.baseAddress {
             (bytes + byteCount).copyMemory(from: start, byteCount: lead.count)
         }
