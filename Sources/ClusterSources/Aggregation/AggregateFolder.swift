@@ -44,7 +44,7 @@ struct AggregateFolder {
             folded = [try tree.fold(numbers[0].values, zero: 0) { simple.foldNumbers($0, $1) }]
         } else {
             let lanes = NumberLanes(properties.map(\.simple))
-            let points = NumberLanes.lanes(numbers.map(\.values))
+            let points = NumberLanes.lanes(numbers.map(\.values), threads: tree.threads)
             let all = try tree.fold(points, zero: .zero) { lanes.fold($0, $1) }
             folded = properties.indices.map { lane in all.map { $0[lane] } }
         }

@@ -21,12 +21,17 @@ struct NumberLanes {
     }
 
     /// Points' values side by side; lanes without a property have 0.
-    static func lanes(_ columns: [[Double]]) -> [Lanes] {
-        var lanes = [Lanes](repeating: .zero, count: columns.first?.count ?? 0)
-        for (lane, column) in columns.prefix(most).enumerated() {
-            for (place, number) in column.enumerated() { lanes[place][lane] = number }
+    static func lanes(_ columns: [[Double]], threads: Int) -> [Lanes] {
+        guard let first = columns.first else { return [] }
+        let (second, third, fourth) = (
+            columns.count > 1 ? columns[1] : first, columns.count > 2 ? columns[2] : first,
+            columns.count > 3 ? columns[3] : first
+        )
+        let used = Lanes(0, 1, 2, 3) .< Double(columns.count)
+        return ParallelArray.make(count: first.count, threads: threads) { place in
+            let lanes = Lanes(first[place], second[place], third[place], fourth[place])
+            return Lanes.zero.replacing(with: lanes, where: used)
         }
-        return lanes
     }
 
     /// Folds numbers of which some may be null, which not a number stands for: as `foldNumbers` does, lane by lane.

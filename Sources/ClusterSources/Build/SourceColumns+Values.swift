@@ -24,12 +24,14 @@ extension SourceColumns {
         _ filter: Expression, of store: FeatureStore, zoom: Double? = nil, threads: Int,
         _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt32] {
-        let rows = rows(nil, of: store, cancellation).rows
-        let shares = threads == 1 ? 1 : max(1, min(8 * threads, rows.count / Self.smallestShare))
+        let living = store.livingPlaces
+        let count = living?.count ?? store.count
+        let shares = threads == 1 ? 1 : max(1, min(8 * threads, count / Self.smallestShare))
         let passing = Mutex([[UInt32]](repeating: [], count: shares))
         DispatchQueue.concurrentPerform(iterations: shares) { share in
-            let part = rows[rows.count * share / shares..<rows.count * (share + 1) / shares]
-            let source = self.rows(Array(part), of: store, zoom: zoom, cancellation)
+            let places = count * share / shares..<count * (share + 1) / shares
+            let some = living.map { Array($0[places]) } ?? places.map { UInt32(truncatingIfNeeded: $0) }
+            let source = rows(some, of: store, zoom: zoom, cancellation)
             guard let some = filter.passing(source) else { return }
             passing.withLock { $0[share] = some }
         }

@@ -102,14 +102,19 @@ extension Expression {
     /// - Complexity: a few nanoseconds a row and comparison of a property with a literal.
     public func passing(_ source: RowSource) -> [UInt32]? {
         let program = program(source)
-        var passing: [UInt32] = []
-        for chunk in source.chunks {
-            if source.isCancelled() { return nil }
-            for (row, truth) in zip(chunk, program.truth(root, chunk)) where truth == Truth.yes {
-                passing.append(row)
+        var isCancelled = false
+        let passing = [UInt32](unsafeUninitializedCapacity: source.rows.count) { passing, count in
+            for chunk in source.chunks {
+                isCancelled = source.isCancelled()
+                if isCancelled { return }
+                // Whether a row passes is not to be guessed: each is written, and the next over it where it does not.
+                for (row, truth) in zip(chunk, program.truth(root, chunk)) {
+                    passing[count] = row
+                    count &+= truth == Truth.yes ? 1 : 0
+                }
             }
         }
-        return passing
+        return isCancelled ? nil : passing
     }
 
     /// The value for each row; not a number counts as null. Nil where that was cancelled.

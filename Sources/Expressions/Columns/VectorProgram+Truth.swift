@@ -91,25 +91,41 @@ extension VectorProgram {
         _ column: PropertyColumn, _ comparison: Comparison, _ number: Double, isStrict: Bool,
         _ rows: ArraySlice<UInt32>
     ) -> [UInt8] {
-        let numeric = PropertyColumn.Kind.number.rawValue
-        var outcome = [UInt8](repeating: 0, count: rows.count)
-        var isErring = false
         let other = isStrict ? Truth.error : comparison == .notEqual ? Truth.yes : Truth.no
-        column.kinds.withUnsafeBufferPointer { kinds in
-            column.numbers.withUnsafeBufferPointer { numbers in
-                for (place, row) in rows.enumerated() {
-                    let row = Int(row)
-                    guard kinds[row] == numeric else {
-                        outcome[place] = other
-                        isErring = isErring || isStrict
-                        continue
+        // The comparison is chosen once, not for each row.
+        let outcome =
+            switch comparison {
+            case .equal: outcomes(column, rows, other) { $0 == number }
+            case .notEqual: outcomes(column, rows, other) { $0 != number }
+            case .less: outcomes(column, rows, other) { $0 < number }
+            case .lessOrEqual: outcomes(column, rows, other) { $0 <= number }
+            case .greater: outcomes(column, rows, other) { $0 > number }
+            case .greaterOrEqual: outcomes(column, rows, other) { $0 >= number }
+            }
+        let isErring = isStrict && outcome.contains(Truth.error)
+        if isErring { noteMismatches(column, outcome, rows, expected: "number") }
+        return outcome
+    }
+
+    /// For each row whether its number fulfils a condition; `other` where it has none.
+    @inline(__always) private func outcomes(
+        _ column: PropertyColumn, _ rows: ArraySlice<UInt32>, _ other: UInt8, _ holds: (Double) -> Bool
+    ) -> [UInt8] {
+        let numeric = PropertyColumn.Kind.number.rawValue
+        return [UInt8](unsafeUninitializedCapacity: rows.count) { outcome, count in
+            column.kinds.withUnsafeBufferPointer { kinds in
+                column.numbers.withUnsafeBufferPointer { numbers in
+                    rows.withUnsafeBufferPointer { rows in
+                        for place in rows.indices {
+                            let row = Int(rows[place])
+                            let truth = holds(numbers[row]) ? Truth.yes : Truth.no
+                            outcome[place] = kinds[row] == numeric ? truth : other
+                        }
+                        count = rows.count
                     }
-                    outcome[place] = comparison.holds(numbers[row], number) ? Truth.yes : Truth.no
                 }
             }
         }
-        if isErring { noteMismatches(column, outcome, rows, expected: "number") }
-        return outcome
     }
 
     private func strings(
