@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
 
 /// Working changes into a whole, beside queries and further updates.
 ///
@@ -12,7 +11,7 @@ extension Source {
         let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 8))
         guard growth > max(most, compactionFloor) else { return }
         guard let base = beginCompaction() else { return }
-        DispatchQueue.global(qos: .utility).async { self.compact(base) }
+        BackgroundThread.run { self.compact(base) }
     }
 
     /// Works changes in at once; for tests.
