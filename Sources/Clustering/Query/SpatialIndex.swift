@@ -85,9 +85,11 @@ struct SpatialSlot<Scalar: Coordinate>: BitwiseCopyable, Sendable {
 /// All nodes of an index along a Z-order curve, with the levels at which each is alive, so that one set of
 /// coordinates serves every zoom.
 ///
+/// An object, so that a query takes hold of one thing and not of each column.
+///
 /// Invariant: the columns have the layout's sizes; every slot's node is one of the index; a bit
 /// past the last node is never set.
-struct SpatialIndex<Scalar: Coordinate>: Sendable {
+final class SpatialIndex<Scalar: Coordinate>: Sendable {
     let layout: SpatialLayout
     let slots: Column<SpatialSlot<Scalar>>
     /// By level, then word: which of the word's nodes are alive.
