@@ -85,11 +85,11 @@ struct NamedAggregate: Sendable {
     let key: [UInt8]
     let column: AggregateColumn
     /// Values of the clusters that updates made, whose ordinals come after those of `column`.
-    let made: AggregateColumn?
+    let made: LiveColumn?
     /// Whether clusters tell something of their own under this name, which wins.
     let isHidden: Bool
 
-    init(name: String, column: AggregateColumn, made: AggregateColumn? = nil) {
+    init(name: String, column: AggregateColumn, made: LiveColumn? = nil) {
         self.name = name
         self.column = column
         self.made = made
@@ -106,7 +106,7 @@ struct NamedAggregate: Sendable {
         guard let made, let place = column.placeBeyond(cluster) else {
             return column.write(cluster, of: index, into: &bytes)
         }
-        made.write(ClusterOrdinal(rawValue: place), of: index, into: &bytes)
+        made.write(Int(place), into: &bytes)
     }
 
     private static let builtIn: Set<String> = [

@@ -78,20 +78,22 @@ private struct LiveFold {
     /// The new clusters' values behind those of earlier updates; nil where one is null.
     func fold(
         _ property: ClusterProperty, _ aggregate: NamedAggregate, _ values: RowValues
-    ) -> AggregateColumn? {
+    ) -> LiveColumn? {
         switch (property.folding, aggregate.column) {
         case (.simple(let simple, _), .numbers(let base)):
-            var made: [Double] = []
+            var made = GrowingValues<Double>()
             if case .numbers(let earlier)? = aggregate.made { made = earlier }
+            let start = made.count
             fold(values.foldableNumbers, base, &made) { simple.foldNumbers($0, $1) }
-            return made.contains(where: \.isNaN) ? nil : .numbers(made)
+            return (start..<made.count).contains { made[$0].isNaN } ? nil : .numbers(made)
         case (.simple(let simple, _), .flags(let base)):
-            var made: [UInt8] = []
+            var made = GrowingValues<UInt8>()
             if case .flags(let earlier)? = aggregate.made { made = earlier }
+            let start = made.count
             fold(values.foldableFlags, base, &made) { simple.foldFlags($0, $1) }
-            return made.contains(2) ? nil : .flags(made)
+            return (start..<made.count).contains { made[$0] == 2 } ? nil : .flags(made)
         case (.mean, .means(let sums, let counts)):
-            var (madeSums, madeCounts): ([Double], [UInt32]) = ([], [])
+            var (madeSums, madeCounts) = (GrowingValues<Double>(), GrowingValues<UInt32>())
             if case .means(let earlierSums, let earlierCounts)? = aggregate.made {
                 (madeSums, madeCounts) = (earlierSums, earlierCounts)
             }
@@ -99,7 +101,7 @@ private struct LiveFold {
             fold(values.numberCounts, counts, &madeCounts) { $0 &+ $1 }
             return .means(sums: madeSums, counts: madeCounts)
         case (.count, .counts(let base)):
-            var made: [UInt32] = []
+            var made = GrowingValues<UInt32>()
             if case .counts(let earlier)? = aggregate.made { made = earlier }
             fold(values.presences, base, &made) { $0 &+ $1 }
             return .counts(made)
@@ -109,7 +111,8 @@ private struct LiveFold {
     }
 
     private func fold<Value>(
-        _ points: [Value], _ base: [Value], _ made: inout [Value], _ combine: (Value, Value) -> Value
+        _ points: [Value], _ base: [Value], _ made: inout GrowingValues<Value>,
+        _ combine: (Value, Value) -> Value
     ) {
         var start = 0
         for end in ends {
