@@ -2,12 +2,16 @@
 import Glibc
 
 /// Different strings, each once, numbered from 0 in the order in which they came.
+///
+/// The hash is seeded anew in every process: a sender cannot prepare collisions.
 struct StringPool: Sendable {
     private var bytes: [UInt8] = []
     /// Where each string starts, and where the last ends.
     private var starts: [Int] = [0]
     /// Codes plus one by hash, 0 where free; a power of two, at most half full.
     private var slots: [UInt32] = Array(repeating: 0, count: 16)
+    private let seed = Self.seedOfProcess
+    private static let seedOfProcess = UInt64.random(in: .min ... .max)
 
     var count: Int { starts.count - 1 }
 
@@ -45,7 +49,7 @@ struct StringPool: Sendable {
     }
 
     private func slot(of text: UnsafeRawBufferPointer) -> Int {
-        var slot = Int(truncatingIfNeeded: Self.hash(text)) & (slots.count - 1)
+        var slot = Int(truncatingIfNeeded: hash(text)) & (slots.count - 1)
         while slots[slot] != 0, !isSame(Int(slots[slot]) - 1, text) { slot = (slot + 1) & (slots.count - 1) }
         return slot
     }
@@ -64,7 +68,7 @@ struct StringPool: Sendable {
         slots = Array(repeating: 0, count: old.count * 2)
         for code in old where code != 0 {
             let (start, end) = (starts[Int(code) - 1], starts[Int(code)])
-            var place = bytes[start..<end].withUnsafeBytes { Int(truncatingIfNeeded: Self.hash($0)) }
+            var place = bytes[start..<end].withUnsafeBytes { Int(truncatingIfNeeded: hash($0)) }
             place &= slots.count - 1
             while slots[place] != 0 { place = (place + 1) & (slots.count - 1) }
             slots[place] = code
@@ -72,19 +76,19 @@ struct StringPool: Sendable {
     }
 
     /// By words; the last overlaps the one before it, and short strings are put together of two parts that overlap.
-    private static func hash(_ text: UnsafeRawBufferPointer) -> UInt64 {
+    private func hash(_ text: UnsafeRawBufferPointer) -> UInt64 {
         let count = text.count
-        guard let start = text.baseAddress, count > 0 else { return 0 }
+        guard let start = text.baseAddress, count > 0 else { return seed }
         func half(_ place: Int) -> UInt64 {
             UInt64(start.loadUnaligned(fromByteOffset: place, as: UInt32.self))
         }
         func byte(_ place: Int) -> UInt64 { UInt64(start.load(fromByteOffset: place, as: UInt8.self)) }
-        var hash = UInt64(truncatingIfNeeded: count)
+        var hash = seed ^ UInt64(truncatingIfNeeded: count)
         var last: UInt64
         if count >= 8 {
             var place = 0
             while place &+ 8 < count {
-                hash = mixed(hash ^ start.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+                hash = Self.mixed(hash ^ start.loadUnaligned(fromByteOffset: place, as: UInt64.self))
                 place &+= 8
             }
             last = start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
@@ -93,7 +97,7 @@ struct StringPool: Sendable {
         } else {
             last = byte(0) | byte(count / 2) &<< 8 | byte(count &- 1) &<< 16
         }
-        return mixed(hash ^ last)
+        return Self.mixed(hash ^ last)
     }
 
     /// Every bit of the outcome depends on every bit of the word.
