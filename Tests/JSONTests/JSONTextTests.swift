@@ -48,6 +48,28 @@ struct JSONTextTests {
         #expect(number(text) == nil)
     }
 
+    @Test("short texts are numbers by the grammar and what the C library reads, or none")
+    func shortTexts() throws {
+        let grammar = /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/
+        var random = SystemRandomNumberGenerator()
+        var numbers = 0
+        for round in 0..<60_000 {
+            // Mostly digits, so that not nearly all are bad.
+            let alphabet = Array(round % 2 == 0 ? "00123456789." : "0123456789.-+eE :/,")
+            let text = String(
+                (0..<Int.random(in: 1...9, using: &random)).map { _ in
+                    alphabet.randomElement(using: &random) ?? "0"
+                })
+            let isNumber = text.wholeMatch(of: grammar) != nil
+            let value = strtod(text, nil)
+            // Numbers have to be finite.
+            let expected = isNumber && value.isFinite ? value : nil
+            #expect(number(text)?.bitPattern == expected?.bitPattern, "\(text)")
+            numbers += isNumber ? 1 : 0
+        }
+        #expect(numbers > 10_000)
+    }
+
     @Test("members' strings of every length end where they end, with whatever in them")
     func strings() throws {
         for length in 0...40 {

@@ -54,11 +54,12 @@ struct SourceColumns: Sendable {
         }
     }
 
-    /// Rows for each thread: small stores are read by one.
+    /// Rows that one thread reads at a time: small stores are read by one. More parts would be shared out more
+    /// evenly, but different strings, where rows have such, are put together part by part.
     private static func parts(of count: Int) -> [Range<Int>] {
-        let threads = count < 20_000 ? 1 : 2
-        let size = (count + threads - 1) / threads
-        return (0..<threads).map { min(count, $0 * size)..<min(count, ($0 + 1) * size) }
+        let parts = count < 20_000 ? 1 : count < 100_000 ? 2 : 4
+        let size = (count + parts - 1) / parts
+        return (0..<parts).map { min(count, $0 * size)..<min(count, ($0 + 1) * size) }
     }
 
     /// Reads some rows; where that was cancelled not all.

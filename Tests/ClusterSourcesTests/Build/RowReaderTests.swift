@@ -37,6 +37,39 @@ import Testing
         ])
     }
 
+    @Test func valuesOfAllLengthsAndManners() throws {
+        var rows: [String] = []
+        for length in 0...40 {
+            let text = String(repeating: "x", count: length)
+            rows.append(#"{"name":"\#(text)","other":"\#(text)","a":\#(length)}"#)
+            rows.append(#"{"name":"\#(text)\"","other":"\\","a":-\#(length).5}"#)
+            rows.append(#"{"name":"\#(text),\"a\":7","other":{"a":8},"a":1\#(length)}"#)
+            rows.append(#"{"name" : "\#(text)" , "other":[{"a":9}] , "a":\#(length)e1 }"#)
+            rows.append("{\"name\":\"\(text)\",\n  \"other\": true,\n  \"a\":  \(length)\n}")
+        }
+        try compare(rows)
+        try compare(rows.sorted())
+    }
+
+    /// Each part numbers its strings and other values for itself.
+    @Test func partsAreOneColumn() {
+        let values: [JSONValue] = [
+            .string("a"), .number(1), .array([.number(1)]), .string("b"), .null, .string("c"), .bool(true),
+            .string("b"), .array([.number(2)]), .string(""), .string("a"),
+        ]
+        for middle in 0...values.count {
+            let cells = PropertyCells(count: values.count + 1)
+            let parts = [0..<middle, middle..<values.count].map { rows in
+                var writer = PropertyColumnWriter(filling: rows, of: cells)
+                for row in rows { writer.append(values[row]) }
+                return writer
+            }
+            let column = PropertyColumn(parts)
+            #expect(values.indices.map { column.value($0) } == values)
+            #expect(column.value(values.count) == nil, "not written")
+        }
+    }
+
     @Test func randomRows() throws {
         var state: UInt64 = 3
         func random(_ limit: Int) -> Int {
