@@ -21,7 +21,6 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
-        .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "CSimdjson", cxxSettings: optimizedCxx,
@@ -53,7 +52,7 @@ let package = Package(
         .executableTarget(
             name: "clusterctl",
             dependencies: [
-                "ClusterClient", "ClusterProtocol", "Compression", "JSON", "CommandLineOptions", "CEpoll",
+                "ClusterClient", "ClusterProtocol", "Compression", "JSON", "CommandLineOptions", "EventLoop",
             ]),
 
         .target(name: "TestSupport", dependencies: ["JSON", "Compression"], path: "Tests/TestSupport"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Glibc
+import ClusterClient
+import EventLoop
 
 /// What a load generator has measured.
 struct LoadResult {
@@ -18,31 +19,41 @@ struct LoadResult {
 ///
 /// It shares the machine with the server that it measures, so it does little: requests are copied as they were
 /// made before, answers are told by their heads and counted.
-struct LoadGenerator<Wire: LoadProtocol> {
-    private struct Connection {
-        let descriptor: Int32
+final class LoadGenerator<Wire: LoadProtocol> {
+    /// A connection and what is known of it.
+    private final class Peer {
+        var connection: Connection?
         var wire: Wire
         var outgoing: [UInt8] = []
-        var sent = 0
         var started: [UInt64]
         var isLost = false
-        /// Whether the system has no room for `outgoing`.
-        var isBlocked = false
 
-        mutating func request(_ slot: Int, _ now: UInt64) {
+        init(_ wire: Wire, depth: Int) {
+            self.wire = wire
+            started = [UInt64](repeating: 0, count: depth)
+        }
+
+        func request(_ slot: Int, _ now: UInt64) {
             wire.appendRequest(slot: slot, to: &outgoing)
             started[slot] = now
         }
+
+        func flush() {
+            guard let connection, !isLost, !outgoing.isEmpty else { return }
+            let written = outgoing.withUnsafeBytes { connection.tryWrite($0) }
+            if written < outgoing.count {
+                let rest = RequestsOnTheirWay(outgoing[written...])
+                connection.write(UnsafeRawBufferPointer(rest.bytes), keeping: rest)
+            }
+            outgoing.removeAll(keepingCapacity: true)
+        }
     }
 
-    private static var bufferSize: Int { 256 << 10 }
-
-    private var connections: [Connection] = []
+    private let loop: EventLoop
+    private let peers: [Peer]
     private var result = LoadResult()
     private var isMeasuring = false
     private var answered: [LoadAnswer] = []
-    private let buffer: UnsafeMutableRawBufferPointer
-    private let poll: SocketPoll
 
     /// Runs a load against a socket and returns what was measured after the warm-up.
     ///
@@ -52,67 +63,69 @@ struct LoadGenerator<Wire: LoadProtocol> {
     static func run(
         path: String, connections: Int, depth: Int, warmUp: Double, seconds: Double, wire: (Int) -> Wire
     ) throws -> LoadResult {
-        var generator = LoadGenerator(
-            buffer: .allocate(byteCount: bufferSize, alignment: 64), poll: try SocketPoll())
-        defer {
-            generator.buffer.deallocate()
-            for connection in generator.connections { close(connection.descriptor) }
-        }
-        for index in 0..<connections {
-            let descriptor = try LoadSocket.connect(to: path)
-            generator.connections.append(
-                Connection(
-                    descriptor: descriptor, wire: wire(index), started: [UInt64](repeating: 0, count: depth)))
-            try generator.poll.add(descriptor, number: index)
-        }
+        let loop = try EventLoop()
+        let generator = LoadGenerator(loop, (0..<connections).map { Peer(wire($0), depth: depth) })
+        defer { for peer in generator.peers { peer.connection?.close() } }
+        try generator.connect(path)
         generator.start(depth: depth)
         generator.pump(for: warmUp)
         generator.isMeasuring = true
         let began = LoadSocket.now()
         generator.pump(for: seconds)
         generator.result.seconds = Double(LoadSocket.now() - began) / 1e9
-        generator.result.lostConnections = generator.connections.count { $0.isLost }
+        generator.result.lostConnections = generator.peers.count { $0.isLost }
         return generator.result
     }
 
-    private init(buffer: UnsafeMutableRawBufferPointer, poll: SocketPoll) {
-        self.buffer = buffer
-        self.poll = poll
+    private init(_ loop: EventLoop, _ peers: [Peer]) {
+        self.loop = loop
+        self.peers = peers
     }
 
-    private mutating func start(depth: Int) {
-        let now = LoadSocket.now()
-        for index in connections.indices {
-            for slot in 0..<depth { connections[index].request(slot, now) }
-            flush(index)
-        }
-    }
-
-    private mutating func pump(for seconds: Double) {
-        let end = LoadSocket.now() + UInt64(seconds * 1e9)
-        while LoadSocket.now() < end, connections.contains(where: { !$0.isLost }) {
-            poll.wait(milliseconds: 100) { index in
-                read(index)
-                flush(index)
+    /// Returns when all are connected.
+    private func connect(_ path: String) throws {
+        var failure: EventLoopError?
+        for peer in peers {
+            Connection.connect(on: loop, path: path) { result in
+                switch result {
+                case .success(let connection): peer.connection = connection
+                case .failure(let error): failure = error
+                }
             }
         }
+        loop.run()
+        if let failure { throw FeatureInputError(name: path, number: failure.number) }
     }
 
-    private mutating func read(_ index: Int) {
-        switch LoadSocket.receive(connections[index].descriptor, into: buffer) {
-        case .wouldBlock: return
-        case .closed: lose(index)
-        case .bytes(let count):
-            let now = LoadSocket.now()
-            answered.removeAll(keepingCapacity: true)
-            connections[index].wire.receive(
-                UnsafeRawBufferPointer(rebasing: buffer[..<count]), into: &answered)
-            for answer in answered { take(answer, index, now) }
+    private func start(depth: Int) {
+        let now = LoadSocket.now()
+        for peer in peers {
+            peer.connection?.start(
+                onRead: { [unowned self] in read($0, peer) }, onWritten: {},
+                onEnd: { [unowned self] _ in lose(peer) })
+            for slot in 0..<depth { peer.request(slot, now) }
+            peer.flush()
         }
     }
 
-    private mutating func take(_ answer: LoadAnswer, _ index: Int, _ now: UInt64) {
-        guard connections[index].started.indices.contains(answer.slot) else {
+    /// Lets the loop run so long, or until no connection is left.
+    private func pump(for seconds: Double) {
+        guard peers.contains(where: { !$0.isLost }) else { return }
+        let end = Timer(on: loop, delay: UInt64(max(0, seconds) * 1000)) { [loop] in loop.stop() }
+        loop.run()
+        withExtendedLifetime(end) {}
+    }
+
+    private func read(_ bytes: UnsafeRawBufferPointer, _ peer: Peer) {
+        let now = LoadSocket.now()
+        answered.removeAll(keepingCapacity: true)
+        peer.wire.receive(bytes, into: &answered)
+        for answer in answered { take(answer, peer, now) }
+        peer.flush()
+    }
+
+    private func take(_ answer: LoadAnswer, _ peer: Peer, _ now: UInt64) {
+        guard peer.started.indices.contains(answer.slot) else {
             // An answer to none of our requests: an error of the whole connection.
             result.errors += 1
             return
@@ -121,33 +134,28 @@ struct LoadGenerator<Wire: LoadProtocol> {
             result.answers += 1
             result.bytes += answer.bytes
             if answer.isError { result.errors += 1 }
-            result.latency.record(nanoseconds: now &- connections[index].started[answer.slot])
+            result.latency.record(nanoseconds: now &- peer.started[answer.slot])
         }
-        connections[index].request(answer.slot, now)
+        peer.request(answer.slot, now)
     }
 
-    private mutating func flush(_ index: Int) {
-        while !connections[index].isLost, connections[index].sent < connections[index].outgoing.count {
-            let (descriptor, sent) = (connections[index].descriptor, connections[index].sent)
-            switch LoadSocket.send(descriptor, connections[index].outgoing, from: sent) {
-            case .bytes(let count): connections[index].sent += count
-            case .wouldBlock: return block(index, true)
-            case .closed: lose(index)
-            }
-        }
-        connections[index].outgoing.removeAll(keepingCapacity: true)
-        connections[index].sent = 0
-        block(index, false)
+    private func lose(_ peer: Peer) {
+        peer.isLost = true
+        peer.connection?.close()
+        if !peers.contains(where: { !$0.isLost }) { loop.stop() }
+    }
+}
+
+/// Bytes that the system had no room for yet.
+///
+/// Invariant: `bytes` is this object's own memory until it goes.
+private final class RequestsOnTheirWay {
+    let bytes: UnsafeMutableRawBufferPointer
+
+    init(_ requests: ArraySlice<UInt8>) {
+        bytes = .allocate(byteCount: requests.count, alignment: 1)
+        bytes.copyBytes(from: requests)
     }
 
-    private mutating func block(_ index: Int, _ isBlocked: Bool) {
-        guard connections[index].isBlocked != isBlocked, !connections[index].isLost else { return }
-        connections[index].isBlocked = isBlocked
-        poll.waitToWrite(isBlocked, connections[index].descriptor, number: index)
-    }
-
-    private mutating func lose(_ index: Int) {
-        connections[index].isLost = true
-        poll.remove(connections[index].descriptor)
-    }
+    deinit { bytes.deallocate() }
 }

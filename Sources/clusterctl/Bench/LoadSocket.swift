@@ -2,7 +2,7 @@
 import ClusterClient
 import Glibc
 
-/// The system calls of the load generator: Unix sockets that never block, and waiting for many of them.
+/// The system calls of loads that wait for sockets themselves: Unix sockets that never block, and waiting for many.
 enum LoadSocket {
     /// Connects; the socket does not block afterwards.
     static func connect(to path: String) throws -> Int32 {
@@ -35,15 +35,6 @@ enum LoadSocket {
         result(
             bytes.withUnsafeBytes {
                 Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            })
-    }
-
-    /// Sends what an array holds from a place on.
-    static func send(_ descriptor: Int32, _ bytes: [UInt8], from start: Int) -> Transfer {
-        result(
-            bytes.withUnsafeBytes {
-                let rest = UnsafeRawBufferPointer(rebasing: $0[start...])
-                return Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
             })
     }
 
