@@ -14,10 +14,10 @@ struct ClusterSums {
     /// By plan.
     let all: [Sum]
 
-    /// Below this many clusters for each thread it costs more than it saves.
+    /// Below this many clusters a share it costs more than it saves.
     private static let smallestShare = 64
 
-    /// - Parameter places: for each thread that there may be, places of points that are its own.
+    /// - Parameter places: for each share that there may be, places of points that are its own.
     init<Scalar: Coordinate>(
         _ outcome: LevelOutcome, _ state: OverlayState, _ places: [PointPlaces<Scalar>]
     ) {

@@ -8,8 +8,8 @@ struct IndexUpdater<Scalar: Coordinate> {
     private(set) var state: OverlayState
     private let spatial: SpatialIndex<Scalar>
     private let places: PointPlaces<Scalar>
-    /// For threads that look at nodes beforehand.
-    private let placesOfThreads: [PointPlaces<Scalar>]
+    /// For shares of work on several threads: more than there are threads, since one may be kept from working.
+    private let placesOfShares: [PointPlaces<Scalar>]
     /// Nodes that may still be looked at before building anew is the cheaper way.
     private var budget: Int
 
@@ -20,7 +20,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         self.state = state
         self.spatial = spatial
         places = PointPlaces(coordinates)
-        placesOfThreads = (0..<max(1, threads)).map { _ in PointPlaces(coordinates) }
+        placesOfShares = (0..<(threads > 1 ? 4 * threads : 1)).map { _ in PointPlaces(coordinates) }
         budget = 100_000 + state.pointCount
     }
 
@@ -49,7 +49,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         // Gone before the state is changed, which would be copied otherwise.
         var level = LevelUpdate(
             LevelView(state: state, spatial: spatial, places: places), zoom: zoom, departed: departed,
-            arrived: arrived, budget: budget, places: placesOfThreads)
+            arrived: arrived, budget: budget, places: placesOfShares)
         guard level.run() else { return nil }
         budget = level.budget
         return level.outcome()
@@ -106,7 +106,7 @@ struct IndexUpdater<Scalar: Coordinate> {
 
     /// Makes clusters of a zoom, and tells their keys.
     private mutating func make(_ outcome: LevelOutcome, _ zoom: Int) -> [NodeKey] {
-        let sums = ClusterSums(outcome, state, placesOfThreads)
+        let sums = ClusterSums(outcome, state, placesOfShares)
         var made: [NodeKey] = []
         made.reserveCapacity(outcome.plans.count)
         for (plan, sum) in zip(outcome.plans, sums.all) {

@@ -39,7 +39,7 @@ struct LevelUpdate<Scalar: Coordinate> {
     private var hearers: [LevelSearch<Scalar>.Hearer] = []
     private var neighbours: [LevelSearch<Scalar>.Neighbour] = []
 
-    /// - Parameter places: places of points of their own for threads that look at nodes beforehand.
+    /// - Parameter places: for each share of nodes looked at beforehand, places of points that are its own.
     init(
         _ view: LevelView<Scalar>, zoom: Int, departed: [Departure], arrived: [NodeKey], budget: Int,
         places: [PointPlaces<Scalar>]

@@ -13,7 +13,7 @@ struct PreparedLooks<Scalar: Coordinate> {
         var visited = 0
     }
 
-    /// What one thread found out.
+    /// What was found out of nodes that lie near each other.
     private struct Share {
         var looks: [Look] = []
         var claimants: [Search.Claimant] = []
@@ -26,14 +26,14 @@ struct PreparedLooks<Scalar: Coordinate> {
     private var starts: [Int] = []
     private var shares: [Share] = []
 
-    /// Below this many nodes for each thread it costs more than it saves.
+    /// Below this many nodes a share it costs more than it saves.
     private static var smallestShare: Int { 64 }
-    /// So many hearers are kept of a share's nodes together, and a quarter of them of one.
-    private static var mostHearers: Int { 1 << 15 }
+    /// So many hearers are kept of a share's nodes together, and as many of one at the most.
+    private static var mostHearers: Int { 1 << 13 }
 
     init() {}
 
-    /// - Parameter places: for each thread that there may be, places of points that are its own.
+    /// - Parameter places: for each share that there may be, places of points that are its own.
     init(_ keys: [NodeKey], _ search: Search, _ places: [PointPlaces<Scalar>]) {
         let count = min(places.count, keys.count / Self.smallestShare)
         guard count > 0 else { return }
@@ -75,7 +75,7 @@ struct PreparedLooks<Scalar: Coordinate> {
             if look.claimants.isEmpty, share.hearers.count < mostHearers {
                 let start = share.hearers.count
                 if let visited = search.findHearers(
-                    of: key, limit: mostHearers / 4, into: &share.hearers, &neighbours)
+                    of: key, limit: mostHearers, into: &share.hearers, &neighbours)
                 {
                     look.hearers = start..<share.hearers.count
                     look.visited = visited
