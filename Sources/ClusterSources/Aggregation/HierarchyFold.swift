@@ -22,7 +22,7 @@ struct HierarchyFold {
     func fold<Value: BitwiseCopyable & Sendable>(
         _ points: [Value], zero: Value, _ fold: (Value, Value) -> Value
     ) throws(SourceError) -> [Value] {
-        var values = [Value](repeating: zero, count: index.clusterCount)
+        var values = LargePages.array(repeating: zero, count: index.clusterCount)
         let levels = index.levels
         points.withUnsafeBufferPointer { points in
             values.withUnsafeMutableBufferPointer { values in

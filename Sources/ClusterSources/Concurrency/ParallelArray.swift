@@ -13,6 +13,7 @@ enum ParallelArray {
         count: Int, threads: Int, _ value: (Int) -> Value
     ) -> [Value] {
         [Value](unsafeUninitializedCapacity: count) { target, written in
+            LargePages.advise(target)
             withoutActuallyEscaping(value) { value in
                 let shares = max(1, min(threads, count / smallestShare))
                 let work = Work(target: target, value: value)
