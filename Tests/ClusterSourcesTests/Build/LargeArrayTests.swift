@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import ClusterSources
+
+@Suite("Large arrays")
+struct LargeArrayTests {
+    @Test("are filled to their ends, on large pages or not", arguments: [0, 1, 1000, 524_288, 1_000_003])
+    func repeating(count: Int) {
+        let array = LargePages.array(repeating: 7.5, count: count)
+        #expect(array.count == count && array.allSatisfy { $0 == 7.5 })
+    }
+
+    @Test(
+        "have each element from its place, however many threads make them",
+        arguments: [0, 1, 16_384, 700_001])
+    func parallel(count: Int) {
+        for threads in 1...3 {
+            let array = ParallelArray.make(count: count, threads: threads) { 3 * $0 }
+            #expect(array.count == count && array.enumerated().allSatisfy { $1 == 3 * $0 })
+        }
+    }
+}
