@@ -7,9 +7,18 @@ import Synchronization
 /// that are looked at overlap, and a cluster takes ten times as long to print as to copy. Safe from any thread.
 ///
 /// Memory is taken as answers ask for features, four times as much where it is full, until there is as much as is
-/// worth it; then all texts go, and the next ones come.
+/// worth it; then all texts go, and the next ones come. Where few of them were asked for again, that is only after a
+/// while: maps that are everywhere and never the same gain nothing by it.
 final class PrintedFeatures: Sendable {
-    private let texts = Mutex<PrintedTexts?>(nil)
+    private struct State {
+        var texts: PrintedTexts?
+        /// Whether keeping has rested since these texts became full.
+        var hasRested = false
+    }
+
+    private let state = Mutex(State())
+    /// How many features are still to be printed before texts are kept again.
+    private let rest = Atomic<Int>(0)
     /// The most bytes of texts; 0 where the view is too small for that to be worth it.
     let limit: Int
 
@@ -18,6 +27,8 @@ final class PrintedFeatures: Sendable {
     private static let fewestBytes = 1 << 16
     private static let mostBytes = 1 << 24
     private static let growth = 4
+    /// How many features are printed without being kept, for each that was kept in vain.
+    private static let restFactor = 4
 
     /// - Parameter indexBytes: the memory of the view's index; texts take half of that at the most.
     init(indexBytes: Int) {
@@ -26,8 +37,11 @@ final class PrintedFeatures: Sendable {
         self.limit = limit >= Self.fewestBytes ? limit : 0
     }
 
+    /// Whether texts are not kept at the moment.
+    var isResting: Bool { rest.load(ordering: .relaxed) > 0 }
+
     /// Bytes that are held.
-    var memoryBytes: Int { texts.withLock { $0?.memoryBytes ?? 0 } }
+    var memoryBytes: Int { state.withLock { $0.texts?.memoryBytes ?? 0 } }
 
     /// Writes a collection's features, and keeps what had to be printed.
     func write(
@@ -39,6 +53,8 @@ final class PrintedFeatures: Sendable {
         }
         // What was printed together lies together, and is copied together.
         var run = 0..<0
+        var printed = 0
+        let isResting = isResting
         for node in nodes {
             let place = texts.find(node)
             if !place.isEmpty {
@@ -55,24 +71,32 @@ final class PrintedFeatures: Sendable {
             try collection.beginFeature(&bytes, writer.cancellation)
             let start = bytes.count
             try writer.write(node, into: &bytes)
+            printed += 1
             // Past the limit of an answer what comes goes over what was.
-            guard bytes.count > start else { continue }
+            guard bytes.count > start, !isResting else { continue }
             let isKept = bytes.withUnsafeBytes {
                 texts.keep(UnsafeRawBufferPointer(rebasing: $0[start...]), of: node)
             }
             if !isKept, let larger = current(replacing: texts) { texts = larger }
         }
         collection.append(run, of: texts, to: &bytes)
+        texts.countFound(nodes.count - printed)
+        if isResting { rest.subtract(printed, ordering: .relaxed) }
     }
 
-    /// The texts of now; new ones where there are none, or still those that are full.
+    /// The texts of now; new ones where there are none, or still those that are full. Nil where none are to be kept.
     private func current(replacing full: PrintedTexts?) -> PrintedTexts? {
         guard limit > 0 else { return nil }
-        return texts.withLock { texts in
-            if let texts, texts !== full { return texts }
+        return state.withLock { state in
+            if let texts = state.texts, texts !== full { return texts }
+            if let full, isResting || !state.hasRested && full.capacity == limit && !full.hasPaid {
+                if !isResting { rest.store(Self.restFactor * full.keptCount, ordering: .relaxed) }
+                state.hasRested = true
+                return nil
+            }
             let capacity = full.map { min(limit, $0.capacity * Self.growth) } ?? Self.fewestBytes
             let new = PrintedTexts(capacity: capacity)
-            texts = new
+            state = State(texts: new)
             return new
         }
     }

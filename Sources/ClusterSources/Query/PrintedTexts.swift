@@ -17,6 +17,9 @@ final class PrintedTexts: @unchecked Sendable {
     private let setMask: Int
     let capacity: Int
     private let used = Atomic<Int>(0)
+    /// How many texts were kept, and how often kept ones were asked for again.
+    private let kept = Atomic<Int>(0)
+    private let found = Atomic<Int>(0)
 
     /// Entries that a node may have, side by side.
     private static let ways = 2
@@ -67,6 +70,14 @@ final class PrintedTexts: @unchecked Sendable {
         return 0..<0
     }
 
+    /// Tells that so many texts were found.
+    func countFound(_ count: Int) { found.add(count, ordering: .relaxed) }
+
+    /// How many texts are here.
+    var keptCount: Int { kept.load(ordering: .relaxed) }
+    /// Whether texts were asked for again as often as others were kept: else keeping costs more than it saves.
+    var hasPaid: Bool { found.load(ordering: .relaxed) >= keptCount }
+
     /// Writes texts that lie behind each other.
     @inline(__always) func write(_ range: Range<Int>, into bytes: inout ByteWriter) {
         bytes.append(
@@ -86,6 +97,7 @@ final class PrintedTexts: @unchecked Sendable {
         guard start <= capacity - length else { return false }
         texts.storeBytes(of: UInt8(ascii: ","), toByteOffset: start, as: UInt8.self)
         (texts + start + 1).copyMemory(from: source, byteCount: text.count)
+        kept.add(1, ordering: .relaxed)
         let (set, tag) = place(of: node)
         let isTaken = entries[set].load(ordering: .relaxed) != 0
         let way = isTaken && entries[set + 1].load(ordering: .relaxed) == 0 ? 1 : 0

@@ -152,6 +152,41 @@ import Testing
         try compare(test, seed: 1)
     }
 
+    @Test func keepingRestsWhereItHasNotPaidAndGoesOnAfterwards() throws {
+        let test = try source(points: 20_000)
+        let printed = test.source.revision.view.printed
+        var (rests, isResting) = (0, false)
+        // All there is, piece by piece, so that nothing is asked for again until all was there.
+        for turn in 0..<40 {
+            for row in 0..<16 {
+                let (west, south) = (Double(turn % 8) * 45 - 180, Double(row) * 10 - 80)
+                let query = ClustersQuery(
+                    box: Box(west: west, south: south, east: west + 44.9, north: south + 9.9), zoom: 20,
+                    limit: 500)
+                #expect(try test.clusters(query).text == self.printed(query, test))
+                if printed.isResting != isResting {
+                    isResting.toggle()
+                    rests += isResting ? 1 : 0
+                }
+            }
+        }
+        #expect(rests > 1)
+    }
+
+    @Test func keepingGoesOnWhereItPays() throws {
+        let test = try source(points: 20_000)
+        for _ in 0..<3 {
+            for column in 0..<8 {
+                for _ in 0..<10 {
+                    let west = Double(column) * 45 - 180
+                    _ = try test.clusters(
+                        ClustersQuery(box: Box(west: west, south: 0, east: west + 44, north: 20), zoom: 20))
+                }
+                #expect(!test.source.revision.view.printed.isResting)
+            }
+        }
+    }
+
     @Test func whatAnAnswerLeavesOutIsNotKept() throws {
         let test = try source(points: 20_000)
         var query = ClustersQuery(box: .world, zoom: 1, limit: 300)
