@@ -53,7 +53,9 @@ extension Limits {
             "shutdownGraceMs", \.shutdownGraceMs, from: 0,
             "How long calls in flight may go on when the daemon ends, in milliseconds."),
         live("messagesPerTurn", \.messagesPerTurn, "Messages of one connection before the others' turn."),
-        fixed("filterCacheBytes", \.filterCacheBytes, from: 0, "Bytes of indexes of filtered features."),
+        fixed(
+            "filterCacheBytes", \.filterCacheBytes, from: 0,
+            "Bytes of indexes of filtered features, and of the properties that filters read."),
         fixed("loopThreads", \.loopThreads, "Threads that take messages in and answer short calls."),
         fixed("buildThreads", \.buildThreads, "Threads that one build uses."),
         fixed("queryThreads", \.queryThreads, "Long queries at once."),

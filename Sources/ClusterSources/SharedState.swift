@@ -5,7 +5,7 @@ import Synchronization
 /// What the sources of one registry share.
 final class SharedState: Sendable {
     let limits: SourceLimits
-    let filteredViews: FilteredViewCache
+    let filters: FilterCache
     /// How often a hull was kept when asked for.
     let hullUses = OutcomeCounts()
     let memory: MemoryBudget
@@ -27,7 +27,7 @@ final class SharedState: Sendable {
         self.report = report
         self.limits = limits
         memory = MemoryBudget(limits.memory)
-        filteredViews = FilteredViewCache(budget: limits.filterCacheBytes)
+        filters = FilterCache(budget: limits.filterCacheBytes)
     }
 
     /// A number above all before.

@@ -167,7 +167,11 @@ public final class Source: Sendable {
     ) throws(SourceError) {
         let isRetired = state.withLock { state in
             guard !state.isRetired else { return true }
-            shared.filteredViews.forget(revision: state.revision.number)
+            let old = state.revision
+            shared.filters.forget(revision: old.number)
+            if old.store.lineage != revision.store.lineage {
+                shared.filters.forget(lineage: old.store.lineage)
+            }
             state.revision = revision
             if let places {
                 state.updatesMeanwhile?.append(places)
@@ -261,7 +265,8 @@ public final class Source: Sendable {
     func retire() {
         state.withLock { state in
             state.isRetired = true
-            shared.filteredViews.forget(revision: state.revision.number)
+            shared.filters.forget(revision: state.revision.number)
+            shared.filters.forget(lineage: state.revision.store.lineage)
         }
         observers.tell()
     }

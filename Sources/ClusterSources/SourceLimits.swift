@@ -2,7 +2,7 @@
 
 /// What the sources together may take. The server fills it from its own table of limits.
 public struct SourceLimits: Sendable {
-    /// Bytes that indexes of filtered features may hold, over all sources.
+    /// Bytes that indexes of filtered features, and the columns that filters read, may hold, over all sources.
     public var filterCacheBytes: Int
     /// Threads that one build may use.
     public var buildThreads: Int

@@ -130,6 +130,6 @@ public final class SourceRegistry: Sendable {
         return (counts.yes, counts.no)
     }
 
-    /// Bytes that the cached indexes of filtered features hold, over all sources.
-    public var filterCacheBytes: Int { shared.filteredViews.bytes }
+    /// Bytes that the cached indexes of filtered features, and the columns that filters read, hold, over all sources.
+    public var filterCacheBytes: Int { shared.filters.bytes }
 }

@@ -90,6 +90,12 @@ extension FeatureStore {
     /// Whether a place's feature was taken away.
     public func isGone(_ index: Int) -> Bool { changes?.place(of: index)?.store == .max }
 
+    /// The store without changes whose lineage this is.
+    public var plainBase: FeatureStore { changes?.base ?? self }
+
+    /// The places whose features are others than in `plainBase`, or gone, or come later; ascending.
+    public var changedPlaces: [UInt32] { changes?.places.keys.sorted() ?? [] }
+
     /// How many features are others than the plain store below has, or are gone.
     public var changeCount: Int { changes?.places.count ?? 0 }
 

@@ -186,6 +186,9 @@ struct PressureTests {
         let filters = try stats()["caches"]?["filters"]
         #expect(filters?["hits"] == 2 && filters?["misses"] == 1)
         #expect(filters?["bytes"]?.number ?? 0 > 0)
+        let columns = try stats()["caches"]?["columns"]
+        #expect(columns?["hits"] == 0 && columns?["misses"] == 1)
+        #expect(columns?["bytes"]?.number ?? 0 > 0)
         // Clusters so large that their hulls are worth keeping.
         _ = try client.call("SourceService/CreateSource", ["source": "t", "options": ["radius": 500]])
         _ = try client.importFeatures("t", Self.features, batch: 2000)

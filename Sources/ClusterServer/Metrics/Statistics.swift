@@ -7,7 +7,7 @@ import JSON
 struct Statistics {
     let counters: Metrics.Counters
     let sources: [ServerService.SourceStatistics]
-    let caches: (filters: CacheStatistics, hulls: CacheStatistics)
+    let caches: (filters: CacheStatistics, columns: CacheStatistics, hulls: CacheStatistics)
     /// Updates of single features that only looked at what they changed, and those that clustered anew.
     let updates: (followed: Int, rebuilt: Int)
     let uptimeSeconds: Double
@@ -38,7 +38,10 @@ struct Statistics {
             "updates": [
                 "followed": .number(Double(updates.followed)), "rebuilt": .number(Double(updates.rebuilt)),
             ],
-            "caches": ["filters": Self.json(caches.filters), "hulls": Self.json(caches.hulls)],
+            "caches": [
+                "filters": Self.json(caches.filters), "columns": Self.json(caches.columns),
+                "hulls": Self.json(caches.hulls),
+            ],
             "methods": .object(JSONObject(methods.map { ($0.name, Self.json($0.method)) })),
             "sources": .array(sources.map(Self.json)),
         ]
@@ -125,17 +128,22 @@ struct Statistics {
             "clusterd_cache_hits_total", "counter", "What was kept and asked for again, by cache.",
             [
                 ("cache=\"filters\"", Double(caches.filters.hits)),
+                ("cache=\"columns\"", Double(caches.columns.hits)),
                 ("cache=\"hulls\"", Double(caches.hulls.hits)),
             ])
         family(
             "clusterd_cache_misses_total", "counter", "What had to be made first, by cache.",
             [
                 ("cache=\"filters\"", Double(caches.filters.misses)),
+                ("cache=\"columns\"", Double(caches.columns.misses)),
                 ("cache=\"hulls\"", Double(caches.hulls.misses)),
             ])
         family(
             "clusterd_cache_bytes", "gauge", "What is kept, by cache.",
-            [("cache=\"filters\"", Double(caches.filters.bytes ?? 0))])
+            [
+                ("cache=\"filters\"", Double(caches.filters.bytes ?? 0)),
+                ("cache=\"columns\"", Double(caches.columns.bytes ?? 0)),
+            ])
         family(
             "clusterd_protocol_errors_total", "counter", "Messages and streams that could not be read.",
             [("", Double(counters.protocolErrors))])

@@ -16,7 +16,10 @@ public struct ServerService: Sendable {
     /// The sources' descriptions in short, for `GetStats`.
     private let sources: @Sendable () -> [SourceStatistics]
     private let updates: @Sendable () -> (followed: Int, rebuilt: Int)
-    private let caches: @Sendable () -> (filters: CacheStatistics, hulls: CacheStatistics)
+    private let caches:
+        @Sendable () -> (
+            filters: CacheStatistics, columns: CacheStatistics, hulls: CacheStatistics
+        )
 
     /// What `GetStats` tells of a source.
     public struct SourceStatistics: Sendable {
@@ -36,7 +39,10 @@ public struct ServerService: Sendable {
     public init(
         limits: @escaping @Sendable () -> Limits, metrics: Metrics, isServing: @escaping @Sendable () -> Bool,
         sources: @escaping @Sendable () -> [SourceStatistics],
-        caches: @escaping @Sendable () -> (filters: CacheStatistics, hulls: CacheStatistics),
+        caches:
+            @escaping @Sendable () -> (
+                filters: CacheStatistics, columns: CacheStatistics, hulls: CacheStatistics
+            ),
         updates: @escaping @Sendable () -> (followed: Int, rebuilt: Int)
     ) {
         self.limits = limits

@@ -17,15 +17,28 @@ struct SourceColumns: Sendable {
         try read(names, of: store, cancellation)
     }
 
+    /// Columns of some of a store's features, whose rows are numbered anew in this order.
+    init(
+        _ store: FeatureStore, places: [UInt32], reading names: Set<String>, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        columns = FeatureColumns(count: places.count)
+        let names = names.sorted()
+        let cells = names.map { _ in PropertyCells(count: places.count) }
+        let reader = RowReader(names, cells, rows: places.indices)
+        for place in places { store.withProperties(Int(place)) { reader.read($0) } }
+        try cancellation.stopIfCancelled()
+        for (name, part) in zip(names, reader.finish()) { columns.add(name, PropertyColumn([part])) }
+    }
+
     var memoryBytes: Int { columns.memoryBytes }
 
-    /// These columns and those that are missing of `names`.
-    func including(
-        _ names: Set<String>, of store: FeatureStore, _ cancellation: Cancellation
-    ) throws(SourceError) -> SourceColumns {
-        var more = self
-        try more.read(names, of: store, cancellation)
-        return more
+    func has(_ name: String) -> Bool { columns.column(name) != nil }
+
+    /// These columns and others of the same rows.
+    func adding(_ more: [String: PropertyColumn]) -> SourceColumns {
+        var all = self
+        for (name, column) in more { all.columns.add(name, column) }
+        return all
     }
 
     private mutating func read(

@@ -9,7 +9,7 @@ extension Revision {
     public func readyView(_ filter: QueryFilter?, zoom: Double?) -> View? {
         guard let filter else { return view }
         guard !filter.mentionsZoom || zoom != nil else { return nil }
-        return shared.filteredViews.ready(key(filter, zoom))
+        return shared.filters.ready(key(filter, zoom))
     }
 
     /// The view of the features that pass a filter, built where it is not at hand. Blocks: only for threads
@@ -24,7 +24,7 @@ extension Revision {
             throw .invalidParameter(
                 path: "filter", message: "may not depend on the zoom where the call has none")
         }
-        return try shared.filteredViews.view(key(filter, zoom), cancellation) {
+        return try shared.filters.view(key(filter, zoom), cancellation) {
             () throws(SourceError) -> View in
             try build(filter, zoom: level(zoom), cancellation)
         }
@@ -34,8 +34,8 @@ extension Revision {
         _ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation
     ) throws(SourceError) -> View {
         let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
-        let columns = try columns.including(
-            expression.propertyNames.union(options.propertyNames), of: store, cancellation)
+        let columns = try KeptColumns(cache: shared.filters, store: store).columns(
+            reading: expression.propertyNames.union(options.propertyNames), beside: columns, cancellation)
         let passing = try columns.passing(
             expression, of: store, zoom: zoom, threads: shared.limits.buildThreads, cancellation)
         if passing.count == pointCount { return view }
@@ -45,9 +45,9 @@ extension Revision {
         return try maker.make(members: passing, of: view)
     }
 
-    private func key(_ filter: QueryFilter, _ zoom: Double?) -> FilteredViewCache.Key {
+    private func key(_ filter: QueryFilter, _ zoom: Double?) -> FilterCache.ViewKey {
         let level = filter.mentionsZoom ? level(zoom).map { Int8(clamping: Int($0)) } : nil
-        return FilteredViewCache.Key(revision: number, filter: filter.text, zoom: level)
+        return FilterCache.ViewKey(revision: number, filter: filter.text, zoom: level)
     }
 
     /// The zoom that a filter sees: the one whose clusters answer.

@@ -8,12 +8,11 @@ public struct CacheStatistics: Sendable, Equatable {
 }
 
 extension SourceRegistry {
-    /// The indexes of filtered features, and how large clusters' hulls were found.
-    public var caches: (filters: CacheStatistics, hulls: CacheStatistics) {
-        let filters = shared.filteredViews.uses
+    /// The indexes of filtered features, the columns that filters read, and how large clusters' hulls were found.
+    public var caches: (filters: CacheStatistics, columns: CacheStatistics, hulls: CacheStatistics) {
         let hulls = shared.hullUses.counts
         return (
-            CacheStatistics(hits: filters.hits, misses: filters.misses, bytes: shared.filteredViews.bytes),
+            shared.filters.viewStatistics, shared.filters.columnStatistics,
             CacheStatistics(hits: hulls.yes, misses: hulls.no, bytes: nil)
         )
     }

@@ -22,6 +22,24 @@ public final class PropertyCells: @unchecked Sendable {
         self.numbers = numbers.bindMemory(to: Double.self, capacity: count)
     }
 
+    /// Copies a column's rows, as far as there is room; only where nobody else has these cells yet.
+    func fill(from column: PropertyColumn) {
+        let most = min(count, column.count)
+        column.kinds.withUnsafeBufferPointer { old in
+            if let old = old.baseAddress { kinds.update(from: old, count: most) }
+        }
+        column.numbers.withUnsafeBufferPointer { old in
+            if let old = old.baseAddress { numbers.update(from: old, count: most) }
+        }
+    }
+
+    /// Writes a row; only where nobody else has these cells yet.
+    func set(_ row: Int, _ kind: UInt8, _ number: Double) {
+        precondition(row >= 0 && row < count, "there is no such row")
+        kinds[row] = kind
+        numbers[row] = number
+    }
+
     deinit {
         free(kinds)
         free(numbers)

@@ -33,6 +33,41 @@ public final class PropertyColumn: Sendable {
         self.others = others
     }
 
+    private init(_ cells: PropertyCells, _ strings: StringPool, _ others: [JSONValue]) {
+        kinds = cells.kindValues
+        numbers = cells.numberValues
+        self.strings = strings
+        self.others = others
+    }
+
+    /// The column with other values in some rows.
+    ///
+    /// - Parameters:
+    ///   - rows: the rows, below `count`; the rest is left out.
+    ///   - values: what they have, in the same order.
+    ///   - count: how many rows it has; of those that come in addition, what `rows` does not name is missing.
+    /// - Complexity: O(all rows), a copy.
+    public func changing(_ rows: [UInt32], to values: PropertyColumn, count: Int) -> PropertyColumn {
+        let cells = PropertyCells(count: count)
+        cells.fill(from: self)
+        var strings = strings
+        var others = others
+        for (place, row) in rows.prefix(values.count).enumerated() where Int(row) < count {
+            var number = values.numbers[place]
+            switch Kind(rawValue: values.kinds[place]) {
+            case .string:
+                let code = values.strings.withText(Int(number)) { strings.code(adding: $0) }
+                number = Double(code)
+            case .other:
+                others.append(values.others[Int(number)])
+                number = Double(others.count - 1)
+            default: break
+            }
+            cells.set(Int(row), values.kinds[place], number)
+        }
+        return PropertyColumn(cells, strings, others)
+    }
+
     public var count: Int { kinds.count }
 
     public var memoryBytes: Int {

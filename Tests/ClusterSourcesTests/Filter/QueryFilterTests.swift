@@ -40,7 +40,7 @@ import Testing
         let view = try revision.view(filter, zoom: 0, .never)
         #expect(revision.readyView(filter, zoom: 5) === view)
         #expect(try revision.view(filter, zoom: nil, .never) === view)
-        #expect(test.registry.filterCacheBytes == view.memoryBytes)
+        #expect(test.registry.caches.filters.bytes == view.memoryBytes)
     }
 
     @Test func aNewRevisionHasNewViews() throws {
@@ -70,10 +70,10 @@ import Testing
     }
 
     @Test func viewsOfTheLeastRecentUseGo() throws {
-        let cache = FilteredViewCache(budget: 1)
+        let cache = FilterCache(budget: 1)
         let test = try TestSource()
         let view = test.source.revision.view
-        let keys = (1...2).map { FilteredViewCache.Key(revision: $0, filter: [], zoom: nil) }
+        let keys = (1...2).map { FilterCache.ViewKey(revision: $0, filter: [], zoom: nil) }
         for key in keys { _ = try cache.view(key, .never) { view } }
         #expect(cache.ready(keys[0]) == nil)
         #expect(cache.ready(keys[1]) != nil)
