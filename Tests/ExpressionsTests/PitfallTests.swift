@@ -25,6 +25,14 @@ import Testing
             (#"["to-number"," 1 "]"#, "1"), (#"["to-number","0x10"]"#, "16"), (#"["to-number",""]"#, "0"),
             (#"["to-number",null,7]"#, "0"), (#"["to-number","inf",7]"#, "7"),
             (#"["to-number","nan",7]"#, "7"),
+            // A whole number of more bits than fit is rounded once, not digit by digit.
+            (#"["to-number","0x169f86b16399e88b0"]"#, "26082714985116373000"),
+            (#"["to-number","0o1624603734225515372156"]"#, "16514838117240666000"),
+            (
+                #"["to-number","0b110100000111110000001010011111010010011001100011010001101110110"]"#,
+                "7511446994816181000"
+            ),
+            (#"["index-of",6,["literal",[5,6]],-0.5]"#, "1"),
             (#"["to-boolean",""]"#, "false"), (#"["to-boolean","0"]"#, "true"),
             (#"["to-boolean",["literal",[]]]"#, "true"),
             (#"["length","a😀é"]"#, "3"), (#"["slice","a😀b",1,2]"#, #""😀""#),

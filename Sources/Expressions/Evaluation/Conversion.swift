@@ -75,7 +75,7 @@ enum Conversion {
         while let last = scalars.last, isSpace(last) { scalars.removeLast() }
         let trimmed = String(scalars)
         if trimmed.isEmpty { return 0 }
-        if let radix = radix(trimmed) { return integer(trimmed.dropFirst(2), radix: radix) }
+        if let bits = bitsOfDigit(trimmed) { return integer(trimmed.dropFirst(2), bitsOfDigit: bits) }
         switch trimmed {
         case "Infinity", "+Infinity": return .infinity
         case "-Infinity": return -.infinity
@@ -83,23 +83,29 @@ enum Conversion {
         }
     }
 
-    private static func radix(_ text: String) -> Double? {
+    private static func bitsOfDigit(_ text: String) -> Int? {
         switch text.prefix(2) {
-        case "0x", "0X": 16
-        case "0o", "0O": 8
-        case "0b", "0B": 2
+        case "0x", "0X": 4
+        case "0o", "0O": 3
+        case "0b", "0B": 1
         default: nil
         }
     }
 
-    private static func integer(_ digits: Substring, radix: Double) -> Double {
+    /// The whole number, rounded once: what no longer fits sets the lowest bit, which is below those that count.
+    private static func integer(_ digits: Substring, bitsOfDigit bits: Int) -> Double {
         guard !digits.isEmpty else { return .nan }
-        var number = 0.0
+        var (significand, exponent) = (UInt64(0), 0)
         for digit in digits {
-            guard digit.isASCII, let value = digit.hexDigitValue, Double(value) < radix else { return .nan }
-            number = number * radix + Double(value)
+            guard digit.isASCII, let value = digit.hexDigitValue, value >> bits == 0 else { return .nan }
+            if significand >> 59 == 0 {
+                significand = significand << bits | UInt64(value)
+            } else {
+                exponent += bits
+                if value != 0 { significand |= 1 }
+            }
         }
-        return number
+        return Double(sign: .plus, exponent: exponent, significand: Double(significand))
     }
 
     /// Whether the text is a decimal literal: digits with a point and an exponent, and no words.

@@ -113,13 +113,13 @@ extension EvaluationContext {
         let haystack = try evaluate(arguments[1])
         try check(needle: needle)
         var start = arguments.count > 2 ? try number(arguments[2]) : 0
-        if start.isNaN { start = 0 }
+        start = start.isNaN ? 0 : start.rounded(.towardZero)
         switch haystack {
         case .array(let items):
             // A negative start counts from the end.
-            let first = start < 0 ? max(0, Double(items.count) + start.rounded(.towardZero)) : start
+            let first = start < 0 ? max(0, Double(items.count) + start) : start
             let place = items.indices.first {
-                Double($0) >= first.rounded(.down) && Self.isSame(items[$0], needle)
+                Double($0) >= first && Self.isSame(items[$0], needle)
             }
             return .number(Double(place ?? -1))
         case .string(let text):
@@ -132,7 +132,7 @@ extension EvaluationContext {
     /// The place in code points; where the search starts is counted in UTF-16, as in JavaScript.
     private static func index(of needle: String, in text: String, from start: Double) -> Int {
         let (units, mark) = (Array(text.utf16), Array(needle.utf16))
-        let first = Int(max(0, min(start.rounded(.towardZero), Double(units.count))))
+        let first = Int(max(0, min(start, Double(units.count))))
         guard mark.count <= units.count else { return -1 }
         var place = first
         while place + mark.count <= units.count {
