@@ -20,6 +20,8 @@ public final class Revision: Sendable {
     let shared: SharedState
     /// Made when first asked for.
     private let identifiers: Mutex<IdentifierIndex?>
+    /// Held by who makes it.
+    private let making = Mutex(())
 
     init(
         number: UInt64, options: SourceOptions, store: FeatureStore, columns: SourceColumns, view: View,
@@ -62,10 +64,18 @@ public final class Revision: Sendable {
     /// The features by id, made where it is not there yet: some 30 ms for a million.
     func identifierIndex(_ cancellation: Cancellation) throws(SourceError) -> IdentifierIndex {
         if let index = identifiers.withLock({ $0 }) { return index }
-        // Two callers at once may both make it; they come out equal.
-        let index = try IdentifierIndex(store, threads: shared.limits.buildThreads, cancellation)
-        identifiers.withLock { $0 = index }
-        return index
+        // Who comes second waits, which takes less long than both making it.
+        return try making.withLock { _ throws(SourceError) -> IdentifierIndex in
+            if let index = identifiers.withLock({ $0 }) { return index }
+            let index = try IdentifierIndex(store, threads: shared.limits.buildThreads, cancellation)
+            identifiers.withLock { $0 = index }
+            return index
+        }
+    }
+
+    /// The same of the features without gaps, where this has it.
+    var gatheredIdentifiers: IdentifierIndex? {
+        identifiers.withLock { $0 }?.gathered(from: store)
     }
 
     /// Makes the above beside whatever else is done, lest the first update or location has to wait for it; not

@@ -28,8 +28,12 @@ struct RevisionMaker {
 
     /// Clusters features that all passed `screen` with the same options.
     ///
-    /// - Parameter counted: a store that the memory budget counts already, by an import's claim or a source.
-    func make(_ store: FeatureStore, counted: FeatureStore? = nil) throws(SourceError) -> Revision {
+    /// - Parameters:
+    ///   - counted: a store that the memory budget counts already, by an import's claim or a source.
+    ///   - identifiers: the features by id, where that is known.
+    func make(
+        _ store: FeatureStore, counted: FeatureStore? = nil, identifiers: IdentifierIndex? = nil
+    ) throws(SourceError) -> Revision {
         let claim = shared.memory.claim(for: owner)
         let bytes = (store === counted ? 0 : store.memoryBytes) + store.count * Self.bytesOfPoint
         try claim.grow(to: bytes)
@@ -44,7 +48,7 @@ struct RevisionMaker {
         let duration = ContinuousClock.now - start
         return Revision(
             number: shared.nextRevision(), options: options, store: store, columns: columns, view: view,
-            buildMilliseconds: duration / .milliseconds(1), shared: shared)
+            buildMilliseconds: duration / .milliseconds(1), identifiers: identifiers, shared: shared)
     }
 
     /// Tells which features are loaded: those that pass the source's filter. Of these, one whose weight is

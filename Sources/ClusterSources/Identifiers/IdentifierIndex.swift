@@ -21,6 +21,10 @@ struct IdentifierIndex: Sendable {
         self.entries = entries
     }
 
+    private init(sorted entries: [UInt64]) {
+        self.entries = entries
+    }
+
     var memoryBytes: Int { entries.count * MemoryLayout<UInt64>.stride + added.count * 64 }
 
     /// The same with a feature whose place is greater than all others'.
@@ -45,6 +49,42 @@ struct IdentifierIndex: Sendable {
         }
         guard let later = added[identifier] else { return found }
         return found + later.filter { store.featureIdentifier($0) == identifier }
+    }
+
+    /// The index of a store's `plain()`, without reading ids again.
+    ///
+    /// - Parameter store: the store that this is the index of.
+    /// - Complexity: O(features), some milliseconds for a million.
+    func gathered(from store: FeatureStore) -> IdentifierIndex {
+        let numbers = store.livingPlaces.map { living in
+            var numbers = [UInt32](repeating: .max, count: store.count)
+            for (number, place) in living.enumerated() {
+                numbers[Int(place)] = UInt32(truncatingIfNeeded: number)
+            }
+            return numbers
+        }
+        func renumbered(_ entry: UInt64) -> UInt64? {
+            guard let numbers else { return entry }
+            let number = numbers[Int(UInt32(truncatingIfNeeded: entry))]
+            return number == .max ? nil : Self.prefix(entry) | UInt64(number)
+        }
+        let later = added.flatMap { identifier, places in
+            let prefix = Self.prefix(identifier.stableHash)
+            return places.compactMap { renumbered(prefix | UInt64(UInt32(truncatingIfNeeded: $0))) }
+        }.sorted()
+        var gathered: [UInt64] = []
+        gathered.reserveCapacity(entries.count + later.count)
+        var next = 0
+        for entry in entries {
+            guard let entry = renumbered(entry) else { continue }
+            while next < later.count, later[next] < entry {
+                gathered.append(later[next])
+                next += 1
+            }
+            gathered.append(entry)
+        }
+        gathered += later[next...]
+        return IdentifierIndex(sorted: gathered)
     }
 
     static func prefix(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }

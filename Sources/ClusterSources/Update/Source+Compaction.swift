@@ -37,7 +37,7 @@ extension Source {
             let maker = RevisionMaker(
                 options: base.options, shared: shared, owner: owner,
                 threads: max(1, shared.limits.buildThreads / 2), cancellation: cancellation)
-            let whole = try maker.make(base.store.plain())
+            let whole = try maker.make(base.store.plain(), identifiers: base.gatheredIdentifiers)
             // Lest the next update makes it, or this one while updates wait.
             _ = try whole.identifierIndex(cancellation)
             var catchUp = CatchUp(from: base, to: whole)

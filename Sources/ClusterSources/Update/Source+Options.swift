@@ -18,15 +18,16 @@ extension Source {
                     moment: moment)
             }
             let plain = base.store.plain()
-            let store =
-                options.promoteId == base.options.promoteId
-                ? plain : try Self.read(plain, promoteId: options.promoteId, cancellation)
+            let keepsIds = options.promoteId == base.options.promoteId
+            let store = keepsIds ? plain : try Self.read(plain, promoteId: options.promoteId, cancellation)
             let maker = RevisionMaker(
                 options: options, shared: shared, owner: owner, cancellation: cancellation)
             let batch = try maker.screen(store, policy: .reject)
+            let features = batch.store(after: nil)
+            let identifiers = keepsIds && features === store ? base.gatheredIdentifiers : nil
             return Change(
-                revision: try maker.make(batch.store(after: nil), counted: base.store), keeping: keeping,
-                moment: moment)
+                revision: try maker.make(features, counted: base.store, identifiers: identifiers),
+                keeping: keeping, moment: moment)
         }
         // Clustering anew at the next start would take as long as it took now.
         saveLater()
