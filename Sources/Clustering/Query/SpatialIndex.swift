@@ -102,6 +102,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     private let regionBoxes: Column<SpatialBox>
     /// By level, then group: which of the group's words have a node alive.
     let aliveWords: Column<UInt64>
+    /// The lowest levels once more, for as many as have few nodes.
+    private let sparseLevels: [SparseLevel<Scalar>]
 
     init(
         layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
@@ -116,11 +118,16 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         districtBoxes = Self.extents(ofEight: groupBoxes)
         regionBoxes = Self.extents(ofEight: districtBoxes)
         let words = Scratch(repeating: UInt64(0), count: max(1, layout.levels * layout.groupCount))
+        var counts = [Int](repeating: 0, count: layout.levels)
         for level in 0..<layout.levels {
+            var count = 0
             for word in 0..<layout.wordCount where alive[level * layout.wordCount + word] != 0 {
                 words.base[level * layout.groupCount + word / 64] |= UInt64(1) << UInt64(word % 64)
+                count += alive[level * layout.wordCount + word].nonzeroBitCount
             }
+            counts[level] = count
         }
+        sparseLevels = SparseLevel.lowest(layout, counts, slots, alive)
         aliveWords = words.finish(count: layout.levels * layout.groupCount)
     }
 
@@ -134,7 +141,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     var memoryBytes: Int {
         slots.memoryBytes + alive.memoryBytes + wordBoxes.memoryBytes + aliveWords.memoryBytes
             + eighthBoxes.memoryBytes + groupBoxes.memoryBytes + districtBoxes.memoryBytes
-            + regionBoxes.memoryBytes
+            + regionBoxes.memoryBytes + sparseLevels.reduce(0) { $0 + $1.memoryBytes }
     }
 
     /// Appends the nodes alive at a zoom inside a box, in the curve's order.
@@ -142,7 +149,12 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     /// - Parameter limit: the greatest count of `found`; where there are more the answer is true.
     /// - Complexity: O(groups + words of 64 nodes that the box meets + answers).
     func collect(_ box: UnitBox, zoom: Int, limit: Int, into found: inout [Node]) -> Bool {
-        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * Self.lookahead) { memory in
+        let level = zoom - layout.minimumZoom
+        if level < sparseLevels.count {
+            return sparseLevels[level].collect(
+                box, limit: limit, pointCount: layout.pointCount, into: &found)
+        }
+        return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * Self.lookahead) { memory in
             var candidates = Candidates(memory, box, limit)
             let isWhole = visitWords(box, zoom: zoom) { word, bits in
                 candidates.add(word, bits)
