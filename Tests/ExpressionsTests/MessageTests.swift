@@ -35,6 +35,9 @@ import Testing
                 "Exponential interpolation requires a numeric base."
             ),
             (#"["interpolate",["cubic"],1,0,1]"#, "[1][0]", "Unknown interpolation type cubic"),
+            (#"["interpolate",[["step",null]],1,0,1]"#, "[1][0]", "Unknown interpolation type step,"),
+            (#"["interpolate",[{}],1,0,1]"#, "[1][0]", "Unknown interpolation type [object Object]"),
+            (#"["interpolate",[null],1,0,1]"#, "[1][0]", "Unknown interpolation type null"),
             (
                 #"["interpolate",["linear"],["get","x"],0,["array","number",["get","y"]]]"#, "",
                 "Type array<number> is not interpolatable."
@@ -72,6 +75,12 @@ import Testing
                 "maximumFractionDigits value is out of range."
             ),
             (#"["number-format",1,{"currency":["to-string",["get","two"]]}]"#, "Invalid currency code : 2"),
+            (
+                #"["number-format",["get","none"],{"unit":["concat","par",["get","sec"]]}]"#,
+                "Invalid unit argument for Intl.NumberFormat() 'par'"
+            ),
+            (#"["at",0,["error","never"]]"#, "never"),
+            (#"["+",1,["at",["get","two"],["error","never"]]]"#, "never"),
             (
                 #"["semiliteral",[["number",["get","none"]]]]"#,
                 "Expected value to be of type number, but found null instead."

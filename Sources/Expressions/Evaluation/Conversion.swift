@@ -55,15 +55,18 @@ enum Conversion {
         case .bool(let flag): flag ? 1 : 0
         case .number(let number): number
         case .string(let text): number(parsing: text)
-        case .array(let items): number(parsing: items.map(element).joined(separator: ","))
+        case .array: number(parsing: javaScriptText(value))
         case .object: .nan
         }
     }
 
-    /// An array's element as JavaScript's `String(array)` has it.
-    private static func element(_ value: JSONValue) -> String {
+    /// JavaScript's `String(value)`.
+    static func javaScriptText(_ value: JSONValue) -> String {
         switch value {
-        case .array(let items): items.map(element).joined(separator: ",")
+        case .null: "null"
+        // There null is nothing.
+        case .array(let items):
+            items.map { $0 == .null ? "" : javaScriptText($0) }.joined(separator: ",")
         case .object: "[object Object]"
         default: text(value)
         }

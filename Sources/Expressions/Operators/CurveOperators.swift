@@ -110,8 +110,7 @@ extension ParsingContext {
             note(
                 "Cubic bezier interpolation requires four numeric arguments with values between 0 and 1.", [1]
             )
-        case .null: note("Unknown interpolation type null", [1, 0])
-        default: note("Unknown interpolation type \(Conversion.text(name))", [1, 0])
+        default: note("Unknown interpolation type \(Conversion.javaScriptText(name))", [1, 0])
         }
         return nil
     }

@@ -9,7 +9,9 @@ extension ParsingContext {
         }
         let index = parse(items[1], 1, expecting: .number)
         let array = parse(items[2], 2, expecting: .array(expected ?? .value, nil))
-        guard let index, let array, case .array(let item, _) = array.type else { return nil }
+        guard let index, let array else { return nil }
+        // What only fails has elements that only fail.
+        guard case .array(let item, _) = array.type else { return Node(array.type, .at, [index, array]) }
         return Node(item, .at, [index, array])
     }
 
@@ -103,7 +105,7 @@ extension EvaluationContext {
         case .string(let text):
             return .bool(
                 ByteSearch.first(
-                    Array(Conversion.text(needle, null: "null").utf8), in: Array(text.utf8), from: 0) != nil)
+                    Array(Conversion.javaScriptText(needle).utf8), in: Array(text.utf8), from: 0) != nil)
         default: throw Self.badHaystack(haystack)
         }
     }
@@ -124,7 +126,7 @@ extension EvaluationContext {
             return .number(Double(place ?? -1))
         case .string(let text):
             return .number(
-                Double(Self.index(of: Conversion.text(needle, null: "null"), in: text, from: start)))
+                Double(Self.index(of: Conversion.javaScriptText(needle), in: text, from: start)))
         default: throw Self.badHaystack(haystack)
         }
     }
@@ -206,12 +208,5 @@ extension EvaluationContext {
                 "Expected value to be of type string or array, "
                     + "but found \(ExpressionType.of(input).name) instead.")
         }
-    }
-}
-
-extension Conversion {
-    /// A primitive's text as JavaScript's `String(value)` has it.
-    fileprivate static func text(_ value: JSONValue, null: String) -> String {
-        value == .null ? null : text(value)
     }
 }

@@ -43,7 +43,6 @@ extension ParsingContext {
 
 extension NumberFormatArguments {
     func evaluate(_ arguments: [Node], _ context: EvaluationContext) throws(EvaluationError) -> JSONValue {
-        let number = try context.number(arguments[0])
         var (locale, least, most) = (NumberLocale.english, Double?.none, Double?.none)
         var style = NumberStyle.decimal
         for (place, option) in options.enumerated() {
@@ -57,6 +56,8 @@ extension NumberFormatArguments {
             }
         }
         let digits = try Self.digits(least, most, style.fractionDigits)
+        // Only now, as in MapLibre: of several faults the options' is told.
+        let number = try context.number(arguments[0])
         let text = locale.format(number, digits, isMoney: style.isMoney)
         return .string(style.decorate(text, isNegative: number.sign == .minus && !number.isNaN, in: locale))
     }
