@@ -79,6 +79,14 @@ import Testing
             (#"["match",["get","x"],1,0,1,0,2]"#, "Branch labels must be unique."),
             (#"["match",["get","x"],1.5,0,2]"#, "Numeric branch labels must be integer values."),
             (#"["case",1,2,3]"#, "Expected boolean but found number instead."),
+            (
+                #"{"property":"height","stops":[[0,"low"],[9,"high"]]}"#,
+                "Legacy function objects are not supported. Use \"interpolate\", \"step\", \"match\" or \"get\" instead."
+            ),
+            (#"{"height":9}"#, "Bare objects invalid. Use [\"literal\", {...}] instead."),
+            (
+                #"["to-string",{"stops":[]}]"#, "Bare objects invalid. Use [\"literal\", {...}] instead."
+            ),
             (#"["rgb",1,2,3]"#, "\"rgb\" needs a rendered map and is not supported."),
             (#"["number-format",1,{"locale":"-"}]"#, "Incorrect locale information provided"),
             (

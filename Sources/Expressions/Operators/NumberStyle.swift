@@ -27,8 +27,9 @@ enum NumberStyle: Sendable {
 
     var fractionDigits: ClosedRange<Int> {
         guard case .currency(let code) = self else { return 0...3 }
-        let digits = Self.withoutDecimals.contains(code) ? 0 : Self.withThreeDecimals.contains(code) ? 3 : 2
-        return digits...digits
+        if Self.withoutDecimals.contains(code) { return 0...0 }
+        if Self.withThreeDecimals.contains(code) { return 3...3 }
+        return Self.withFourDecimals.contains(code) ? 4...4 : 2...2
     }
 
     private static let withoutDecimals: Set<String> = [
@@ -36,6 +37,7 @@ enum NumberStyle: Sendable {
         "XAF", "XOF", "XPF",
     ]
     private static let withThreeDecimals: Set<String> = ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"]
+    private static let withFourDecimals: Set<String> = ["CLF", "UYW"]
 
     func decorate(_ text: String, isNegative: Bool, in locale: NumberLocale) -> String {
         let sign = isNegative ? locale.minus : ""

@@ -12,6 +12,10 @@ extension ParsingContext {
         }
         let items: [JSONValue]
         switch value {
+        case .object(let object) where path.isEmpty && Self.isLegacyFunction(object):
+            return fail(
+                "Legacy function objects are not supported. Use \"interpolate\", \"step\", \"match\" or \"get\" "
+                    + "instead.")
         case .object: return fail("Bare objects invalid. Use [\"literal\", {...}] instead.")
         case .array(let elements): items = elements
         default: items = [.string("literal"), value]
@@ -30,6 +34,11 @@ extension ParsingContext {
             return nil
         }
         return folded(typed)
+    }
+
+    /// Whether an object is what was written before there were expressions.
+    private static func isLegacyFunction(_ object: JSONObject) -> Bool {
+        object["stops"] != nil || object["property"] != nil
     }
 
     private func typed(_ node: Node, _ annotation: Annotation) -> Node? {
