@@ -80,6 +80,8 @@ struct EvaluationSocketTests {
     @Test("what is unknown may be left out or null, but nothing is of another type")
     func params() throws {
         #expect(try evaluate(["expression": ["zoom"], "zoom": 3])["result"] == ["value": 3])
+        let nothing: JSONObject = ["expression": 1, "feature": .null, "type": .null]
+        #expect(try evaluate(nothing)["result"] == ["value": 1])
         for params: JSONObject in [["expression": ["zoom"]], ["expression": ["zoom"], "zoom": .null]] {
             #expect(RawClient.status(try evaluate(params)["error"]).status == "FAILED_PRECONDITION")
         }

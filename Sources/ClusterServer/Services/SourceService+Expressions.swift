@@ -24,8 +24,9 @@ extension SourceService {
     }
 
     private static func evaluate(_ params: Params, _ call: CallContext) throws(RPCError) -> JSONValue {
-        let feature = try params.optionalObject("feature") ?? Params(JSONObject())
-        // The specification's own cases say null where there is no zoom.
+        // The specification's own cases say null for what there is none of.
+        let given = params["feature"] == .null ? nil : try params.optionalObject("feature")
+        let feature = given ?? Params(JSONObject())
         let zoom = params["zoom"] == .null ? nil : try params.optionalNumber("zoom")
         let expression = try compile(params["expression"] ?? .null, try type(params), call)
         var properties = JSONObject()
@@ -51,7 +52,7 @@ extension SourceService {
 
     /// The type expected of the whole: strings are coerced, the others asserted.
     private static func type(_ params: Params) throws(RPCError) -> ExpressionType? {
-        guard let name = try params.optionalString("type") else { return nil }
+        guard params["type"] != .null, let name = try params.optionalString("type") else { return nil }
         guard let type = ExpressionType(name: name) else {
             throw .invalidParam(
                 params.path(of: "type"),

@@ -61,8 +61,8 @@ struct NumberMarks: Sendable {
         (
             NumberMarks(".", ","),
             """
-            ast az bs ca da de dsb el fur fy gl hsb id is jgo jv kgp kkj kl ku lb lij lo lu mgh mk mua nds nl \
-            nnh pms pt rn ro rw sc scn seh sg sr su tr vi wo en-AT en-BE en-DE en-DK en-ES en-ID en-IT en-NL \
+            ast az bs ca da de dsb el fur fy gl hsb id is jgo jv kgp kkj kl ku lb lij ln lo lu mgh mk mua nds nl \
+            nnh pms pt rn ro rw sc scn seh sg sr su tr vi vmw wo yrl en-AT en-BE en-DE en-DK en-ES en-ID en-IT en-NL \
             en-PL en-RO en-SI es-AR es-BO es-CL es-CO es-EC es-PY es-UY es-VE fr-LU fr-MA ms-BN ms-ID qu-BO sw-CD
             """
         ),
@@ -73,18 +73,18 @@ struct NumberMarks: Sendable {
         (
             NumberMarks(space, ","),
             """
-            af agq bas br cs cv dua dyo ewo ff kab kea kk ksf ky nmg oc os prg ru sah shi sk smn szl tg tk tt \
+            af agq bas blo br bua cs cv dua dyo ewo ff kab kea kk ksf ky nmg oc os prg ru sah shi sk smn szl tg tk tt \
             tzm uk uz yav zgh de-AT en-CZ en-EE en-FI en-HU en-LT en-LV en-NO en-PT en-SE en-SK en-UA en-ZA \
             es-CR fr-CA pt-AO
             """
         ),
         (
             NumberMarks(space, ",", leading: 2),
-            "be bg hu hy ka lv pl sq pt-CH pt-CV pt-GQ pt-GW pt-LU pt-MO pt-MZ pt-PT pt-ST pt-TL ru-UA"
+            "be bg hu hy ie ka lv pl sq pt-CH pt-CV pt-GQ pt-GW pt-LU pt-MO pt-MZ pt-PT pt-ST pt-TL ru-UA"
         ),
         (NumberMarks(space, ",", minus: "\u{2212}"), "fi ksh lt nb nn no se sv"),
         (NumberMarks(space, ",", minus: "\u{2212}", leading: 2), "et"),
-        (NumberMarks(space, "."), "dje khq mfe ses twq xh"),
+        (NumberMarks(space, "."), "ba dje khq mfe ses twq tyv xh"),
         (NumberMarks(narrow, ","), "eo fr rm vec en-FR en-GE"),
         (NumberMarks("'", ","), "lmo wae"),
         (NumberMarks("'", "."), "tn de-CH de-LI en-CH"),
@@ -92,7 +92,7 @@ struct NumberMarks: Sendable {
         (NumberMarks("'", ".", minus: "\u{2212}"), "gsw"),
         (NumberMarks(",", ".", leading: 2), "ee"),
         (NumberMarks(",", ".", minus: "\u{200e}-"), "ar he ur"),
-        (NumberMarks(",", ".", isIndian: true), "brx gu hi kok ml or pa ta te en-IN"),
+        (NumberMarks(",", ".", isIndian: true), "brx gu hi kok kxv ml or pa ta te xnr en-IN"),
         (NumberMarks(",", ".", isIndian: true, zero: "\u{966}"), "mr ne sa"),
         (NumberMarks(",", ".", zero: "\u{966}"), "bgc bho raj"),
         (NumberMarks(",", ".", isIndian: true, zero: "\u{9e6}"), "as bn"),
