@@ -4,6 +4,11 @@
 import PackageDescription
 
 let optimizedCxx: [CXXSetting] = [.unsafeFlags(["-O3"])]
+/// For what a loop's thread runs for every call: a tenth of a short call was the bookkeeping of who accesses what.
+/// Debug builds, and so all tests, keep it.
+let uncheckedExclusivity: [SwiftSetting] = [
+    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
+]
 
 let package = Package(
     name: "clusterd",
@@ -26,14 +31,16 @@ let package = Package(
             name: "CSimdjson", cxxSettings: optimizedCxx,
             linkerSettings: [.linkedLibrary("simdjson")]),
 
-        .target(name: "EventLoop", dependencies: ["CLibuv"]),
+        .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: uncheckedExclusivity),
         .target(name: "JSON", dependencies: ["CSimdjson"]),
         .target(name: "Compression", dependencies: ["CZlib"]),
         .target(name: "Clustering"),
         .target(name: "Expressions", dependencies: ["JSON"]),
         .target(name: "GeoJSON", dependencies: ["JSON", "Compression"]),
         .target(name: "VectorTile", dependencies: ["JSON"]),
-        .target(name: "ClusterProtocol", dependencies: ["JSON", "Compression"]),
+        .target(
+            name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
+            swiftSettings: uncheckedExclusivity),
         .target(
             name: "ClusterSources",
             dependencies: ["Clustering", "Expressions", "GeoJSON", "Compression", "JSON"]),
@@ -44,7 +51,7 @@ let package = Package(
             dependencies: [
                 "ClusterSources", "VectorTile", "ClusterProtocol", "EventLoop", "Clustering",
                 "Expressions", "GeoJSON", "JSON", "Compression",
-            ]),
+            ], swiftSettings: uncheckedExclusivity),
         .target(name: "CommandLineOptions"),
         .executableTarget(
             name: "clusterd",

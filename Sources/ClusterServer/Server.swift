@@ -62,7 +62,7 @@ final class Server {
         let jobs = limits.changeThreadsPerLoop
         changes = PoolQueue(jobs: jobs, jobsPerLane: max(1, jobs / 2))
         reading = PoolQueue(jobs: readers, jobsPerLane: 1)
-        turnEnd = TurnEnd(on: loop) { [unowned turnAnswers] in turnAnswers.write() }
+        turnEnd = TurnEnd(on: loop) { [unowned turnAnswers] in turnAnswers.work() }
         // Not weak: a weak reference makes every other reference slower for good. The timer ends with this.
         statisticsTimer = Timer(on: loop, delay: 200, every: 200) { [unowned self] in publish() }
         statisticsTimer?.unreference()

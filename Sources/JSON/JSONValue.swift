@@ -61,7 +61,13 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// The value of a key; setting nil removes it. O(members).
     public subscript(key: String) -> JSONValue? {
-        get { members.first { $0.key.hasSameBytes(as: key) }?.value }
+        get {
+            // By place: what is not asked for is not copied.
+            for place in members.indices where members[place].key.hasSameBytes(as: key) {
+                return members[place].value
+            }
+            return nil
+        }
         set {
             let place = members.firstIndex { $0.key.hasSameBytes(as: key) }
             switch (place, newValue) {
@@ -125,11 +131,20 @@ extension JSONValue: ExpressibleByDictionaryLiteral {
 extension String {
     /// Whether two strings have the same UTF-8 bytes. O(length).
     @inlinable public func hasSameBytes(as other: String) -> Bool {
+        if isHeldAlike(other) { return true }
         let count = utf8.count
         guard count == other.utf8.count else { return false }
         // What is not even equivalent has other bytes, and short strings show it without their bytes being lent.
         if count < 16, self != other { return false }
         return bytesAreSame(as: other)
+    }
+
+    /// Whether two strings are held in the same way: then they have the same bytes, which either name in the same
+    /// memory or, short as keys are, are themselves. Where this is false it tells nothing.
+    @inlinable @inline(__always) func isHeldAlike(_ other: String) -> Bool {
+        guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return false }
+        return unsafeBitCast(self, to: (UInt64, UInt64).self)
+            == unsafeBitCast(other, to: (UInt64, UInt64).self)
     }
 
     @usableFromInline func bytesAreSame(as other: String) -> Bool {

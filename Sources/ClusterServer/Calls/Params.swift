@@ -41,10 +41,11 @@ public struct Params: Sendable {
     /// Refuses params that the method does not know.
     public func rejectUnknown(_ known: [String]) throws(RPCError) {
         // There are a handful of either: comparing costs less than hashing.
-        for (name, _) in object.members where !known.contains(where: { $0.hasSameBytes(as: name) }) {
+        for place in object.members.indices
+        where !known.contains(where: { $0.hasSameBytes(as: object.members[place].key) }) {
             let names =
                 known.isEmpty ? "There are none." : "Known are: \(known.sorted().joined(separator: ", "))."
-            throw .invalidParam(path(of: name), "is unknown. \(names)")
+            throw .invalidParam(path(of: object.members[place].key), "is unknown. \(names)")
         }
     }
 

@@ -12,10 +12,8 @@ extension ServerConnection {
                 readOnPool(frame)
                 return false
             }
-            var message: ReadMessage?
-            guard
-                try decoder.lendNext({ text in message = Self.read(text, server.parser, server.names) }),
-                let message
+            var message = ReadMessage.none
+            guard try decoder.lendNext({ text in message = Self.read(text, server.parser, server.names) })
             else { return false }
             handle(message)
             return true
@@ -25,12 +23,21 @@ extension ServerConnection {
         }
     }
 
-    private typealias ReadMessage = Result<ClientMessage, EnvelopeError>
+    /// No `Result`, which is copied and destroyed by looking up how at every call.
+    private enum ReadMessage {
+        case none
+        case message(ClientMessage)
+        case failure(EnvelopeError)
+    }
 
     private static func read(
         _ text: UnsafeRawBufferPointer, _ parser: JSONParser, _ names: MethodNames? = nil
     ) -> ReadMessage {
-        Result { () throws(EnvelopeError) in try ClientMessage.read(text, parser: parser, names: names) }
+        do throws(EnvelopeError) {
+            return .message(try ClientMessage.read(text, parser: parser, names: names))
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Messages from this size on would hold the loop up for some hundred microseconds or more.
@@ -88,7 +95,8 @@ extension ServerConnection {
 
     private func handle(_ message: ReadMessage) {
         switch message {
-        case .success(let message): handle(message)
+        case .none: break
+        case .message(let message): handle(message)
         case .failure(let failure): refuse(failure)
         }
     }

@@ -35,6 +35,8 @@ final class ServerConnection {
     /// The client sends nothing more, but waits for its answers.
     private var isInputEnded = false
     private var isTurn = false
+    /// Whether messages wait for the end of the loop's turn.
+    private var isDeferred = false
     /// The bytes of a large message that the pool reads; what came after it waits for that.
     var bytesBeingRead = 0
     /// Kept from one large message to the next while calls are open: its memory is some ten times a message.
@@ -61,6 +63,7 @@ final class ServerConnection {
 
     /// A client that has closed gets nothing more; one that only ended its side gets its answers.
     private func ended(_ end: Connection.End) {
+        workOff()
         guard end == .finished, !socket.isAbandoned else { return close() }
         isInputEnded = true
         turn()
@@ -71,8 +74,22 @@ final class ServerConnection {
     private func read(_ bytes: UnsafeRawBufferPointer) {
         server.bytesReceived += UInt64(bytes.count)
         decoder.append(bytes)
+        // More may follow at once, without end.
+        if decoder.waiting >= Self.mostDeferred { return turn(writesLater: true) }
+        guard !isDeferred else { return }
+        isDeferred = true
+        server.turnAnswers.add(received: self)
+    }
+
+    /// Works on what waited for the other sockets to be read.
+    func workOff() {
+        guard isDeferred else { return }
+        isDeferred = false
         turn(writesLater: true)
     }
+
+    /// From so many received bytes on, messages are not left to the end of the loop's turn.
+    private static let mostDeferred = 1 << 14
 
     /// Works on some messages, writes what was answered, and leaves the rest for the next turn.
     ///
@@ -91,7 +108,7 @@ final class ServerConnection {
         countInput()
         isTurn = false
         if writesLater, !isEnding, !hasMore, output.count > 0, output.count <= QueueBudget.reserve {
-            server.turnAnswers.add(self)
+            server.turnAnswers.add(answered: self)
         } else {
             flush()
         }

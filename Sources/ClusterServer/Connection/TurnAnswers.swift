@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Answers of the sockets that were ready together, written together once all have been worked on: a client
-/// of several connections is woken once and finds more to do. Belongs to the loop's thread.
+/// What the sockets that were ready together have to do: all are read, then all that came is worked on, then all
+/// answers are written. A client of several connections is woken once and finds more to do, and a processor goes
+/// through the same code for each connection while it has it at hand. Belongs to the loop's thread.
 final class TurnAnswers {
-    private var waiting: [ServerConnection] = []
+    private var received: [ServerConnection] = []
+    /// The connections whose messages are being worked on; empty otherwise.
+    private var working: [ServerConnection] = []
+    private var answered: [ServerConnection] = []
     private var spare: [OutgoingBytes] = []
 
-    /// Beyond these, who waits is written to at once.
+    /// Beyond these, who waits has its turn at once.
     private static let mostConnections = 32
     private static let spareCapacity = 1 << 16
 
@@ -21,16 +25,32 @@ final class TurnAnswers {
         spare.append(buffer)
     }
 
-    /// Writes the connection's answers at the end of the loop's turn.
-    func add(_ connection: ServerConnection) {
-        waiting.append(connection)
-        if waiting.count >= Self.mostConnections { write() }
+    /// Works on what the connection has received at the end of the loop's turn.
+    func add(received connection: ServerConnection) {
+        received.append(connection)
+        if received.count >= Self.mostConnections { work() }
     }
 
-    func write() {
-        guard !waiting.isEmpty else { return }
-        let ready = waiting
-        waiting.removeAll(keepingCapacity: true)
+    /// Writes the connection's answers at the end of the loop's turn.
+    func add(answered connection: ServerConnection) {
+        answered.append(connection)
+        if answered.count >= Self.mostConnections { write() }
+    }
+
+    /// The end of the loop's turn.
+    func work() {
+        if !received.isEmpty, working.isEmpty {
+            swap(&received, &working)
+            for place in working.indices { working[place].workOff() }
+            working.removeAll(keepingCapacity: true)
+        }
+        write()
+    }
+
+    private func write() {
+        guard !answered.isEmpty else { return }
+        let ready = answered
+        answered.removeAll(keepingCapacity: true)
         for connection in ready { connection.writeTurn() }
     }
 }

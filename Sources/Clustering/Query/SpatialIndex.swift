@@ -47,15 +47,18 @@ struct SpatialBounds {
     fileprivate let most: SIMD4<Float>
 
     init(_ box: UnitBox) {
-        // The floats next to the doubles on the inside: no float lies between.
-        func down(_ edge: Double) -> Float {
-            let near = Float(edge)
-            return Double(near) > edge ? near.nextDown : near
-        }
-        func up(_ edge: Double) -> Float { -down(-edge) }
-        most = SIMD4(down(box.maximumX), down(box.maximumY), .infinity, .infinity)
-        least = SIMD4(-.infinity, -.infinity, up(box.minimumX), up(box.minimumY))
+        most = SIMD4(Self.down(box.maximumX), Self.down(box.maximumY), .infinity, .infinity)
+        least = SIMD4(-.infinity, -.infinity, Self.up(box.minimumX), Self.up(box.minimumY))
     }
+
+    /// The greatest float that is not above an edge: none lies between.
+    static func down(_ edge: Double) -> Float {
+        let near = Float(edge)
+        return Double(near) > edge ? near.nextDown : near
+    }
+
+    /// The least float that is not below an edge.
+    static func up(_ edge: Double) -> Float { -down(-edge) }
 }
 
 /// A box of the unit square, its edges included.
@@ -103,7 +106,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     /// By level, then group: which of the group's words have a node alive.
     let aliveWords: Column<UInt64>
     /// The lowest levels once more, for as many as have few nodes.
-    private let sparseLevels: [SparseLevel<Scalar>]
+    private let sparseLevels: [SparseLevel]
 
     init(
         layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
