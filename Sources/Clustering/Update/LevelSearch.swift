@@ -68,18 +68,117 @@ struct LevelSearch<Scalar: Coordinate> {
         return origin == key ? nil : origin
     }
 
+    /// Whether few nodes of the pass's level lie within a radius of each other: those that the pass before
+    /// left keep apart, while points may be as crowded as they like.
+    private var isSparse: Bool { zoom < view.state.options.maximumZoom }
+
     /// Appends those that had not been claimed and reach a node that they come before.
     ///
     /// - Parameter neighbours: memory to work in.
     func findClaimants(
         of key: NodeKey, into found: inout [Claimant], _ neighbours: inout [Neighbour]
     ) {
+        guard isSparse else { return findClaimantsInCrowd(of: key, into: &found, &neighbours) }
+        findNeighbours(of: key, into: &neighbours)
+        appendClaimants(of: key, neighbours, into: &found)
+    }
+
+    /// Appends those that a node reaches and comes before.
+    ///
+    /// - Parameter neighbours: memory to work in.
+    /// - Returns: how many nodes were looked at; nil, with some appended, where there are more than `limit`.
+    func findHearers(
+        of key: NodeKey, limit: Int, into found: inout [Hearer], _ neighbours: inout [Neighbour]
+    ) -> Int? {
+        findNeighbours(of: key, limit: limit, into: &neighbours)
+        guard neighbours.count <= limit else { return nil }
+        appendHearers(of: key, neighbours, into: &found)
+        return neighbours.count
+    }
+
+    /// Appends those that reach a node that they come before; where there are none, those that it reaches.
+    ///
+    /// - Parameter neighbours: memory to work in.
+    /// - Returns: how many nodes were looked at for hearers; nil where it was not looked for them, or where
+    ///   there are more than `limit`.
+    func findAll(
+        of key: NodeKey, limit: Int, claimants: inout [Claimant], hearers: inout [Hearer],
+        _ neighbours: inout [Neighbour]
+    ) -> Int? {
+        let known = claimants.count
+        findClaimants(of: key, into: &claimants, &neighbours)
+        // One that somebody claims is heard by nobody.
+        guard claimants.count == known, limit > 0 else { return nil }
+        guard isSparse else { return findHearers(of: key, limit: limit, into: &hearers, &neighbours) }
+        guard neighbours.count <= limit else { return nil }
+        appendHearers(of: key, neighbours, into: &hearers)
+        return neighbours.count
+    }
+
+    /// Finds the nodes of the pass's level around one, itself included, as far as it may reach them or they it.
+    ///
+    /// - Parameter limit: of more than this many the orders are not looked up.
+    private func findNeighbours(of key: NodeKey, limit: Int = .max, into neighbours: inout [Neighbour]) {
+        let (x, y) = view.compared(key)
+        neighbours.removeAll(keepingCapacity: true)
+        view.visit(UnitBox(around: x, y, reach: Double(radius.reach)), level: zoom + 1) { node, x, y in
+            neighbours.append(Neighbour(key: node, x: x, y: y))
+        }
+        guard neighbours.count <= limit else { return }
+        // Together what would each be waited for otherwise.
+        for place in neighbours.indices {
+            neighbours[place].order = view.state.order(of: neighbours[place].key)
+        }
+    }
+
+    private func appendClaimants(
+        of key: NodeKey, _ neighbours: [Neighbour], into found: inout [Claimant]
+    ) {
         let (x, y) = view.compared(key)
         let part = view.state.partition(of: key)
         let order = view.state.order(of: key)
-        // Claimants are found by what has become of them: a cluster's centre is within the radius of the
-        // node that it grew from, as all that it is the mean of are.
-        // One that went on as it was is its own origin, which has to be within the radius itself.
+        for neighbour in neighbours where neighbour.order < order {
+            let (dx, dy) = (neighbour.x - x, neighbour.y - y)
+            let squared = dx * dx + dy * dy
+            guard squared <= Double(radius.reachSquared), isOld(neighbour.key),
+                wasUnclaimed(neighbour), view.state.partition(of: neighbour.key) == part,
+                squared < Double(radius.innerSquared) || reaches(neighbour.key, x, y, part)
+            else { continue }
+            found.append(Claimant(key: neighbour.key, order: neighbour.order))
+        }
+    }
+
+    /// Whether nobody had claimed a node that is at the level still.
+    @inline(__always) private func wasUnclaimed(_ neighbour: Neighbour) -> Bool {
+        let parent = view.state.parent(of: neighbour.key)
+        // A cluster's place in the order is its origin's.
+        return !isMade(parent)
+            || view.state.order(of: NodeKey(ClusterOrdinal(rawValue: parent))) == neighbour.order
+    }
+
+    private func appendHearers(of key: NodeKey, _ neighbours: [Neighbour], into found: inout [Hearer]) {
+        let order = view.state.order(of: key)
+        let (center, part) = (view.exact(key), view.state.partition(of: key))
+        for neighbour in neighbours where neighbour.order > order && neighbour.key != key {
+            let (dx, dy) = (neighbour.x - center.x, neighbour.y - center.y)
+            guard dx * dx + dy * dy <= radius.squared, view.state.partition(of: neighbour.key) == part else {
+                continue
+            }
+            var claimant = isOld(neighbour.key) ? oldClaimant(neighbour.key) : nil
+            if let known = claimant, !isOld(known) || view.state.order(of: known) >= order { claimant = nil }
+            found.append(Hearer(key: neighbour.key, claimant: claimant))
+        }
+    }
+
+    /// Claimants are found by what has become of them: few, however many nodes lie around.
+    private func findClaimantsInCrowd(
+        of key: NodeKey, into found: inout [Claimant], _ neighbours: inout [Neighbour]
+    ) {
+        let (x, y) = view.compared(key)
+        let part = view.state.partition(of: key)
+        let order = view.state.order(of: key)
+        // A cluster's centre is within the radius of the node that it grew from, as all that it is the mean
+        // of are. One that went on as it was is its own origin, which has to be within the radius itself.
         let slack = 4 * Scalar.roundingSlack
         let near = Double(radius.reach) + slack
         let far = 2 * Double(radius.reach) + slack
@@ -100,34 +199,6 @@ struct LevelSearch<Scalar: Coordinate> {
             guard isOld(origin), reaches(origin, x, y, part) else { continue }
             found.append(Claimant(key: origin, order: neighbour.order))
         }
-    }
-
-    /// Appends those that a node reaches and comes before.
-    ///
-    /// - Parameter neighbours: memory to work in.
-    /// - Returns: how many nodes were looked at; nil, with some appended, where there are more than `limit`.
-    func findHearers(
-        of key: NodeKey, limit: Int, into found: inout [Hearer], _ neighbours: inout [Neighbour]
-    ) -> Int? {
-        let (x, y) = view.compared(key)
-        let order = view.state.order(of: key)
-        neighbours.removeAll(keepingCapacity: true)
-        view.visit(UnitBox(around: x, y, reach: Double(radius.reach)), level: zoom + 1) { node, x, y in
-            neighbours.append(Neighbour(key: node, x: x, y: y))
-        }
-        guard neighbours.count <= limit else { return nil }
-        lookUpOrders(&neighbours)
-        let (center, part) = (view.exact(key), view.state.partition(of: key))
-        for neighbour in neighbours where neighbour.order > order && neighbour.key != key {
-            let (dx, dy) = (neighbour.x - center.x, neighbour.y - center.y)
-            guard dx * dx + dy * dy <= radius.squared, view.state.partition(of: neighbour.key) == part else {
-                continue
-            }
-            var claimant = isOld(neighbour.key) ? oldClaimant(neighbour.key) : nil
-            if let known = claimant, !isOld(known) || view.state.order(of: known) >= order { claimant = nil }
-            found.append(Hearer(key: neighbour.key, claimant: claimant))
-        }
-        return neighbours.count
     }
 
     /// Looks together what would each be waited for otherwise.

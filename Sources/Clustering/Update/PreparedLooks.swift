@@ -68,18 +68,14 @@ struct PreparedLooks<Scalar: Coordinate> {
         var neighbours: [Search.Neighbour] = []
         share.looks.reserveCapacity(keys.count)
         for key in keys {
-            let start = share.claimants.count
-            search.findClaimants(of: key, into: &share.claimants, &neighbours)
-            var look = Look(claimants: start..<share.claimants.count)
-            // One that nobody claims is heard by others.
-            if look.claimants.isEmpty, share.hearers.count < mostHearers {
-                let start = share.hearers.count
-                if let visited = search.findHearers(
-                    of: key, limit: mostHearers, into: &share.hearers, &neighbours)
-                {
-                    look.hearers = start..<share.hearers.count
-                    look.visited = visited
-                }
+            let (claimant, hearer) = (share.claimants.count, share.hearers.count)
+            let visited = search.findAll(
+                of: key, limit: hearer < mostHearers ? mostHearers : 0, claimants: &share.claimants,
+                hearers: &share.hearers, &neighbours)
+            var look = Look(claimants: claimant..<share.claimants.count)
+            if let visited {
+                look.hearers = hearer..<share.hearers.count
+                look.visited = visited
             }
             share.looks.append(look)
         }
