@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
 
+/// What a pass makes of a node.
+enum LevelClaim: Equatable, BitwiseCopyable {
+    case unclaimed
+    case claimed(NodeKey)
+}
+
 /// What a pass that makes a level's next may have to know of a node's neighbours, as far as that does not
 /// hang on what the pass does: so it can be found out beforehand, of many nodes at the same time.
 struct LevelSearch<Scalar: Coordinate> {
@@ -66,6 +72,18 @@ struct LevelSearch<Scalar: Coordinate> {
         guard isMade(parent) else { return nil }
         let origin = view.state.child(0, ofCluster: Int(parent))
         return origin == key ? nil : origin
+    }
+
+    /// What the pass had made of a node that is still there; nil for one that arrived.
+    func oldClaim(_ key: NodeKey) -> LevelClaim? { former(key).claim }
+
+    /// The same, and the cluster of this zoom that had the node.
+    func former(_ key: NodeKey) -> (claim: LevelClaim?, cluster: UInt32?) {
+        guard isOld(key) else { return (nil, nil) }
+        let parent = view.state.parent(of: key)
+        guard isMade(parent) else { return (.unclaimed, nil) }
+        let origin = view.state.child(0, ofCluster: Int(parent))
+        return (origin == key ? .unclaimed : .claimed(origin), parent)
     }
 
     /// Whether few nodes of the pass's level lie within a radius of each other: those that the pass before

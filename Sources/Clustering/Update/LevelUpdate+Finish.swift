@@ -46,12 +46,22 @@ extension LevelUpdate {
         outcome.dying = dying.all.map { Int($0) }
         var inPlans = NumberMap(capacity: outcome.members.count)
         for member in outcome.members { inPlans.set(member.rawValue, 0) }
-        for number in affected(outcome, dying).all {
-            let key = NodeKey(rawValue: number)
-            let passedBefore = isOld(key) && !isMade(search.view.state.parent(of: key))
-            let passesNow = isUnclaimed(key) && inPlans[number] == nil && !keepsCluster(key, dying)
+        func pass(_ key: NodeKey, passedBefore: Bool, _ cluster: UInt32?, isUnclaimed: Bool) {
+            let keepsCluster = cluster.map { !dying.contains($0) } ?? false
+            let passesNow = isUnclaimed && !keepsCluster && inPlans[key.rawValue] == nil
             if passedBefore && !passesNow { outcome.departed.append(search.view.departure(key)) }
             if passesNow && !passedBefore { outcome.arrived.append(key) }
+        }
+        for look in looks {
+            pass(
+                look.key, passedBefore: look.old != nil && look.cluster == nil, look.cluster,
+                isUnclaimed: look.new == .unclaimed)
+        }
+        for number in affected(outcome).all {
+            let key = NodeKey(rawValue: number)
+            let (claim, cluster) = search.former(key)
+            pass(
+                key, passedBefore: claim != nil && cluster == nil, cluster, isUnclaimed: claim == .unclaimed)
         }
         for cluster in dying.all {
             outcome.departed.append(search.view.departure(NodeKey(ClusterOrdinal(rawValue: cluster))))
@@ -59,22 +69,17 @@ extension LevelUpdate {
         return outcome
     }
 
-    /// Whether a node goes on as the cluster that grew from it before.
-    private func keepsCluster(_ key: NodeKey, _ dying: Numbers) -> Bool {
-        guard isOld(key) else { return false }
-        let parent = search.view.state.parent(of: key)
-        return isMade(parent) && !dying.contains(parent)
-    }
-
-    /// Nodes that may go on otherwise than before.
-    private func affected(_ outcome: LevelOutcome, _ dying: Numbers) -> Numbers {
-        var keys = Numbers(capacity: 2 * fateCount)
-        forEachFate { key, _ in keys.insert(key.rawValue) }
-        for plan in outcome.plans { keys.insert(outcome.members[plan.start].rawValue) }
+    /// Nodes that were not looked at and may go on otherwise than before.
+    private func affected(_ outcome: LevelOutcome) -> Numbers {
+        var keys = Numbers(capacity: outcome.plans.count)
+        func insert(_ key: NodeKey) {
+            if look(of: key) == nil { keys.insert(key.rawValue) }
+        }
+        for plan in outcome.plans { insert(outcome.members[plan.start]) }
         for cluster in outcome.dying {
             for position in 0..<search.view.state.childCount(ofCluster: cluster) {
                 let child = search.view.state.child(position, ofCluster: cluster)
-                if isOld(child) { keys.insert(child.rawValue) }
+                if isOld(child) { insert(child) }
             }
         }
         return keys
@@ -120,7 +125,7 @@ extension LevelUpdate {
 
     /// Claimants whose claims may be others now; to `dying` come clusters that are no more in any case.
     private func touched(_ dying: inout Numbers) -> [UInt32] {
-        var touched = Numbers(capacity: fateCount)
+        var touched = Numbers(capacity: looks.count)
         func touch(_ cluster: UInt32, _ dying: inout Numbers) {
             let origin = search.view.state.child(0, ofCluster: Int(cluster))
             if isOld(origin), isUnclaimed(origin) {
@@ -130,15 +135,10 @@ extension LevelUpdate {
             }
         }
         for departure in departed where isMade(departure.parent) { touch(departure.parent, &dying) }
-        forEachFate { key, claim in
-            let old = oldClaim(key)
-            guard old != claim else { return }
-            if old != nil {
-                let parent = search.view.state.parent(of: key)
-                if isMade(parent) { touch(parent, &dying) }
-            }
-            switch claim {
-            case .unclaimed: touched.insert(key.rawValue)
+        for look in looks where look.old != look.new {
+            if let cluster = look.cluster { touch(cluster, &dying) }
+            switch look.new {
+            case .unclaimed: touched.insert(look.key.rawValue)
             case .claimed(let claimant): touched.insert(claimant.rawValue)
             }
         }
@@ -147,16 +147,15 @@ extension LevelUpdate {
 
     /// The cluster that grew from a node at this zoom before.
     private func formerCluster(of origin: NodeKey) -> Int? {
-        guard isOld(origin), oldClaim(origin) == .unclaimed else { return nil }
-        let parent = search.view.state.parent(of: origin)
-        return isMade(parent) ? Int(parent) : nil
+        let former = look(of: origin).map { ($0.old, $0.cluster) } ?? search.former(origin)
+        return former.0 == .unclaimed ? former.1.map { Int($0) } : nil
     }
 
     /// Appends those that a cluster's origin had claimed and that were not looked at.
     private func appendKept(of cluster: Int, to members: inout [UInt32]) {
         for position in 1..<max(1, search.view.state.childCount(ofCluster: cluster)) {
             let child = search.view.state.child(position, ofCluster: cluster)
-            if isOld(child), fate(of: child) == nil { members.append(child.rawValue) }
+            if isOld(child), look(of: child) == nil { members.append(child.rawValue) }
         }
     }
 
@@ -175,12 +174,12 @@ private struct Joined {
     private var links: [(key: UInt32, next: UInt32)] = []
 
     init<Scalar>(_ level: LevelUpdate<Scalar>) {
-        heads = NumberMap(capacity: level.fateCount)
-        level.forEachFate { key, claim in
-            guard case .claimed(let claimant) = claim else { return }
+        heads = NumberMap(capacity: level.looks.count)
+        for look in level.looks {
+            guard case .claimed(let claimant) = look.new else { continue }
             let next = heads[claimant.rawValue] ?? .max
             heads.set(claimant.rawValue, UInt32(truncatingIfNeeded: links.count))
-            links.append((key.rawValue, next))
+            links.append((look.key.rawValue, next))
         }
     }
 

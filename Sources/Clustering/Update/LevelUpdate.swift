@@ -7,23 +7,27 @@
 /// now, if it arrived, or if a node before it that had been claimed, or was not there, now claims. Looked at
 /// in order, each is looked at once.
 struct LevelUpdate<Scalar: Coordinate> {
-    /// What the pass makes of a node.
-    enum Claim: Equatable {
-        case unclaimed
-        case claimed(NodeKey)
-    }
+    typealias Claim = LevelClaim
 
-    /// No node's key: ordinals end before.
-    private static var free: UInt32 { .max - 1 }
+    /// A node that was looked at.
+    struct Look {
+        let key: NodeKey
+        /// nil for one that arrived.
+        let old: Claim?
+        let new: Claim
+        /// The cluster of this zoom that had it; nil where it passed on as it was, or arrived.
+        let cluster: UInt32?
+    }
 
     let zoom: Int
     let departed: [Departure]
     let arrived: [NodeKey]
     let search: LevelSearch<Scalar>
     private var prepared = PreparedLooks<Scalar>()
-    private let places: [PointPlaces<Scalar>]
-    /// By key, the new fates of all nodes that were looked at: the claimant's key, or `free`.
-    private var fates: NumberMap
+    private let placesOfShares: [PointPlaces<Scalar>]
+    private(set) var looks: [Look] = []
+    /// By key: the place among `looks`.
+    private var places: NumberMap
     private var waiting = OrderHeap()
     /// By key: nodes that wait, or were looked at.
     private var known: NumberMap
@@ -49,38 +53,25 @@ struct LevelUpdate<Scalar: Coordinate> {
         self.departed = departed
         self.arrived = arrived
         search = LevelSearch(view, zoom: zoom, departed: departed, arrived: arrived)
-        self.places = places
-        fates = NumberMap(capacity: 2 * arrived.count)
+        placesOfShares = places
+        self.places = NumberMap(capacity: 2 * arrived.count)
         known = NumberMap(capacity: 2 * arrived.count)
         newClaimants = ShownNodes(cell: Double(search.radius.reach))
     }
 
-    /// The new fate of a node; nil for one that was not looked at.
-    @inline(__always) func fate(of key: NodeKey) -> Claim? {
-        fates[key.rawValue].map { $0 == Self.free ? .unclaimed : .claimed(NodeKey(rawValue: $0)) }
+    /// What was found when a node was looked at; nil for one that was not.
+    @inline(__always) func look(of key: NodeKey) -> Look? {
+        places[key.rawValue].map { looks[Int($0)] }
     }
 
-    private mutating func setFate(_ claim: Claim, of key: NodeKey) {
-        switch claim {
-        case .unclaimed: fates.set(key.rawValue, Self.free)
-        case .claimed(let claimant): fates.set(key.rawValue, claimant.rawValue)
-        }
-    }
-
-    /// How many nodes were looked at.
-    var fateCount: Int { fates.count }
-
-    func forEachFate(_ body: (NodeKey, Claim) -> Void) {
-        fates.forEach { key, fate in
-            body(
-                NodeKey(rawValue: key),
-                fate == Self.free ? .unclaimed : .claimed(NodeKey(rawValue: fate)))
-        }
+    private mutating func add(_ look: Look) {
+        places.set(look.key.rawValue, UInt32(truncatingIfNeeded: looks.count))
+        looks.append(look)
     }
 
     /// Whether a node is unclaimed, where it was so before.
     @inline(__always) private func isStillUnclaimed(_ key: NodeKey) -> Bool {
-        fates[key.rawValue].map { $0 == Self.free } ?? true
+        look(of: key).map { $0.new == .unclaimed } ?? true
     }
 
     /// Finds the new fates; false where that costs too much.
@@ -105,7 +96,7 @@ struct LevelUpdate<Scalar: Coordinate> {
     private mutating func prepare() {
         var keys: [NodeKey] = []
         known.forEach { key, _ in keys.append(NodeKey(rawValue: key)) }
-        prepared = PreparedLooks(keys, search, places)
+        prepared = PreparedLooks(keys, search, placesOfShares)
     }
 
     /// False once too much has been spent.
@@ -120,14 +111,8 @@ struct LevelUpdate<Scalar: Coordinate> {
     /// Whether a node was at the level before, and is still.
     @inline(__always) func isOld(_ key: NodeKey) -> Bool { search.isOld(key) }
 
-    /// What the pass had made of a node that is still there; nil for one that arrived.
-    func oldClaim(_ key: NodeKey) -> Claim? {
-        guard isOld(key) else { return nil }
-        return search.oldClaimant(key).map { .claimed($0) } ?? .unclaimed
-    }
-
     func isUnclaimed(_ key: NodeKey) -> Bool {
-        (fate(of: key) ?? oldClaim(key)) == .unclaimed
+        (look(of: key)?.new ?? search.oldClaim(key)) == .unclaimed
     }
 
     private mutating func wait(_ key: NodeKey) {
@@ -144,31 +129,35 @@ struct LevelUpdate<Scalar: Coordinate> {
     }
 
     private mutating func look(at key: NodeKey) -> Bool {
-        let old = oldClaim(key)
-        let new = claim(on: key)
-        setFate(new, of: key)
+        let known = prepared.find(key)
+        let (old, cluster) = known?.look.former ?? search.former(key)
+        let new = claim(on: key, known)
+        add(Look(key: key, old: old, new: new, cluster: cluster))
         guard old != new else { return true }
         let left = old == nil ? bereft[search.view.state.order(of: key)] : nil
         if case .claimed = new {
-            let parent = search.view.state.parent(of: key)
-            if old == .unclaimed, isMade(parent) { release(Int(parent)) }
+            if old == .unclaimed, let cluster { release(Int(cluster)) }
             if let left { release(left) }
             return true
         }
         if let left { inherit(left, key) }
-        return announce(key)
+        return announce(key, known)
     }
 
     /// Lets a node claim whom its predecessor had claimed, where it reaches them: nobody before it does, or
     /// they would have been claimed by that one, or look for themselves by now.
     private mutating func inherit(_ cluster: Int, _ key: NodeKey) {
+        let origin = search.view.state.child(0, ofCluster: cluster)
         for position in 1..<max(1, search.view.state.childCount(ofCluster: cluster)) {
             let child = search.view.state.child(position, ofCluster: cluster)
             guard isOld(child), known[child.rawValue] == nil else { continue }
             let (x, y) = search.view.compared(child)
             if search.reaches(key, x, y, search.view.state.partition(of: child)) {
                 known.set(child.rawValue, 0)
-                setFate(.claimed(key), of: child)
+                add(
+                    Look(
+                        key: child, old: .claimed(origin), new: .claimed(key),
+                        cluster: UInt32(truncatingIfNeeded: cluster)))
             } else {
                 wait(child)
             }
@@ -176,7 +165,9 @@ struct LevelUpdate<Scalar: Coordinate> {
     }
 
     /// The first unclaimed node before this one that reaches it.
-    private mutating func claim(on key: NodeKey) -> Claim {
+    private mutating func claim(
+        on key: NodeKey, _ known: PreparedLooks<Scalar>.Found?
+    ) -> Claim {
         var first = search.view.state.order(of: key)
         var claimant: NodeKey?
         func consider(_ others: ArraySlice<LevelSearch<Scalar>.Claimant>) {
@@ -184,8 +175,8 @@ struct LevelUpdate<Scalar: Coordinate> {
                 (claimant, first) = (other.key, other.order)
             }
         }
-        if let known = prepared.claimants(of: key) {
-            consider(known)
+        if let known {
+            consider(prepared.claimants(of: known))
         } else {
             claimants.removeAll(keepingCapacity: true)
             search.findClaimants(of: key, into: &claimants, &neighbours)
@@ -201,12 +192,14 @@ struct LevelUpdate<Scalar: Coordinate> {
     }
 
     /// Lets those look again whom a node claims now that did not claim before.
-    private mutating func announce(_ key: NodeKey) -> Bool {
+    private mutating func announce(
+        _ key: NodeKey, _ known: PreparedLooks<Scalar>.Found?
+    ) -> Bool {
         let (x, y) = search.view.compared(key)
         newClaimants.insert(key, x: x, y: y)
-        if let (known, visited) = prepared.hearers(of: key) {
-            tell(known)
-            return spend(visited)
+        if let known, let hearers = prepared.hearers(of: known) {
+            tell(hearers)
+            return spend(known.look.visited)
         }
         hearers.removeAll(keepingCapacity: true)
         let visited = search.findHearers(of: key, limit: .max, into: &hearers, &neighbours) ?? 0

@@ -6,11 +6,19 @@ struct PreparedLooks<Scalar: Coordinate> {
     typealias Search = LevelSearch<Scalar>
 
     /// A node's neighbours, as runs of what all of a share have.
-    private struct Look {
-        var claimants: Range<Int>
+    struct Look {
+        fileprivate let claimants: Range<Int>
         /// nil where they have not been looked for.
-        var hearers: Range<Int>?
-        var visited = 0
+        fileprivate let hearers: Range<Int>?
+        /// How many nodes were looked at for hearers.
+        let visited: Int
+        let former: (LevelClaim?, UInt32?)
+    }
+
+    /// A look, and the share that has its neighbours.
+    struct Found {
+        fileprivate let share: Int
+        let look: Look
     }
 
     /// What was found out of nodes that lie near each other.
@@ -72,31 +80,30 @@ struct PreparedLooks<Scalar: Coordinate> {
             let visited = search.findAll(
                 of: key, limit: hearer < mostHearers ? mostHearers : 0, claimants: &share.claimants,
                 hearers: &share.hearers, &neighbours)
-            var look = Look(claimants: claimant..<share.claimants.count)
-            if let visited {
-                look.hearers = hearer..<share.hearers.count
-                look.visited = visited
-            }
-            share.looks.append(look)
+            share.looks.append(
+                Look(
+                    claimants: claimant..<share.claimants.count,
+                    hearers: visited.map { _ in hearer..<share.hearers.count }, visited: visited ?? 0,
+                    former: search.former(key)))
         }
         return share
     }
 
-    private func find(_ key: NodeKey) -> (share: Int, look: Look)? {
+    /// What is known of a node; nil where that was not prepared.
+    func find(_ key: NodeKey) -> Found? {
         guard let place = places[key.rawValue] else { return nil }
         var share = starts.count - 1
         while starts[share] > place { share -= 1 }
-        return (share, shares[share].looks[Int(place) - starts[share]])
+        return Found(share: share, look: shares[share].looks[Int(place) - starts[share]])
     }
 
-    /// Those that had not been claimed and reach a node; nil where that was not prepared.
-    func claimants(of key: NodeKey) -> ArraySlice<Search.Claimant>? {
-        find(key).map { shares[$0.share].claimants[$0.look.claimants] }
+    /// Those that had not been claimed and reach a node.
+    func claimants(of found: Found) -> ArraySlice<Search.Claimant> {
+        shares[found.share].claimants[found.look.claimants]
     }
 
-    /// Those whom a node reaches, and how many were looked at for that; nil where that was not prepared.
-    func hearers(of key: NodeKey) -> (ArraySlice<Search.Hearer>, visited: Int)? {
-        guard let (share, look) = find(key), let hearers = look.hearers else { return nil }
-        return (shares[share].hearers[hearers], look.visited)
+    /// Those whom a node reaches; nil where that was not prepared.
+    func hearers(of found: Found) -> ArraySlice<Search.Hearer>? {
+        found.look.hearers.map { shares[found.share].hearers[$0] }
     }
 }
