@@ -84,7 +84,14 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         let count = object.count
         members.reserveCapacity(count)
         guard count > 16 else {
-            for (key, value) in object.members { self[key.string ?? ""] = value.value }
+            for (key, value) in object.members {
+                let name = key.string ?? ""
+                if let place = members.firstIndex(where: { $0.key.hasSameBytes(as: name) }) {
+                    members[place].value = value.value
+                } else {
+                    members.append((name, value.value))
+                }
+            }
             return
         }
         var places: [[UInt8]: Int] = [:]

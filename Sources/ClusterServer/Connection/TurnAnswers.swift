@@ -13,7 +13,7 @@ final class TurnAnswers {
 
     /// Beyond these, who waits has its turn at once.
     private static let mostConnections = 32
-    private static let spareCapacity = 1 << 16
+    private static let spareCapacity = 20 << 10
 
     /// A buffer for a turn's answers; to be given back.
     func borrow() -> OutgoingBytes {

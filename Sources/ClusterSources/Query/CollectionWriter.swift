@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import JSON
 
 /// Writes the frame of a FeatureCollection and looks for cancellation between features.
@@ -35,6 +36,32 @@ struct CollectionWriter: ~Copyable {
         guard !range.isEmpty else { return }
         texts.write(isFirst ? range.dropFirst() : range, into: &bytes)
         isFirst = false
+    }
+
+    /// Writes features that were all printed before; false, and nothing, where one was not.
+    ///
+    /// All are looked up before the first is copied: what is looked up lies all over memory, and so a processor
+    /// waits for all of it together.
+    mutating func append(_ nodes: [Node], of texts: PrintedTexts, to bytes: inout ByteWriter) -> Bool {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: nodes.count) { entries in
+            for place in nodes.indices {
+                let entry = texts.entry(of: nodes[place])
+                guard entry != 0 else { return false }
+                entries[place] = entry
+            }
+            var run = 0..<0
+            for entry in entries {
+                let place = PrintedTexts.Entry.range(entry)
+                if place.lowerBound == run.upperBound {
+                    run = run.lowerBound..<place.upperBound
+                } else {
+                    append(run, of: texts, to: &bytes)
+                    run = place
+                }
+            }
+            append(run, of: texts, to: &bytes)
+            return true
+        }
     }
 
     /// Ends the list of features; further members may follow.

@@ -51,6 +51,7 @@ final class PrintedFeatures: Sendable {
         guard var texts = current(replacing: nil) else {
             return try writer.write(nodes, to: &collection, into: &bytes)
         }
+        if collection.append(nodes, of: texts, to: &bytes) { return texts.countFound(nodes.count) }
         // What was printed together lies together, and is copied together.
         var run = 0..<0
         var printed = 0

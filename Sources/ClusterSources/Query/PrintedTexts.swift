@@ -61,13 +61,16 @@ final class PrintedTexts: @unchecked Sendable {
     var memoryBytes: Int { capacity + (setMask + 1) * Self.ways * MemoryLayout<UInt64>.stride }
 
     /// The place of a node's text; empty where it is not here.
-    @inline(__always) func find(_ node: Node) -> Range<Int> {
+    @inline(__always) func find(_ node: Node) -> Range<Int> { Entry.range(entry(of: node)) }
+
+    /// A node's entry; 0 where it has none.
+    @inline(__always) func entry(of node: Node) -> UInt64 {
         let (set, tag) = place(of: node)
         for way in 0..<Self.ways {
-            let entry = entries[set + way].load(ordering: .acquiring)
-            if entry & Entry.tagMask == tag { return Entry.range(entry) }
+            let entry = entries[set &+ way].load(ordering: .acquiring)
+            if entry & Entry.tagMask == tag { return entry }
         }
-        return 0..<0
+        return 0
     }
 
     /// Tells that so many texts were found.
@@ -116,7 +119,7 @@ final class PrintedTexts: @unchecked Sendable {
 
     /// From the top: a node's number without its lowest bits, which its set tells, whether it is a cluster, the text's
     /// place and its length.
-    private enum Entry {
+    enum Entry {
         private static let impliedBits = UInt32(5)
         private static let startBits = UInt64(24)
         private static let lengthBits = UInt64(12)
