@@ -14,6 +14,8 @@ public final class ServerGroup {
     private let gate: Gate
     private var isHeld = false
     private var left = 0
+    /// While the servers end: keeps the first loop waiting for the others, though it may serve nobody itself.
+    private var endOfAll: Timer?
 
     /// A loop's server, and how many connections it has; only the count is for other threads.
     private struct Member {
@@ -162,12 +164,14 @@ public final class ServerGroup {
         left = members.count
         for listener in listeners { listener.close() }
         listeners = []
+        endOfAll = Timer(on: loop, delay: .max) {}
         let finish = LoopBound { [weak self] in
             guard let self else { return }
             self.left -= 1
             guard self.left == 0 else { return }
             for member in self.members.dropFirst() { self.on(member.server) { $0.loop.stop() } }
             for thread in self.threads { thread.join() }
+            self.endOfAll = nil
             completion()
         }
         for member in members {

@@ -44,6 +44,27 @@ struct EndingTests {
         #expect(daemon.process.terminationStatus == 0)
     }
 
+    /// Of two connections one is served by the first loop and one by the second; the loop without calls must
+    /// not end the other's.
+    @Test("on SIGTERM a call finishes whichever loop serves it", arguments: [0, 1])
+    func shutdownOfLoops(_ importing: Int) throws {
+        let daemon = try DaemonProcess()
+        var clients = [try daemon.client(), try daemon.client()]
+        let importer = clients.remove(at: importing)
+        _ = try clients[0].call("SourceService/CreateSource", ["source": "s", "options": [:]])
+        let id = try openImport(importer)
+        _ = try importer.open("ServerService/Check")
+        #expect(try importer.receive()["result"] == ["status": "SERVING"])
+        clients[0].finishSending()
+        #expect(clients[0].isClosed())
+        kill(daemon.process.processIdentifier, SIGTERM)
+        while (try? daemon.client()) != nil {}
+        try importer.send(#"{"id":\#(id),"end":true}"#)
+        #expect(try importer.receive()["result"]?["accepted"] == 6000)
+        daemon.process.waitUntilExit()
+        #expect(daemon.process.terminationStatus == 0)
+    }
+
     @Test("an import cancelled while it builds leaves the source as it was")
     func cancelledBuild() throws {
         let daemon = try DaemonProcess()
