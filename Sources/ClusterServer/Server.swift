@@ -35,9 +35,15 @@ final class Server {
     private var onStopped: (() -> Void)?
     /// No call is left, and connections close as soon as their answers are written.
     private var isEnding = false
-    var bytesReceived: UInt64 = 0
-    var bytesSent: UInt64 = 0
-    private var callsInFlight = 0
+    var bytesReceived: UInt64 = 0 {
+        didSet { metrics.traffic.received.store(bytesReceived, ordering: .relaxed) }
+    }
+    var bytesSent: UInt64 = 0 {
+        didSet { metrics.traffic.sent.store(bytesSent, ordering: .relaxed) }
+    }
+    private var callsInFlight = 0 {
+        didSet { metrics.traffic.calls.store(callsInFlight, ordering: .relaxed) }
+    }
 
     /// - Parameters:
     ///   - load: shared with the servers of other loops.
@@ -199,15 +205,12 @@ final class Server {
 
     /// Makes this turn's counts visible to other threads; done a few times a second, not for every call.
     func publish() {
-        let (received, sent, queued, calls) = (bytesReceived, bytesSent, budget.bytes, callsInFlight)
+        let queued = budget.bytes
         let depths = Metrics.QueueDepths(
             queries: queries.depth, changes: changes.depth, messages: reading.depth)
         metrics.update { counters in
             counters.queued = depths
-            counters.bytesReceived = received
-            counters.bytesSent = sent
             counters.bytesQueued = queued
-            counters.callsInFlight = calls
         }
     }
 

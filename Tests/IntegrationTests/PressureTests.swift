@@ -202,5 +202,27 @@ struct PressureTests {
         let text = try client.call("ServerService/GetStats", ["format": "prometheus"])["text"]?.string ?? ""
         #expect(text.contains("clusterd_cache_hits_total{cache=\"filters\"} 2\n"))
         #expect(text.contains("clusterd_queued_jobs{kind=\"messages\"} 0\n"))
+        #expect(text.contains("# TYPE clusterd_call_duration_seconds histogram\n"))
+        #expect(
+            text.contains(
+                "_bucket{method=\"clusterd.v1.ClusterService/GetConvexHull\",le=\"+Inf\"} 2\n"))
+    }
+
+    @Test("what went over the wire is counted at once, and so are calls in flight")
+    func countedAtOnce() throws {
+        let daemon = try DaemonProcess()
+        let (client, other) = (try daemon.client(), try daemon.client())
+        _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
+        _ = try client.open("SourceService/ImportFeatures", ["source": "s"])
+        _ = try client.open("ServerService/Check")
+        let answer = try client.receiveText()
+        for reader in [client, other] {
+            let stats = try reader.call("ServerService/GetStats")
+            #expect(stats["calls"]?["inFlight"] == 1)
+            #expect(stats["bytes"]?["received"]?.number ?? 0 > 150)
+            #expect(stats["bytes"]?["sent"]?.number ?? 0 >= Double(answer.count))
+            let check = stats["methods"]?["clusterd.v1.ServerService/Check"]
+            #expect(check?["latencyMs"]?["histogram"]?.array?.last?["count"] == 1)
+        }
     }
 }

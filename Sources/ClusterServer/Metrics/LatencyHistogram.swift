@@ -38,6 +38,20 @@ public struct LatencyHistogram: Sendable {
         return 0
     }
 
+    /// How many took no longer than each of a row of bounds, each four times the one before: from a
+    /// microsecond to some seventy seconds, in nanoseconds.
+    public var cumulative: [(bound: UInt64, count: UInt64)] {
+        var (seen, place) = (UInt64(0), 0)
+        return stride(from: 10, through: 36, by: 2).map { exponent in
+            let bound = (UInt64(1) << UInt64(exponent)) - 1
+            while place < counts.count, Self.upperBound(place) <= bound {
+                seen &+= counts[place]
+                place += 1
+            }
+            return (bound, seen)
+        }
+    }
+
     private static func bucket(_ value: UInt64) -> Int {
         guard value >= UInt64(subBuckets) else { return Int(value) }
         let exponent = 63 - value.leadingZeroBitCount

@@ -52,6 +52,13 @@ public final class Metrics: Sendable {
         return sum
     }
 
+    /// What changes too often to be counted under a lock; only the loop's thread writes.
+    final class Traffic: Sendable {
+        let received = Atomic<UInt64>(0)
+        let sent = Atomic<UInt64>(0)
+        let calls = Atomic<Int>(0)
+    }
+
     /// What one loop counts. Safe from any thread.
     final class Shard: Sendable {
         private struct State {
@@ -75,11 +82,15 @@ public final class Metrics: Sendable {
         }
 
         private let state = Mutex(State())
+        let traffic = Traffic()
 
         var counters: Counters {
             state.withLock { state in
                 var counters = state.counters
                 counters.methods = state.places.mapValues { state.methods[$0] }
+                counters.bytesReceived = traffic.received.load(ordering: .relaxed)
+                counters.bytesSent = traffic.sent.load(ordering: .relaxed)
+                counters.callsInFlight = traffic.calls.load(ordering: .relaxed)
                 return counters
             }
         }

@@ -64,6 +64,10 @@ struct Statistics {
             "latencyMs": [
                 "p50": milliseconds(latency.quantile(0.5)), "p90": milliseconds(latency.quantile(0.9)),
                 "p99": milliseconds(latency.quantile(0.99)), "max": milliseconds(latency.maximum),
+                "histogram": .array(
+                    latency.cumulative.map {
+                        ["le": milliseconds($0.bound), "count": .number(Double($0.count))]
+                    }),
             ],
         ]
     }
@@ -168,12 +172,33 @@ struct Statistics {
                 "clusterd_call_seconds_sum{method=\"\(name)\"} \(String(javaScript: Double(method.latency.sum) / 1e9))\n"
             text += "clusterd_call_seconds_count{method=\"\(name)\"} \(method.latency.count)\n"
         }
+        text += latencyHistograms
         family(
             "clusterd_source_points", "gauge", "Points, by source.",
             sources.map { ("source=\"\($0.name)\"", Double($0.points)) })
         family(
             "clusterd_source_memory_bytes", "gauge", "Memory, by source.",
             sources.map { ("source=\"\($0.name)\"", Double($0.memoryBytes)) })
+        return text
+    }
+}
+
+extension Statistics {
+    /// Prometheus's own kind of histogram, of which it makes quantiles over any time and many daemons.
+    private var latencyHistograms: String {
+        let name = "clusterd_call_duration_seconds"
+        var text = "# HELP \(name) How long calls took, in buckets.\n# TYPE \(name) histogram\n"
+        for (method, counted) in methods {
+            let label = "method=\"\(method)\""
+            let latency = counted.latency
+            for (bound, count) in latency.cumulative {
+                text +=
+                    "\(name)_bucket{\(label),le=\"\(String(javaScript: Double(bound) / 1e9))\"} \(count)\n"
+            }
+            text += "\(name)_bucket{\(label),le=\"+Inf\"} \(latency.count)\n"
+            text += "\(name)_sum{\(label)} \(String(javaScript: Double(latency.sum) / 1e9))\n"
+            text += "\(name)_count{\(label)} \(latency.count)\n"
+        }
         return text
     }
 }

@@ -29,6 +29,17 @@ import Testing
         #expect(histogram.maximum == value)
     }
 
+    @Test func boundsCountAllThatTookNoLonger() {
+        var histogram = LatencyHistogram()
+        let values: [UInt64] = [0, 1023, 1024, 4095, 4096, 1 << 30, (1 << 36) - 1, 1 << 36, .max]
+        for value in values { histogram.record(value) }
+        #expect(
+            histogram.cumulative.first?.bound == 1023 && histogram.cumulative.last?.bound == (1 << 36) - 1)
+        for (bound, count) in histogram.cumulative {
+            #expect(count == UInt64(values.filter { $0 <= bound }.count), "\(bound)")
+        }
+    }
+
     @Test func sumsAreAsIfAllWereCountedTogether() {
         var (one, other, both) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())
         for value in stride(from: UInt64(1), to: 1_000_000, by: 997) {
