@@ -60,6 +60,38 @@ struct BadContentTests {
         #expect(missing.status == "NOT_FOUND")
     }
 
+    @Test("a bad feature of an update is named by its place among the params, and nothing changes")
+    func updatePaths() throws {
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "u", "options": [:]])
+        let good: JSONValue = [
+            "type": "Feature", "id": 1, "geometry": ["type": "Point", "coordinates": [1, 2]],
+            "properties": [:],
+        ]
+        let nameless: JSONValue = [
+            "type": "Feature", "geometry": ["type": "Point", "coordinates": [1, 2]], "properties": [:],
+        ]
+        for bad in [nameless, [:], 7] {
+            let reply = try client.exchange(
+                "SourceService/UpdateFeatures", ["source": "u", "upsert": [good, bad]])
+            #expect(RawClient.status(reply["error"]).status == "INVALID_ARGUMENT")
+            #expect(RawClient.status(reply["error"]).message.hasPrefix("params.upsert[1]"))
+            #expect(reply["error"]?["details"]?["param"] == "params.upsert[1]")
+            #expect(reply["error"]?["details"]?["index"] == 1)
+        }
+        #expect(try client.call("SourceService/GetSource", ["source": "u"])["points"] == 0)
+    }
+
+    @Test("the whole options are wanted: null is none")
+    func nullOptions() throws {
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "o", "options": ["radius": 60]])
+        let failure = try client.failure("SourceService/UpdateOptions", ["source": "o", "options": .null])
+        #expect(failure.status == "INVALID_ARGUMENT" && failure.message.hasPrefix("params.options"))
+        let options = try client.call("SourceService/GetSource", ["source": "o"])["options"]
+        #expect(options?["radius"] == 60)
+    }
+
     @Test("huge numbers are numbers where they are finite, and out of range where an id or a count is wanted")
     func numbers() throws {
         let client = try daemon.client()

@@ -30,6 +30,16 @@ extension RPCError {
         }
     }
 
+    /// The same, naming a bad feature by its place in an array among the params.
+    func ofFeature(in path: String) -> RPCError {
+        guard case .number(let index)? = details?["index"] else { return self }
+        var error = self
+        let place = "\(path)[\(String(javaScript: index))]"
+        error.message = "\(place): \(message)"
+        error.details?["param"] = .string(place)
+        return error
+    }
+
     private static func invalidExpression(_ path: String, _ errors: [ExpressionFault]) -> RPCError {
         let first = errors.first.map { "\($0.key): \($0.message)" } ?? " is no expression."
         return RPCError(

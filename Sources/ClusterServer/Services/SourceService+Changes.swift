@@ -33,12 +33,15 @@ extension SourceService {
                 "UpdateOptions",
                 onPool(["source", "options"]) { (params, call, bytes) throws(RPCError) in
                     let source = try catalog.sourceToChange(params, call)
-                    guard params["options"] != nil else {
+                    guard let options = params["options"] else {
                         throw .invalidParam(
                             params.path(of: "options"), "is missing: the whole options were expected.")
                     }
+                    guard options != .null else {
+                        throw .invalidParam(params.path(of: "options"), "must be an object.")
+                    }
                     try answering(call) { () throws(SourceError) in
-                        let options = try SourceOptions(reading: params["options"])
+                        let options = try SourceOptions(reading: options)
                         try source.update(options: options, call.cancellation).write(into: &bytes)
                     }
                 }
@@ -91,12 +94,14 @@ extension SourceCatalog {
         }
         // Features are kept as they were sent, so it is their text that is passed on.
         let features = params.text(of: "upsert") ?? Array("[]".utf8)
-        try answering(call) { () throws(SourceError) in
+        do throws(SourceError) {
             let outcome = try features.withUnsafeBufferPointer { (features) throws(SourceError) in
                 try source.update(
                     upserts: UnsafeRawBufferPointer(features), removals: removals, call.cancellation)
             }
             outcome.write(into: &bytes)
+        } catch {
+            throw RPCError(error, call).ofFeature(in: params.path(of: "upsert"))
         }
     }
 }
