@@ -9,4 +9,14 @@ public enum CompressionError: Error, Sendable, Equatable {
     /// The content is larger than the limit, in bytes; no more than that was inflated.
     case limitExceeded(Int)
     case outOfMemory
+
+    /// For a person, to follow what was being read.
+    public var message: String {
+        switch self {
+        case .damaged(let message): message
+        case .truncated: "it ends early"
+        case .limitExceeded(let limit): "it holds more than \(limit) bytes"
+        case .outOfMemory: "out of memory"
+        }
+    }
 }

@@ -118,7 +118,7 @@ private struct WindowSource: ~Copyable {
                     } catch { failure = error }
                 }
             }
-            if let failure { throw .damaged("\(failure)") }
+            if let failure { throw .damaged(failure.message) }
             rawPlace += step.read
             written += step.written
         }

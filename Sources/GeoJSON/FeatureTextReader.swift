@@ -103,6 +103,8 @@ struct FeatureTextReader {
             scanned = 0
             scanner = JSONScanner()
             state = .collection
+        case .oddFeatures:
+            throw .malformed(message: "The file's \"features\" is not an array.", offset: nil)
         case .otherObject: state = firstObjectSpansLines() ? .sequence : .lines
         case .incomplete: break
         }
@@ -217,6 +219,10 @@ struct FeatureTextReader {
         guard case .object(let object) = value, object["type"] == .string("FeatureCollection") else {
             throw .malformed(message: "The file's \"type\" is not \"FeatureCollection\".", offset: nil)
         }
+        // The frame keeps the array that was read, emptied.
+        guard object["features"] == .array([]) else {
+            throw .malformed(message: "The file has more than one member \"features\".", offset: nil)
+        }
     }
 }
 
@@ -225,7 +231,9 @@ private enum CollectionHeader {
     enum Outcome {
         /// The offset behind the features' opening bracket.
         case features(Int)
-        /// The first object has no array of features.
+        /// The first object's features are no array.
+        case oddFeatures
+        /// The first object has no features.
         case otherObject
         /// More text is needed.
         case incomplete
@@ -242,16 +250,25 @@ private enum CollectionHeader {
             guard text[place] == UInt8(ascii: "\"") else { return .otherObject }
             let keyStart = place
             guard skipString(text, &place) else { return .incomplete }
-            let isFeatures = text[keyStart..<place].elementsEqual("\"features\"".utf8)
+            let isFeatures = isFeatures(text, keyStart + 1..<place - 1)
             skipSpace(text, &place)
             guard place < text.count else { return .incomplete }
             guard text[place] == UInt8(ascii: ":") else { return .otherObject }
             place += 1
             skipSpace(text, &place)
             guard place < text.count else { return .incomplete }
-            if isFeatures { return text[place] == UInt8(ascii: "[") ? .features(place + 1) : .otherObject }
+            if isFeatures { return text[place] == UInt8(ascii: "[") ? .features(place + 1) : .oddFeatures }
             guard skipValue(text, &place) else { return .incomplete }
         }
+    }
+
+    private static func isFeatures(_ text: UnsafeRawBufferPointer, _ key: Range<Int>) -> Bool {
+        let key = UnsafeRawBufferPointer(rebasing: text[key])
+        if key.elementsEqual("features".utf8) { return true }
+        // A name may be written with escapes.
+        guard key.contains(UInt8(ascii: "\\")), key.count <= "features".utf8.count * 6 else { return false }
+        let quoted = [UInt8(ascii: "\"")] + key + [UInt8(ascii: "\"")]
+        return (try? JSONReader.parse(quoted)) == .string("features")
     }
 
     private static func skipSpace(_ text: UnsafeRawBufferPointer, _ place: inout Int) {

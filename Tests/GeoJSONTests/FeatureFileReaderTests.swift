@@ -97,6 +97,28 @@ struct FeatureFileReaderTests {
         #expect(throws: GeoJSONError.self) { _ = try read([Array(text.utf8)]) }
     }
 
+    @Test("features are found under a name that is written with escapes")
+    func escapedName() throws {
+        let text = #"{"type":"FeatureCollection","f\u0065atures":[\#(Self.features[0])]}"#
+        #expect(try read([Array(text.utf8)]).store.text(0) == Self.features[0])
+    }
+
+    @Test(
+        "a collection whose features are not told once, as an array, is refused also where bad features are left out",
+        arguments: [
+            #"{"type":"FeatureCollection","features":null}"#, #"{"features":{},"type":"FeatureCollection"}"#,
+            #"{"type":"FeatureCollection","features":[],"features":[{"a":1}]}"#,
+            #"{"type":"FeatureCollection","features":[],"f\u0065atures":[{"a":1}]}"#,
+        ])
+    func oddFeatures(_ text: String) {
+        #expect {
+            try read([Array(text.utf8)], policy: .skip)
+        } throws: {
+            guard case GeoJSONError.malformed(let message, _)? = $0 as? GeoJSONError else { return false }
+            return message.contains("\"features\"")
+        }
+    }
+
     @Test("an empty file and an empty collection hold none")
     func empty() throws {
         #expect(try read([]).store.count == 0)

@@ -33,7 +33,7 @@ public struct ImportDirectories: Sendable {
         guard !path.isEmpty, !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX) else {
             throw .forbiddenFile
         }
-        var missing: SourceError?
+        var (isMissing, isForbidden) = (false, false)
         for root in roots {
             for below in Self.relativePaths(path, to: root) {
                 switch Self.open(below, in: root) {
@@ -44,12 +44,12 @@ public struct ImportDirectories: Sendable {
                         )
                     }
                     return descriptor
-                case .missing: missing = .missingFile(path)
-                case .forbidden: break
+                case .missing: isMissing = true
+                case .forbidden: isForbidden = true
                 }
             }
         }
-        throw missing ?? .forbiddenFile
+        throw isMissing && !isForbidden ? .missingFile(path) : .forbiddenFile
     }
 
     private enum Outcome {

@@ -70,6 +70,13 @@ private final class Files {
         #expect(throws: SourceError.forbiddenFile) { try files.open(files.inside.path + "x/in.json") }
     }
 
+    @Test(arguments: ["away.json", "pipe", "deep"])
+    func refusesWhatOneDirectoryForbidsAndAnotherLacks(_ name: String) throws {
+        for paths in [[files.inside.path, files.outside.path], [files.outside.path, files.inside.path]] {
+            #expect(throws: SourceError.forbiddenFile) { try ImportDirectories(paths).open(name) }
+        }
+    }
+
     @Test func tellsWhatIsPlainlyMissing() {
         #expect(throws: SourceError.missingFile("deep/no.json")) { try files.open("deep/no.json") }
         #expect(throws: SourceError.missingFile("no/no.json")) { try files.open("no/no.json") }
