@@ -153,9 +153,12 @@ private struct ParserCrew: ~Copyable {
 
     init(threads: Int, builder: borrowing FeatureStoreBuilder) {
         var parsers: [FeatureParser] = []
-        for _ in 0..<threads { parsers.append(builder.makeParser()) }
-        self.parsers = parsers
-        results = parsers.map { _ in ParsedFeatures() }
+        var results: [ParsedFeatures] = []
+        for _ in 0..<threads {
+            parsers.append(builder.makeParser())
+            results.append(builder.makeResult())
+        }
+        (self.parsers, self.results) = (parsers, results)
     }
 
     mutating func take(

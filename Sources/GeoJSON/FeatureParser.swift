@@ -13,8 +13,13 @@ final class ParsedFeatures {
     var faults: [(place: Int, fault: FeatureFault)] = []
     /// Good and bad together.
     var seen = 0
+    /// Told the good features' properties.
+    let piece: (any PropertyPiece)?
+
+    init(piece: (any PropertyPiece)? = nil) { self.piece = piece }
 
     func removeAll() {
+        piece?.removeAll()
         blob.removeAll()
         ends.removeAll(keepingCapacity: true)
         longitudes.removeAll(keepingCapacity: true)
@@ -97,6 +102,7 @@ final class FeatureParser {
         result.ends.append(result.blob.count)
         result.longitudes.append(position.longitude)
         result.latitudes.append(position.latitude)
+        result.piece?.add(properties)
         return nil
     }
 

@@ -15,6 +15,9 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// is no, adding throws `tooLarge`.
     public var admits: @Sendable (_ bytes: Int) -> Bool = { _ in true }
 
+    /// Told the properties of all features taken in; to be set before the first.
+    public var collector: (any PropertyCollector)?
+
     private let promoteId: String?
     private var gathered = GatheredFeatures()
     /// Made at the first need; parsers are not Sendable, and a builder is used by one thread at a time.
@@ -26,7 +29,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// that is why it may be called Sendable.
     private final class Workshop: @unchecked Sendable {
         var parser: FeatureParser?
-        let parsed = ParsedFeatures()
+        var parsed: ParsedFeatures?
     }
 
     /// - Parameter promoteId: the property to use as features' id; nil keeps their own.
@@ -40,16 +43,20 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     public mutating func append(features json: UnsafeRawBufferPointer) throws(GeoJSONError) {
         let parser = workshop.parser ?? FeatureParser(promoteId: promoteId)
         workshop.parser = parser
-        workshop.parsed.removeAll()
+        let parsed = workshop.parsed ?? makeResult()
+        workshop.parsed = parsed
+        parsed.removeAll()
         do throws(JSONError) {
-            try parser.parse(json, into: workshop.parsed)
+            try parser.parse(json, into: parsed)
         } catch {
             throw .malformed(message: error.message, offset: error.offset)
         }
-        try add(workshop.parsed)
+        try add(parsed)
     }
 
     func makeParser() -> FeatureParser { FeatureParser(promoteId: promoteId) }
+
+    func makeResult() -> ParsedFeatures { ParsedFeatures(piece: collector?.makePiece()) }
 
     /// Takes over what another thread has read.
     mutating func add(_ parsed: ParsedFeatures) throws(GeoJSONError) {
@@ -61,8 +68,10 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         guard
             admits(
                 gathered.memoryBytes + parsed.blob.count + parsed.ends.count * GatheredFeatures.bytesOfFeature
+                    + (collector?.memoryBytes ?? 0)
             )
         else { throw .tooLarge }
+        if let piece = parsed.piece { collector?.take(piece) }
         gathered.add(parsed)
     }
 

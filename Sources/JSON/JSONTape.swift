@@ -159,6 +159,12 @@ public struct JSONElement {
         }
     }
 
+    /// A string's bytes; nil for other kinds, and where escapes stand for some of them.
+    public var plainString: UnsafeRawBufferPointer? {
+        guard entry.kind == CSJ_STRING.rawValue else { return nil }
+        return UnsafeRawBufferPointer(rebasing: tape.text[Int(entry.start) + 1..<Int(entry.end) - 1])
+    }
+
     /// Whether a string's decoded text has just these bytes; without escapes no string is made.
     public func isString(_ text: StaticString) -> Bool {
         guard kind == .string else { return false }

@@ -51,6 +51,35 @@ func benchmarkBuilds(longitudes: [Double], latitudes: [Double]) throws {
     report("first answer of another filter over the same property", least(again), "ms")
 }
 
+/// Clusterings of one source anew, plain ones and with four aggregated properties in turn: how long they take, and how
+/// long the processor worked for them, which what else the machine does disturbs less.
+func benchmarkAggregates(longitudes: [Double], latitudes: [Double], aggregates: String) throws {
+    var random = SequenceGenerator()
+    let features = (0..<longitudes.count).map { _ in Properties(&random) }
+    let plain = try SourceOptions(reading: JSONReader.parse("{}"))
+    let aggregated = try SourceOptions(reading: JSONReader.parse(aggregates))
+    let source = try makeSource(rows: Array(longitudes.indices), options: .null) { row, bytes in
+        appendFeature(row, longitudes[row], latitudes[row], features[row], to: &bytes)
+    }
+    guard let source else { return }
+    var times: [(wall: [Double], processor: [Double])] = [([], []), ([], [])]
+    for _ in 0..<9 {
+        for (place, options) in [plain, aggregated].enumerated() {
+            let before = Stopwatch.processorTime()
+            _ = try source.update(options: options, Cancellation.never)
+            times[place].processor.append(Stopwatch.processorTime() - before)
+            times[place].wall.append(source.revision.buildMilliseconds)
+        }
+    }
+    for (place, name) in ["plain", "aggregated"].enumerated() {
+        for (kind, values) in [("build", times[place].wall), ("processor", times[place].processor)] {
+            let sorted = values.dropFirst().sorted()
+            report("\(name) \(kind), least", sorted.first ?? .nan, "ms")
+            report("\(name) \(kind), median", sorted[sorted.count / 2], "ms")
+        }
+    }
+}
+
 /// How long a filter's view takes that is not at hand yet, in milliseconds.
 private func firstAnswer(_ source: Source, _ filter: String) throws -> Double {
     let revision = source.revision

@@ -9,6 +9,13 @@ enum Stopwatch {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    /// How long all threads of this process have worked so far, in milliseconds.
+    static func processorTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
+    }
+
     /// How long a call takes, in nanoseconds: the median of `count`, and the 99th percentile.
     static func sample(_ count: Int, _ body: (Int) -> Void) -> (median: Double, p99: Double) {
         var times: [UInt64] = []

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull|updates|answers|sources]`, where FILE
+// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull|updates|answers|sources|aggregates]`, where FILE
 // holds longitude and latitude of each as little-endian doubles; with a third word only what that is about.
 // Benchmarks/run makes the file and the table.
 import Clustering
@@ -11,10 +11,12 @@ func benchmark() {
         do { try benchmarkHull() } catch { print("error\t0\t\(error)") }
         return
     }
+    let isAggregatesAlone = arguments.last == "aggregates"
     let isUpdatesAlone = arguments.last == "updates"
     let isAnswersAlone = arguments.last == "answers"
     let isSourcesAlone = arguments.last == "sources"
-    guard arguments.count == (isUpdatesAlone || isAnswersAlone || isSourcesAlone ? 3 : 2),
+    guard
+        arguments.count == (isUpdatesAlone || isAnswersAlone || isSourcesAlone || isAggregatesAlone ? 3 : 2),
         let file = fopen(arguments[1], "rb")
     else {
         perror("ClusterBenchmarks: a file of points is needed")
@@ -30,8 +32,14 @@ func benchmark() {
     let latitudes = (0..<count).map { places[2 * $0 + 1] }
     places = []
     if isAnswersAlone { return benchmarkAnswersAlone(longitudes: longitudes, latitudes: latitudes) }
-    if isSourcesAlone {
-        do { try benchmarkBuilds(longitudes: longitudes, latitudes: latitudes) } catch {
+    if isSourcesAlone || isAggregatesAlone {
+        do {
+            if isAggregatesAlone {
+                return try benchmarkAggregates(
+                    longitudes: longitudes, latitudes: latitudes, aggregates: fourAggregates)
+            }
+            try benchmarkBuilds(longitudes: longitudes, latitudes: latitudes)
+        } catch {
             print("error\t0\t\(error)")
         }
         return

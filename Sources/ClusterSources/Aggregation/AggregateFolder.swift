@@ -22,7 +22,7 @@ struct AggregateFolder {
         case .simple(let simple, let initial):
             column = .flags(try flags(simple, initial, values, &errors))
         case .mean: column = try means(values)
-        case .count: column = .counts(try tree.fold(values.presences, zero: 0) { $0 &+ $1 })
+        case .count: column = .counts(try tree.fold(values.presences, zero: 0, by: CountFold()))
         case .distinct: column = .labels(LabelAggregate(values, isHistogram: false))
         case .histogram: column = .labels(LabelAggregate(values, isHistogram: true))
         case .reduce:
@@ -38,29 +38,29 @@ struct AggregateFolder {
         _ properties: [NumericProperty], _ numbers: [RowNumbers],
         values: (Int) throws(SourceError) -> RowValues
     ) throws(SourceError) -> [Outcome] {
-        var folded: [[Double]]
+        let folded: [FoldedNumbers]
         if properties.count == 1 {
             let simple = properties[0].simple
-            folded = [try tree.fold(numbers[0].values, zero: 0) { simple.foldNumbers($0, $1) }]
+            folded = [
+                FoldedNumbers(
+                    values: try tree.fold(numbers[0].values, zero: 0, by: NumberFold(simple: simple)))
+            ]
         } else {
-            let lanes = NumberLanes(properties.map(\.simple))
-            let points = NumberLanes.lanes(numbers.map(\.values), threads: tree.threads)
-            let all = try tree.fold(points, zero: .zero) { lanes.fold($0, $1) }
-            folded = properties.indices.map { lane in all.map { $0[lane] } }
+            folded = try NumberLanes(properties.map(\.simple)).fold(numbers, tree)
         }
         var outcomes: [Outcome] = []
         for (place, property) in properties.enumerated() {
             var errors = numbers[place].errors
-            if folded[place].contains(where: \.isNaN) {
+            var clusters = folded[place].values
+            if folded[place].hasNulls {
                 let failures = FoldFailures(index: tree.index, values: try values(place), expected: .number)
                 errors.merge(
-                    failures.counts(numbers[place].values, folded[place], isNull: \.isNaN),
-                    uniquingKeysWith: +)
+                    failures.counts(numbers[place].values, clusters, isNull: \.isNaN), uniquingKeysWith: +)
             }
             if let initial = property.initial {
-                folded[place] = folded[place].map { property.simple.fold(initial, $0) }
+                clusters = clusters.map { property.simple.fold(initial, $0) }
             }
-            outcomes.append((.numbers(folded[place]), errors))
+            outcomes.append((.numbers(clusters), errors))
         }
         return outcomes
     }
@@ -70,7 +70,7 @@ struct AggregateFolder {
         _ errors: inout [String: Int]
     ) throws(SourceError) -> [UInt8] {
         let points = values.foldableFlags
-        var folded = try tree.fold(points, zero: 0) { simple.foldFlags($0, $1) }
+        var folded = try tree.fold(points, zero: 0, by: FlagFold(simple: simple))
         if folded.contains(2) {
             let failures = FoldFailures(index: tree.index, values: values, expected: .boolean)
             errors.merge(failures.counts(points, folded, isNull: { $0 == 2 }), uniquingKeysWith: +)
@@ -83,8 +83,8 @@ struct AggregateFolder {
 
     private func means(_ values: RowValues) throws(SourceError) -> AggregateColumn {
         .means(
-            sums: try tree.fold(values.summands, zero: 0) { $0 + $1 },
-            counts: try tree.fold(values.numberCounts, zero: 0) { $0 &+ $1 })
+            sums: try tree.fold(values.summands, zero: 0, by: SumFold()),
+            counts: try tree.fold(values.numberCounts, zero: 0, by: CountFold()))
     }
 }
 

@@ -36,3 +36,25 @@ extension ClusterProperty.Operator {
     /// The flag after which no other counts.
     var decisive: UInt8 { self == .all ? 0 : 1 }
 }
+
+struct CountFold: NodeFold {
+    func fold(_ first: UInt32, _ second: UInt32) -> UInt32 { first &+ second }
+}
+
+struct SumFold: NodeFold {
+    func fold(_ first: Double, _ second: Double) -> Double { first + second }
+}
+
+/// Folds numbers of which some may be null.
+struct NumberFold: NodeFold {
+    let simple: ClusterProperty.Operator
+
+    func fold(_ first: Double, _ second: Double) -> Double { simple.foldNumbers(first, second) }
+}
+
+/// Folds `foldableFlags`.
+struct FlagFold: NodeFold {
+    let simple: ClusterProperty.Operator
+
+    func fold(_ first: UInt8, _ second: UInt8) -> UInt8 { simple.foldFlags(first, second) }
+}

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
+import Dispatch
 import Expressions
+import Synchronization
 
 /// Up to four properties' numbers folded at once: a point's lie together, so that the way through the tree, which
 /// waits for memory most, is gone once and not for each.
-struct NumberLanes {
+struct NumberLanes: NodeFold {
     typealias Lanes = SIMD4<Double>
     static let most = Lanes.scalarCount
 
@@ -20,18 +22,25 @@ struct NumberLanes {
         }
     }
 
-    /// Points' values side by side; lanes without a property have 0.
-    static func lanes(_ columns: [[Double]], threads: Int) -> [Lanes] {
-        guard let first = columns.first else { return [] }
-        let (second, third, fourth) = (
-            columns.count > 1 ? columns[1] : first, columns.count > 2 ? columns[2] : first,
-            columns.count > 3 ? columns[3] : first
-        )
-        let used = Lanes(0, 1, 2, 3) .< Double(columns.count)
-        return ParallelArray.make(count: first.count, threads: threads) { place in
-            let lanes = Lanes(first[place], second[place], third[place], fourth[place])
-            return Lanes.zero.replacing(with: lanes, where: used)
+    /// The folded numbers of each cluster, by property, in the properties' order.
+    ///
+    /// - Parameter numbers: of points, as many as there are operators; not a number stands for null.
+    func fold(_ numbers: [RowNumbers], _ tree: HierarchyFold) throws(SourceError) -> [FoldedNumbers] {
+        let nodes = try tree.nodes(
+            pointCount: numbers[0].count, zero: Lanes.zero,
+            fill: { places, target in
+                // Lanes without a property have 0.
+                if numbers.count < Self.most { target.initialize(repeating: .zero) }
+                for (lane, numbers) in numbers.enumerated() {
+                    numbers.write(places, lane: lane, into: target)
+                }
+            }, by: self)
+        let columns = Mutex([FoldedNumbers?](repeating: nil, count: numbers.count))
+        DispatchQueue.concurrentPerform(iterations: numbers.count) { lane in
+            let column = FoldedNumbers(nodes, lane: lane)
+            columns.withLock { $0[lane] = column }
         }
+        return columns.withLock { $0.compactMap(\.self) }
     }
 
     /// Folds numbers of which some may be null, which not a number stands for: as `foldNumbers` does, lane by lane.
@@ -41,5 +50,33 @@ struct NumberLanes {
         folded.replace(with: a.replacing(with: b, where: a .< b), where: greatest)
         folded.replace(with: a.replacing(with: b, where: b .< a), where: least)
         return folded.replacing(with: .nan, where: (a .!= a) .| (b .!= b))
+    }
+}
+
+/// One property's numbers by cluster.
+struct FoldedNumbers: Sendable {
+    var values: [Double]
+    /// Whether there are such, for which not a number stands.
+    let hasNulls: Bool
+
+    init(values: [Double]) {
+        self.values = values
+        hasNulls = values.contains(where: \.isNaN)
+    }
+
+    fileprivate init(_ nodes: HierarchyFold.Nodes<NumberLanes.Lanes>, lane: Int) {
+        var isNull = false
+        values = nodes.clusters.withUnsafeBufferPointer { clusters in
+            [Double](unsafeUninitializedCapacity: clusters.count) { target, written in
+                LargePages.advise(target)
+                for cluster in clusters.indices {
+                    let number = clusters[cluster][lane]
+                    isNull = isNull || number.isNaN
+                    target.initializeElement(at: cluster, to: number)
+                }
+                written = clusters.count
+            }
+        }
+        hasNulls = isNull
     }
 }

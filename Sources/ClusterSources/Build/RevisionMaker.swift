@@ -30,17 +30,22 @@ struct RevisionMaker {
     ///
     /// - Parameters:
     ///   - counted: a store that the memory budget counts already, by an import's claim or a source.
+    ///   - known: columns of that store, counted too.
     ///   - identifiers: the features by id, where that is known.
     func make(
-        _ store: FeatureStore, counted: FeatureStore? = nil, identifiers: IdentifierIndex? = nil
+        _ store: FeatureStore, counted: FeatureStore? = nil, known: SourceColumns? = nil,
+        identifiers: IdentifierIndex? = nil
     ) throws(SourceError) -> Revision {
         let claim = shared.memory.claim(for: owner)
         let bytes = (store === counted ? 0 : store.memoryBytes) + store.count * Self.bytesOfPoint
         try claim.grow(to: bytes)
         defer { withExtendedLifetime(claim) {} }
         let start = ContinuousClock.now
-        let columns = try SourceColumns(store, reading: options.propertyNames, cancellation)
-        try claim.grow(to: bytes + columns.memoryBytes)
+        let known = store === counted ? known : nil
+        let columns = try SourceColumns(store, reading: options.propertyNames, from: known, cancellation)
+        if !options.propertyNames.allSatisfy({ known?.has($0) ?? false }) {
+            try claim.grow(to: bytes + columns.memoryBytes)
+        }
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: threads,
             cancellation: cancellation)
@@ -53,13 +58,15 @@ struct RevisionMaker {
 
     /// Tells which features are loaded: those that pass the source's filter. Of these, one whose weight is
     /// not a number above 0 is a bad feature.
+    ///
+    /// - Parameter known: columns of the store that are at hand.
     func screen(
-        _ store: FeatureStore, policy: InvalidFeaturePolicy
+        _ store: FeatureStore, policy: InvalidFeaturePolicy, known: SourceColumns? = nil
     ) throws(SourceError) -> FeatureBatch {
         guard options.filter != nil || options.weight != nil else {
             return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
         }
-        let columns = try SourceColumns(store, reading: options.screeningNames, cancellation)
+        let columns = try SourceColumns(store, reading: options.screeningNames, from: known, cancellation)
         var passing = try options.filter.map { (filter) throws(SourceError) -> [UInt32] in
             try columns.passing(filter.expression, of: store, threads: threads, cancellation)
         }

@@ -17,6 +17,22 @@ struct SourceColumns: Sendable {
         try read(names, of: store, cancellation)
     }
 
+    init(_ columns: FeatureColumns) { self.columns = columns }
+
+    /// Columns of which some are at hand; those of other names are no part of it.
+    ///
+    /// - Complexity: O(the properties' text) where any is missing.
+    init(
+        _ store: FeatureStore, reading names: Set<String>, from known: SourceColumns?,
+        _ cancellation: Cancellation
+    ) throws(SourceError) {
+        columns = FeatureColumns(count: store.count)
+        if let known, known.columns.count == store.count {
+            for name in names { if let column = known.columns.column(name) { columns.add(name, column) } }
+        }
+        try read(names, of: store, cancellation)
+    }
+
     /// Columns of some of a store's features, whose rows are numbered anew in this order.
     init(
         _ store: FeatureStore, places: [UInt32], reading names: Set<String>, _ cancellation: Cancellation

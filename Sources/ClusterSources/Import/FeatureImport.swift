@@ -15,6 +15,8 @@ public final class FeatureImport: Sendable {
     private let claim: MemoryClaim
     /// Why the budget refused more.
     private let refusal: Refusal
+    /// Decodes what the source's options read, where that is of use. Only whoever has taken the builder may use it.
+    private let collector: ColumnCollector?
     /// Nil once finished or given up.
     private let builder: Mutex<FeatureStoreBuilder?>
 
@@ -35,6 +37,13 @@ public final class FeatureImport: Sendable {
         let refusal = Refusal()
         (self.claim, self.refusal) = (claim, refusal)
         var builder = FeatureStoreBuilder(policy: policy, promoteId: promoteId)
+        let names = source.revision.options.readNames
+        if !names.isEmpty, mode == .replace || !source.revision.hasData {
+            let collector = ColumnCollector(names)
+            (builder.collector, self.collector) = (collector, collector)
+        } else {
+            collector = nil
+        }
         builder.admits = { bytes in refusal.admits { () throws(SourceError) in try claim.grow(to: bytes) } }
         self.builder = Mutex(builder)
     }
@@ -65,13 +74,14 @@ public final class FeatureImport: Sendable {
             }
             let maker = RevisionMaker(
                 options: base.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
-            let batch = try maker.screen(gathered.store, policy: policy)
+            let batch = try maker.screen(gathered.store, policy: policy, known: gathered.columns)
             badWeights = batch.badWeights
             let isRecord =
                 mode == .append && base.hasData && gathered.store.memoryBytes < Self.largestRecord
             return Source.Change(
                 revision: try maker.make(
-                    batch.store(after: mode == .append ? base.store : nil), counted: gathered.store),
+                    batch.store(after: mode == .append ? base.store : nil), counted: gathered.store,
+                    known: gathered.columns),
                 keeping: isRecord ? .record(.append(batch.slices)) : .snapshot, moment: moment)
         }
         var reasons = gathered.skippedReasons
@@ -110,6 +120,8 @@ private final class Refusal: Sendable {
 /// What an import has gathered.
 private struct GatheredFeatures {
     let store: FeatureStore
+    /// Of properties that options read.
+    let columns: SourceColumns?
     let accepted: Int
     let skippedReasons: [String: Int]
 }
@@ -120,7 +132,8 @@ extension FeatureImport {
             guard let current = builder.take() else { return nil }
             let (accepted, reasons) = (current.accepted, current.skippedReasons)
             return GatheredFeatures(
-                store: current.finish(moments: FeatureMoments(all: moment.milliseconds)), accepted: accepted,
+                store: current.finish(moments: FeatureMoments(all: moment.milliseconds)),
+                columns: collector?.finish(), accepted: accepted,
                 skippedReasons: reasons)
         }
     }

@@ -75,6 +75,9 @@ extension SourceOptions {
 
     /// The properties that deciding what is loaded reads.
     var screeningNames: Set<String> { [filter, weight].propertyNames }
+
+    /// All that loading reads.
+    var readNames: Set<String> { propertyNames.union(screeningNames) }
 }
 
 extension [CompiledOption?] {

@@ -83,19 +83,6 @@ public struct RowValues: Sendable {
     }
 }
 
-/// An expression's numbers for rows.
-public struct RowNumbers: Sendable {
-    /// Not a number stands for what is no number, null too.
-    public let values: [Double]
-    /// Messages of evaluation errors, with how many rows had them.
-    public let errors: [String: Int]
-
-    public init(values: [Double], errors: [String: Int]) {
-        self.values = values
-        self.errors = errors
-    }
-}
-
 extension Expression {
     /// The rows for which a condition is true; where it fails it is not. Nil where that was cancelled.
     ///
@@ -153,7 +140,7 @@ extension Expression {
     /// - Complexity: a nanosecond or two a row for a property's own numbers.
     public func numbers(_ source: RowSource) -> RowNumbers? {
         if let name = root.propertyName, let column = source.columns.column(name) {
-            return RowNumbers(values: column.numbers(of: source.rows), errors: [:])
+            return RowNumbers(column, source.rows)
         }
         let program = program(source)
         var numbers: [Double] = []

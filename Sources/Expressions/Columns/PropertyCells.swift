@@ -3,13 +3,13 @@ import Glibc
 
 /// One property's rows, for each a kind and a number, in memory that several threads may fill, each a part of it.
 ///
-/// Invariant: both pointers lead to `count` values, zeros until they are written, for this object's lifetime. Each
-/// row is written by one thread, and none once a `PropertyColumn` has been made of them; that is why it may be
-/// shared.
+/// Invariant: both pointers lead to `count` values for this object's lifetime, which are zeros until they are written,
+/// but for those by which it has grown. Each row is written by one thread, and none once a `PropertyColumn` has been
+/// made of them; nor does it grow from then on, or while it has writers. That is why it may be shared.
 public final class PropertyCells: @unchecked Sendable {
-    let kinds: UnsafeMutablePointer<UInt8>
-    let numbers: UnsafeMutablePointer<Double>
-    public let count: Int
+    private(set) var kinds: UnsafeMutablePointer<UInt8>
+    private(set) var numbers: UnsafeMutablePointer<Double>
+    public private(set) var count: Int
 
     /// Rows that are all missing. Memory is taken as rows are written.
     public init(count: Int) {
@@ -20,6 +20,30 @@ public final class PropertyCells: @unchecked Sendable {
         else { preconditionFailure("out of memory") }
         self.kinds = kinds.bindMemory(to: UInt8.self, capacity: count)
         self.numbers = numbers.bindMemory(to: Double.self, capacity: count)
+        adviseLargePages()
+    }
+
+    /// Makes room for more rows, whose values are anything, or gives back those past `count`. The system moves large
+    /// memory by its pages.
+    func resize(to count: Int) {
+        guard let kinds = realloc(kinds, max(count, 1) * MemoryLayout<UInt8>.stride),
+            let numbers = realloc(numbers, max(count, 1) * MemoryLayout<Double>.stride)
+        else { preconditionFailure("out of memory") }
+        self.kinds = kinds.bindMemory(to: UInt8.self, capacity: count)
+        self.numbers = numbers.bindMemory(to: Double.self, capacity: count)
+        let isMore = count > self.count
+        self.count = count
+        if isMore { adviseLargePages() }
+    }
+
+    /// Asks for large pages, which are handed out faster than many small ones; a wish, which changes nothing else.
+    private func adviseLargePages() {
+        let pageSize = 2 << 20
+        let bytes = count * MemoryLayout<Double>.stride
+        guard bytes >= 2 * pageSize else { return }
+        let before = (pageSize - Int(bitPattern: numbers) & (pageSize - 1)) & (pageSize - 1)
+        let start = UnsafeMutableRawPointer(numbers) + before
+        madvise(start, (bytes - before) & ~(pageSize - 1), Int32(MADV_HUGEPAGE))
     }
 
     /// Copies a column's rows, as far as there is room; only where nobody else has these cells yet.

@@ -33,7 +33,8 @@ public final class PropertyColumn: Sendable {
         self.others = others
     }
 
-    private init(_ cells: PropertyCells, _ strings: StringPool, _ others: [JSONValue]) {
+    /// - Parameter cells: which nobody writes from now on.
+    init(_ cells: PropertyCells, _ strings: StringPool, _ others: [JSONValue]) {
         kinds = cells.kindValues
         numbers = cells.numberValues
         self.strings = strings
@@ -73,15 +74,6 @@ public final class PropertyColumn: Sendable {
     public var memoryBytes: Int {
         kinds.count * (MemoryLayout<UInt8>.stride + MemoryLayout<Double>.stride) + strings.memoryBytes
             + others.count * MemoryLayout<JSONValue>.stride
-    }
-
-    /// Some rows' numbers; not a number where they have something else.
-    func numbers(of rows: [UInt32]) -> [Double] {
-        kinds.withUnsafeBufferPointer { kinds in
-            numbers.withUnsafeBufferPointer { numbers in
-                rows.map { kinds[Int($0)] == Kind.number.rawValue ? numbers[Int($0)] : .nan }
-            }
-        }
     }
 
     /// A row's value; nil where the feature has none of this name.
