@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
 
 /// What a level's new fates make of the next level.
 struct LevelOutcome {
@@ -92,6 +93,34 @@ extension LevelUpdate {
         var origins = touched(&dying).filter { isUnclaimed(NodeKey(rawValue: $0)) }
         // Ordinals follow the nodes' order, so that a build on the same changes is the same.
         sort(&origins)
+        let count = max(1, min(shareLimit, origins.count / Self.smallestShare))
+        let parts = Mutex([Part](repeating: Part(), count: count))
+        Parallel(threads: count).run(count) { [origins] number in
+            let (start, end) = Parallel.bounds(number, of: count, count: origins.count)
+            let part = part(of: origins[start..<end], joined)
+            parts.withLock { $0[number] = part }
+        }
+        for part in parts.withLock({ $0 }) {
+            let start = outcome.members.count
+            outcome.plans += part.plans.map { LevelOutcome.Plan(start: start + $0.start, count: $0.count) }
+            outcome.members += part.members
+            for cluster in part.dying { dying.insert(cluster) }
+        }
+        return dying
+    }
+
+    /// Below this many origins a share it costs more than it saves.
+    private static var smallestShare: Int { 64 }
+
+    /// What becomes of some of the origins.
+    private struct Part {
+        var plans: [LevelOutcome.Plan] = []
+        var members: [NodeKey] = []
+        var dying: [UInt32] = []
+    }
+
+    private func part(of origins: ArraySlice<UInt32>, _ joined: Joined) -> Part {
+        var part = Part()
         var members: [UInt32] = []
         for number in origins {
             let origin = NodeKey(rawValue: number)
@@ -102,15 +131,14 @@ extension LevelUpdate {
             sort(&members)
             if let cluster {
                 if isSame(cluster, members) { continue }
-                dying.insert(UInt32(truncatingIfNeeded: cluster))
+                part.dying.append(UInt32(truncatingIfNeeded: cluster))
             }
             guard !members.isEmpty else { continue }
-            outcome.plans.append(
-                LevelOutcome.Plan(start: outcome.members.count, count: members.count + 1))
-            outcome.members.append(origin)
-            for member in members { outcome.members.append(NodeKey(rawValue: member)) }
+            part.plans.append(LevelOutcome.Plan(start: part.members.count, count: members.count + 1))
+            part.members.append(origin)
+            for member in members { part.members.append(NodeKey(rawValue: member)) }
         }
-        return dying
+        return part
     }
 
     /// Brings nodes into the level's order.

@@ -25,6 +25,8 @@ struct LevelUpdate<Scalar: Coordinate> {
     let search: LevelSearch<Scalar>
     private var prepared = PreparedLooks<Scalar>()
     private let placesOfShares: [PointPlaces<Scalar>]
+    /// Into how many shares work may be split.
+    var shareLimit: Int { placesOfShares.count }
     private(set) var looks: [Look] = []
     /// By key: the place among `looks`.
     private var places: NumberMap
