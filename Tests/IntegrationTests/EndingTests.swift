@@ -93,6 +93,8 @@ struct EndingTests {
         let all: JSONObject = ["source": "s", "bbox": Self.world, "zoom": 17]
         let failure = try client.failure("ClusterService/GetClusters", .object(all))
         #expect(failure.status == "RESOURCE_EXHAUSTED" && failure.message.contains("limit"))
+        let watch = try client.failure("ClusterService/WatchClusters", .object(all))
+        #expect(watch.status == "RESOURCE_EXHAUSTED" && watch.message.contains("limit"))
         var page = all
         page["limit"] = 100
         #expect(

@@ -24,11 +24,11 @@ extension ServerConnection {
         let bytes = OutgoingBytes(ByteWriter(capacity: 1024))
         var step = StreamStep.nothing
         var failure: RPCError?
-        let most = server.budget.allowance(upTo: server.limits.maxAnswerBytes)
+        let most = server.budget.allowance(upTo: server.limits.maxAnswerBytes - Self.itemEnvelope)
         bytes.writer.limitFollowing(to: most)
         do throws(RPCError) {
             step = try stream.next(into: &bytes.writer)
-            if bytes.writer.hasOverflowed { throw AnswerFrame.tooLarge(most) }
+            if bytes.writer.hasOverflowed || bytes.writer.count > most { throw AnswerFrame.tooLarge(most) }
         } catch { failure = error }
         bytes.writer.liftLimit()
         if let failure { return end(call, failure) }
@@ -45,6 +45,9 @@ extension ServerConnection {
             settle()
         }
     }
+
+    /// What a message takes at most beyond its item, in bytes.
+    private static let itemEnvelope = 64
 
     /// How long to wait, in nanoseconds, where too many bytes wait for other clients.
     private static let patience: UInt64 = 50_000_000
@@ -91,7 +94,8 @@ extension ServerConnection {
         let loop = server.loop
         queue.run(in: lane) { [weak self] in
             guard let self else { return queue.finished(in: lane) }
-            let most = self.server.budget.allowance(upTo: self.server.limits.maxAnswerBytes)
+            let most = self.server.budget.allowance(
+                upTo: self.server.limits.maxAnswerBytes - Self.itemEnvelope)
             loop.work {
                 body(most)
             } completion: {
