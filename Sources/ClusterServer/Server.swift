@@ -74,6 +74,8 @@ final class Server {
         statisticsTimer?.unreference()
     }
 
+    var isShuttingDown: Bool { onStopped != nil }
+
     var budget: QueueBudget { load.budget }
 
     /// Takes over what can change while the server serves: for connections that are open too.

@@ -194,6 +194,14 @@ public final class Connection {
         }
     }
 
+    /// Tells the other end that nothing more will be written. To be called when nothing waits to be written;
+    /// reading goes on.
+    public func finishWriting() {
+        var descriptor: uv_os_fd_t = -1
+        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return }
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
     /// Ends the connection at once; bytes that wait are lost. Safe to call again.
     public func close() {
         guard !isClosed else { return }

@@ -36,6 +36,25 @@ struct BadInputTests {
         #expect(try fatal(prefix).status == "RESOURCE_EXHAUSTED")
     }
 
+    @Test("a client that sends all of a message that is too long reads why, and then the end")
+    func sentWhole() throws {
+        let tooLong = [UInt8](repeating: 0x20, count: (16 << 20) + 1)
+        #expect(try fatal(RawClient.frame(tooLong)).status == "RESOURCE_EXHAUSTED")
+        #expect(try fatal(RawClient.frame(tooLong, flag: 3)).status == "INVALID_ARGUMENT")
+    }
+
+    @Test("after a frame that ends the connection its calls are over, and its client may take its time")
+    func callsOfAFailedConnection() throws {
+        let (client, other) = (try daemon.client(), try daemon.client())
+        _ = try other.call("SourceService/CreateSource", ["source": "s", "options": [:]])
+        _ = try client.open("SourceService/ImportFeatures", ["source": "s"])
+        try client.send([9, 0, 0, 0, 0])
+        #expect(try client.receive()["id"] == .null)
+        #expect(client.isClosed())
+        #expect(try other.call("ServerService/GetStats")["calls"]?["inFlight"] == 0)
+        #expect(daemon.end() == 0)
+    }
+
     @Test("a compressed frame that does not inflate, or to too much")
     func compression() throws {
         #expect(try fatal(RawClient.frame(Self.check, flag: 1)).status == "INVALID_ARGUMENT")

@@ -32,6 +32,10 @@ final class ServerConnection {
     var wasCut = false
     /// Nothing more is read, and the connection closes once all is written.
     var isEnding = false
+    /// The stream of bytes is followed no longer: what still comes is thrown away.
+    private var hasFailed = false
+    /// Until then a client that is still sending has time to be told so.
+    private var lingering: Timer?
     /// The client sends nothing more, but waits for its answers.
     private var isInputEnded = false
     private var isTurn = false
@@ -64,7 +68,7 @@ final class ServerConnection {
     /// A client that has closed gets nothing more; one that only ended its side gets its answers.
     private func ended(_ end: Connection.End) {
         workOff()
-        guard end == .finished, !socket.isAbandoned else { return close() }
+        guard end == .finished, !hasFailed, !socket.isAbandoned else { return close() }
         isInputEnded = true
         turn()
     }
@@ -73,6 +77,7 @@ final class ServerConnection {
 
     private func read(_ bytes: UnsafeRawBufferPointer) {
         server.bytesReceived += UInt64(bytes.count)
+        if hasFailed { return }
         decoder.append(bytes)
         // More may follow at once, without end.
         if decoder.waiting >= Self.mostDeferred { return turn(writesLater: true) }
@@ -160,6 +165,7 @@ final class ServerConnection {
         server.metrics.update { $0.protocolErrors += 1 }
         ServerMessage.write(error: error, id: nil, into: &output)
         isEnding = true
+        hasFailed = true
         decoder = FrameDecoder(limit: server.limits.maxMessageBytes)
     }
 
@@ -199,7 +205,7 @@ final class ServerConnection {
     }
 
     private func written() {
-        if isEnding, socket.queuedBytes == 0 { return close() }
+        if isEnding, socket.queuedBytes == 0 { return closeWritten() }
         for call in calls.values {
             if case .serverStream(_, let output) = call.work { output.wantToSend() }
         }
@@ -210,8 +216,8 @@ final class ServerConnection {
     private func balance(hasMore: Bool) {
         guard !socket.isClosed else { return }
         if isEnding {
-            socket.pauseReading()
-            if queuedBytes == 0 { close() }
+            if !hasFailed { socket.pauseReading() }
+            if queuedBytes == 0 { closeWritten() }
             return
         }
         let isCongested = isCongested
@@ -236,6 +242,19 @@ final class ServerConnection {
         }
         if machine.openCalls == 0 { end() }
     }
+
+    /// All is written. Where the client may be in the midst of sending, what it sends is taken for a while: a
+    /// write that breaks would keep it from reading why.
+    private func closeWritten() {
+        guard hasFailed, !server.isShuttingDown else { return close() }
+        guard lingering == nil else { return }
+        forgetCalls()
+        socket.finishWriting()
+        socket.resumeReading()
+        lingering = Timer(on: server.loop, delay: Self.lingerMs) { [unowned self] in close() }
+    }
+
+    private static let lingerMs: UInt64 = 1000
 
     private func schedule() {
         guard !isScheduled else { return }
@@ -264,6 +283,7 @@ final class ServerConnection {
 
     /// Answers what has come, and closes once all is written.
     func end() {
+        if lingering != nil { return close() }
         guard !isEnding else { return }
         flush()
         isEnding = true
@@ -280,12 +300,17 @@ final class ServerConnection {
         close()
     }
 
-    /// Ends the connection and all its calls.
-    func close() {
-        guard !socket.isClosed else { return }
+    private func forgetCalls() {
         let abandoned = calls
         calls = [:]
         for call in abandoned.values { forget(call, status: .cancelled) }
+    }
+
+    /// Ends the connection and all its calls.
+    func close() {
+        guard !socket.isClosed else { return }
+        lingering = nil
+        forgetCalls()
         socket.close()
         server.load.addInputBytes(-heldInputBytes)
         heldInputBytes = 0
