@@ -9,6 +9,12 @@ let fourAggregates = """
     "worst":["min",["get","score"]],"cafes":["+",["case",["==",["get","category"],"cafe"],1,0]]}}
     """
 
+/// The same of properties that no feature has, so that every step of a fold is an error.
+let missingAggregates = """
+    {"clusterProperties":{"sum":["+",["get","a"]],"best":["max",["get","b"]],"worst":["min",["get","c"]],\
+    "cafes":["+",["get","d"]]}}
+    """
+
 /// Builds of whole sources in turn: plain ones, with four aggregated properties, and the first answers of filters
 /// that most features pass, beside plain builds of as many.
 func benchmarkBuilds(longitudes: [Double], latitudes: [Double]) throws {

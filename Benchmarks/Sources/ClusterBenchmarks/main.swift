@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull|updates|answers|sources|aggregates]`, where FILE
+// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull|updates|answers|sources|aggregates|missing]`, where FILE
 // holds longitude and latitude of each as little-endian doubles; with a third word only what that is about.
 // Benchmarks/run makes the file and the table.
 import Clustering
@@ -11,7 +11,8 @@ func benchmark() {
         do { try benchmarkHull() } catch { print("error\t0\t\(error)") }
         return
     }
-    let isAggregatesAlone = arguments.last == "aggregates"
+    let isMissingAlone = arguments.last == "missing"
+    let isAggregatesAlone = arguments.last == "aggregates" || isMissingAlone
     let isUpdatesAlone = arguments.last == "updates"
     let isAnswersAlone = arguments.last == "answers"
     let isSourcesAlone = arguments.last == "sources"
@@ -36,7 +37,8 @@ func benchmark() {
         do {
             if isAggregatesAlone {
                 return try benchmarkAggregates(
-                    longitudes: longitudes, latitudes: latitudes, aggregates: fourAggregates)
+                    longitudes: longitudes, latitudes: latitudes,
+                    aggregates: isMissingAlone ? missingAggregates : fourAggregates)
             }
             try benchmarkBuilds(longitudes: longitudes, latitudes: latitudes)
         } catch {

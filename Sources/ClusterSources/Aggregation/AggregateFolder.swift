@@ -53,7 +53,12 @@ struct AggregateFolder {
             var errors = numbers[place].errors
             var clusters = folded[place].values
             if folded[place].hasNulls {
-                let failures = FoldFailures(index: tree.index, values: try values(place), expected: .number)
+                let own = numbers[place]
+                let values = own.knowsTypes ? nil : try values(place)
+                let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .number) {
+                    point in
+                    values.map { ExpressionType.of($0.value(point)) } ?? own.type(point)
+                }
                 errors.merge(
                     failures.counts(numbers[place].values, clusters, isNull: \.isNaN), uniquingKeysWith: +)
             }
@@ -72,7 +77,10 @@ struct AggregateFolder {
         let points = values.foldableFlags
         var folded = try tree.fold(points, zero: 0, by: FlagFold(simple: simple))
         if folded.contains(2) {
-            let failures = FoldFailures(index: tree.index, values: values, expected: .boolean)
+            let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .boolean) {
+                point in
+                ExpressionType.of(values.value(point))
+            }
             errors.merge(failures.counts(points, folded, isNull: { $0 == 2 }), uniquingKeysWith: +)
         }
         if case .bool(let flag)? = initial, (flag ? 1 : 0) == simple.decisive {

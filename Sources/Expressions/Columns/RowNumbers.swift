@@ -31,6 +31,19 @@ public struct RowNumbers: Sendable {
         }
     }
 
+    /// Whether `type` can be asked for.
+    public var knowsTypes: Bool {
+        if case .column = numbers { true } else { false }
+    }
+
+    /// The type of what a place has, which is null for not a number; null where that is not known.
+    public func type(_ place: Int) -> ExpressionType {
+        guard case .column(let column, let rows) = numbers else { return .null }
+        let value = column.value(Int(rows[place])) ?? .null
+        if case .number(let number) = value, number.isNaN { return .null }
+        return ExpressionType.of(value)
+    }
+
     /// All numbers; not a number where there is none.
     public var values: [Double] {
         if case .values(let values) = numbers { return values }
