@@ -116,6 +116,28 @@ struct PressureTests {
         #expect(client.isClosed())
     }
 
+    @Test("many connections that ask at the same moment are all answered, in order")
+    func together() throws {
+        let daemon = try DaemonProcess()
+        _ = try load(daemon)
+        let clients = try (0..<100).map { _ in try daemon.client() }
+        for round in 0..<3 {
+            var asked: [[Int64]] = []
+            for client in clients {
+                asked.append(try (0..<3).map { _ in try client.open("ServerService/Check") })
+                if round == 2 { client.finishSending() }
+            }
+            for (client, identifiers) in zip(clients, asked) {
+                for identifier in identifiers {
+                    let message = try client.receive()
+                    #expect(message["id"] == .number(Double(identifier)))
+                    #expect(message["result"] == ["status": "SERVING"])
+                }
+                if round == 2 { #expect(client.isClosed()) }
+            }
+        }
+    }
+
     @Test("a connection that closes cancels its calls")
     func closing() throws {
         let daemon = try DaemonProcess()

@@ -31,6 +31,26 @@ struct JSONReaderTests {
         #expect(try JSONReader.parse(text) == .number(Double(text) ?? .nan))
     }
 
+    @Test("numbers of digits in runs of every length are what the C library reads")
+    func digits() throws {
+        var random = SystemRandomNumberGenerator()
+        func digits(_ count: Int) -> String {
+            String((0..<count).map { _ in "0123456789".randomElement(using: &random) ?? "0" })
+        }
+        for whole in 0...24 {
+            for fraction in 0...24 {
+                let text = "-\(Int.random(in: 1...9, using: &random))\(digits(whole)).\(digits(fraction))7"
+                let number = JSONValue.number(Double(text) ?? .nan)
+                #expect(try JSONReader.parse(text) == number, "\(text)")
+                // What stands behind a number is no part of it, though it is read with it.
+                #expect(try JSONReader.parse("[\(text),12]") == .array([number, .number(12)]), "\(text)")
+            }
+        }
+        for bad in ["1234567/", "123456:8", "0.1234567x", "12345678é", "1234567-8"] {
+            #expect(throws: JSONError.self, "\(bad)") { _ = try JSONReader.parse(bad) }
+        }
+    }
+
     @Test("zeros in front make a number neither large nor unreadable")
     func leadingZeros() throws {
         let zeros = String(repeating: "0", count: 400)
