@@ -213,6 +213,34 @@ struct SourceTests {
                 && square["revision"] != nil)
     }
 
+    @Test("a hull of rounded places has no corners on a line, and is what the rounded places are")
+    func roundedHulls() throws {
+        try create("s", ["radius": 400, "maxZoom": 0])
+        func hull(_ places: [(Double, Double)]) throws -> JSONValue? {
+            _ = try client.importFeatures(
+                "s",
+                places.map {
+                    #"{"type":"Feature","geometry":{"type":"Point","coordinates":[\#($0.0),\#($0.1)]},"properties":{}}"#
+                })
+            let world = try client.call(
+                "ClusterService/GetClusters",
+                [
+                    "source": "s", "bbox": [-180, -90, 180, 90], "zoom": 0, "include": ["hull"],
+                    "precision": 1,
+                ])
+            return world["features"]?.array?.first?["properties"]?["hull"]
+        }
+        #expect(
+            try hull([(0, 0), (4, 0.01), (2, -0.04), (2, 4)]) == [
+                "type": "Polygon", "coordinates": [[[0, 0], [4, 0], [2, 4], [0, 0]]],
+            ])
+        #expect(
+            try hull([(0, 0), (4, 0.01), (2, -0.04)]) == [
+                "type": "LineString", "coordinates": [[0, 0], [4, 0]],
+            ])
+        #expect(try hull([(0.01, 0), (0.02, 0)]) == ["type": "Point", "coordinates": [0, 0]])
+    }
+
     @Test("features come back as they were sent, and a point that says cluster is a point")
     func verbatim() throws {
         try create()

@@ -74,8 +74,24 @@ extension Revision {
 
 /// Writes hulls as GeoJSON geometries.
 enum HullWriter {
+    /// The hull of the rounded corners: rounding alone may put corners on one line or in one place.
+    private static func rounded(_ hull: ConvexHull, _ precision: Int) -> ConvexHull {
+        let corners =
+            switch hull {
+            case .point(let place): [place]
+            case .line(let first, let last): [first, last]
+            case .polygon(let ring): ring
+            }
+        let places = corners.map {
+            Position(
+                longitude: Coordinates.rounded($0.longitude, precision),
+                latitude: Coordinates.rounded($0.latitude, precision))
+        }
+        return ConvexHull.hull(of: places, isCancelled: { false }) ?? hull
+    }
+
     static func write(_ hull: ConvexHull, precision: Int?, into bytes: inout ByteWriter) {
-        switch hull {
+        switch precision.map({ rounded(hull, $0) }) ?? hull {
         case .point(let place):
             bytes.append("{\"type\":\"Point\",\"coordinates\":")
             Coordinates.write(place.longitude, place.latitude, precision: precision, into: &bytes)
