@@ -37,7 +37,7 @@ extension ParsingContext {
     /// Why an operator of the language may not be used here; nil where it may.
     private func refusal(_ name: String) -> String? {
         switch name {
-        case "zoom" where !purpose.mayUseZoom: "\"zoom\" is known in filters only."
+        case "zoom" where !purpose.mayUseZoom: "\"zoom\" is known in the filters of queries only."
         case "accumulated" where !purpose.mayUseAccumulated:
             "\"accumulated\" is known in a reduce expression only."
         case _ where Self.leftOut.contains(name): "\"\(name)\" needs a rendered map and is not supported."
