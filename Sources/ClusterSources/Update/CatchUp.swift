@@ -6,7 +6,7 @@ import GeoJSON
 ///
 /// Not update by update but place by place: whatever became of a feature meanwhile, its last contents are
 /// taken over once. Between steps the revision is one that never answered: some places are new, others not.
-struct CatchUp {
+struct CatchUp: Sendable {
     /// The revision that was built as a whole.
     private let start: Revision
     /// Its features' places, ascending, where there are gaps: what was built has none.

@@ -33,32 +33,58 @@ extension Source {
         let cancellation = Cancellation { [self] in !isCompacting }
         var mostInTurn = 0
         do throws(SourceError) {
-            // Half of the threads are left to calls.
-            let maker = RevisionMaker(
-                options: base.options, shared: shared, owner: owner,
-                threads: max(1, shared.limits.buildThreads / 2), cancellation: cancellation)
-            let whole = try maker.make(base.store.plain(), identifiers: base.gatheredIdentifiers)
-            // Lest the next update makes it, or this one while updates wait.
-            _ = try whole.identifierIndex(cancellation)
-            var catchUp = CatchUp(from: base, to: whole)
+            var catchUp = try standingBack { [self] () throws(SourceError) in
+                try cluster(base, cancellation)
+            }
             guard !base.store.isDamaged else { throw reportDamage() }
-            var (round, isDone) = (0, false)
+            var (round, largest, isDone) = (0, 0, false)
             while !isDone {
                 meanwhile(round)
                 round += 1
-                try gather(&catchUp)
+                largest = max(largest, try gather(&catchUp))
                 if catchUp.pendingCount <= Self.placesInTurn || round > Self.rounds {
                     isDone = try inTurn(cancellation) { () throws(SourceError) in
                         try finish(&catchUp, &mostInTurn, cancellation)
                     }
                 }
-                if !isDone { try catchUp.follow(atMost: catchUp.pendingCount, threads: 1, cancellation) }
+                guard !isDone else { break }
+                if round <= Self.rounds {
+                    let former = catchUp
+                    catchUp = try standingBack { () throws(SourceError) in
+                        var catchUp = former
+                        try catchUp.follow(atMost: catchUp.pendingCount, threads: 1, cancellation)
+                        return catchUp
+                    }
+                } else {
+                    // Updates come as fast as they are taken over: it stands back no more, and soon takes over
+                    // some in turn again.
+                    try catchUp.follow(atMost: max(1024, 2 * largest), threads: 1, cancellation)
+                }
             }
         } catch {
             // The changes answer as before; when they have grown as much again it is tried again.
             giveUpCompaction(until: 2 * base.growth)
         }
         return mostInTurn
+    }
+
+    /// Does what nobody waits for. What is done in the source's turn does not stand back: updates wait.
+    private func standingBack<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(SourceError) -> Value
+    ) throws(SourceError) -> Value {
+        try BackgroundThread.standingBack { Result(catching: body) }.get()
+    }
+
+    /// Clusters the features of a revision as a whole.
+    private func cluster(_ base: Revision, _ cancellation: Cancellation) throws(SourceError) -> CatchUp {
+        // Half of the threads are left to calls.
+        let maker = RevisionMaker(
+            options: base.options, shared: shared, owner: owner,
+            threads: max(1, shared.limits.buildThreads / 2), cancellation: cancellation)
+        let whole = try maker.make(base.store.plain(), identifiers: base.gatheredIdentifiers)
+        // Lest the next update makes it, or this one while updates wait.
+        _ = try whole.identifierIndex(cancellation)
+        return CatchUp(from: base, to: whole)
     }
 
     /// Takes over the rest, in the source's turn, or as much of it as updates may be made to wait for.
@@ -69,9 +95,11 @@ extension Source {
     ) throws(SourceError) -> Bool {
         let largest = try gather(&catchUp)
         let before = catchUp.pendingCount
+        let most = max(Self.placesInTurn, largest)
+        // Where that is not all, updates are not made to wait that long for nothing.
+        let share = before <= most ? most : max(Self.placesInTurn, most / 4)
         // Updates wait, so all threads are free for it.
-        try catchUp.follow(
-            atMost: max(Self.placesInTurn, largest), threads: shared.limits.buildThreads, cancellation)
+        try catchUp.follow(atMost: share, threads: shared.limits.buildThreads, cancellation)
         mostInTurn = max(mostInTurn, before - catchUp.pendingCount)
         guard catchUp.pendingCount == 0 else { return false }
         let made = catchUp.revision
@@ -82,7 +110,6 @@ extension Source {
     /// Notes what changed since the last time.
     ///
     /// - Returns: how many places the largest of these updates changed.
-    @discardableResult
     private func gather(_ catchUp: inout CatchUp) throws(SourceError) -> Int {
         guard let (newest, updates) = takeMeanwhile() else { throw .cancelled }
         for places in updates { catchUp.note(places, upTo: newest) }
