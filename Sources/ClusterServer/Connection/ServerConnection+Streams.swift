@@ -28,7 +28,9 @@ extension ServerConnection {
         bytes.writer.limitFollowing(to: most)
         do throws(RPCError) {
             step = try stream.next(into: &bytes.writer)
-            if bytes.writer.hasOverflowed || bytes.writer.count > most { throw AnswerFrame.tooLarge(most + Self.itemEnvelope) }
+            if bytes.writer.hasOverflowed || bytes.writer.count > most {
+                throw AnswerFrame.tooLarge(most + Self.itemEnvelope)
+            }
         } catch { failure = error }
         bytes.writer.liftLimit()
         if let failure { return end(call, failure) }
