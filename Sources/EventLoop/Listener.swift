@@ -14,7 +14,7 @@ public final class Listener {
     private let handle = Handle<uv_poll_t>()
     private let descriptor: Int32
     /// The file that goes with the socket.
-    private let path: String?
+    private let file: SocketFile?
     private let onSocket: (AcceptedSocket) -> Void
     private var retry: Timer?
     private var isClosed = false
@@ -45,7 +45,8 @@ public final class Listener {
         }
         _ = chmod(path, mode)
         try self.init(
-            on: loop, listening: descriptor, path: path, backlog: backlog, action: action, onSocket)
+            on: loop, listening: descriptor, file: SocketFile(path), backlog: backlog, action: action,
+            onSocket)
     }
 
     /// Listens on a socket that was handed over, as systemd does; its file stays when this ends.
@@ -55,18 +56,18 @@ public final class Listener {
     ) throws(EventLoopError) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         try self.init(
-            on: loop, listening: descriptor, path: nil, backlog: backlog,
+            on: loop, listening: descriptor, file: nil, backlog: backlog,
             action: "use the socket handed over",
             onSocket)
     }
 
     private init(
-        on loop: EventLoop, listening descriptor: Int32, path: String?, backlog: Int32, action: String,
+        on loop: EventLoop, listening descriptor: Int32, file: SocketFile?, backlog: Int32, action: String,
         _ onSocket: @escaping (AcceptedSocket) -> Void
     ) throws(EventLoopError) {
         self.loop = loop
         self.descriptor = descriptor
-        self.path = path
+        self.file = file
         self.onSocket = onSocket
         var failure = Glibc.listen(descriptor, backlog) == 0 ? 0 : -errno
         // Sets the descriptor non-blocking, too.
@@ -125,17 +126,37 @@ public final class Listener {
         }
     }
 
-    /// Stops accepting, and removes the file of a socket that was made here.
+    /// Stops accepting, and removes the file of a socket that was made here, unless another took its place.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
         retry = nil
         handle.close()
         Glibc.close(descriptor)
-        if let path { unlink(path) }
+        file?.remove()
     }
 
     deinit { close() }
+}
+
+/// A socket's file, which is known again by its place in the file system.
+private struct SocketFile {
+    private let path: String
+    private let status: stat
+
+    /// Nil where it is gone already.
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        (self.path, self.status) = (path, status)
+    }
+
+    func remove() {
+        guard let now = SocketFile(path), now.status.st_ino == status.st_ino,
+            now.status.st_dev == status.st_dev
+        else { return }
+        unlink(path)
+    }
 }
 
 /// A Unix socket's address as the system takes it.

@@ -23,6 +23,17 @@ import struct Foundation.UUID
         #expect(seen.withLock { $0 } == Array(0..<100))
     }
 
+    @Test func aSocketFileThatAnotherPutInItsPlaceStays() throws {
+        let loop = try EventLoop()
+        let first = try Listener(on: loop, path: path) { _ in }
+        try FileManager.default.removeItem(atPath: path)
+        let second = try Listener(on: loop, path: path) { _ in }
+        first.close()
+        #expect(FileManager.default.fileExists(atPath: path))
+        second.close()
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test func bytesGoThereAndBackWhateverTheirNumber() throws {
         let loop = try EventLoop()
         let sent = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
