@@ -49,7 +49,7 @@ extension ServerConnection {
     }
 
     /// What a message takes at most beyond its item, in bytes.
-    private static let itemEnvelope = 64
+    static let itemEnvelope = 64
 
     /// How long to wait, in nanoseconds, where too many bytes wait for other clients.
     private static let patience: UInt64 = 50_000_000

@@ -45,7 +45,9 @@ final class WatchJob: @unchecked Sendable {
         bytes.limitFollowing(to: limit)
         do throws(RPCError) {
             try run(call, into: &bytes)
-            if bytes.hasOverflowed || bytes.count > limit { throw AnswerFrame.tooLarge(limit) }
+            if bytes.hasOverflowed || bytes.count > limit {
+                throw AnswerFrame.tooLarge(limit + ServerConnection.itemEnvelope)
+            }
         } catch { self.error = error }
         bytes.liftLimit()
     }

@@ -28,7 +28,7 @@ struct FoldFailures {
     func counts<Value: Sendable>(
         _ points: [Value], _ folded: [Value], isNull: @Sendable (Value) -> Bool
     ) -> [String: Int] {
-        let shares = max(1, min(4 * threads, folded.count / Self.smallestShare))
+        let shares = max(1, min(threads, folded.count / Self.smallestShare))
         let all = Mutex(Counts())
         index.withHierarchy { starts, children in
             withoutActuallyEscaping(isNull) { isNull in

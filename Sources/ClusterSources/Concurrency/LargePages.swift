@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Arrays on large pages where the system has them: to hand out a large array's pages one by one, each made empty
+/// Memory on large pages where the system has them: to hand out a large array's pages one by one, each made empty
 /// first, takes longer than to fill it.
 enum LargePages {
     private static let pageSize = 2 << 20
@@ -13,14 +13,5 @@ enum LargePages {
         let before = (pageSize - Int(bitPattern: base) & (pageSize - 1)) & (pageSize - 1)
         let length = (bytes.count - before) & ~(pageSize - 1)
         madvise(base + before, length, Int32(MADV_HUGEPAGE))
-    }
-
-    /// As `Array.init(repeating:count:)`.
-    static func array<Value: BitwiseCopyable>(repeating value: Value, count: Int) -> [Value] {
-        [Value](unsafeUninitializedCapacity: count) { target, written in
-            advise(target)
-            target.initialize(repeating: value)
-            written = count
-        }
     }
 }
