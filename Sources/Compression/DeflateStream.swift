@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+import CZlib
+
+/// Compresses one buffer after the other and keeps its memory, about 256 KiB, from one to the next.
+///
+/// The same bytes give the same compressed bytes: a gzip header has no name and no time.
+///
+/// Invariant: `stream` is initialised for deflating from `init` to `deinit` and stays at one address, since zlib keeps a
+/// pointer to it; it is this value's own.
+public struct DeflateStream: ~Copyable {
+    private let stream: UnsafeMutablePointer<z_stream>
+
+    /// Input bytes that are compressed between two calls of `isCancelled`: about ten milliseconds of work.
+    private static let pieceSize = 1 << 18
+
+    /// - Parameters:
+    ///   - format: zlib (RFC 1950) or gzip (RFC 1952).
+    ///   - level: 1 (fast) to 9 (small).
+    public init(format: InflateStream.Format, level: Int = 6) throws(CompressionError) {
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        let windowBits: Int32 = format == .gzip ? 15 + 16 : 15
+        let status = deflateInit2_(
+            stream, Int32(clamping: min(max(level, 1), 9)), Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY,
+            ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
+        guard status == Z_OK else {
+            stream.deallocate()
+            throw .outOfMemory
+        }
+    }
+
+    deinit {
+        deflateEnd(stream)
+        stream.deallocate()
+    }
+
+    /// Appends the compressed form of a whole buffer.
+    ///
+    /// - Parameter isCancelled: asked every quarter of a mebibyte.
+    /// - Returns: false if the work was cancelled; `output` then has an incomplete stream.
+    public mutating func compress(
+        _ bytes: UnsafeRawBufferPointer, appendingTo output: inout [UInt8],
+        isCancelled: () -> Bool = { false }
+    ) throws(CompressionError) -> Bool {
+        guard deflateReset(stream) == Z_OK else { throw .outOfMemory }
+        var start = 0
+        repeat {
+            let end = min(bytes.count, start + Self.pieceSize)
+            let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            try deflate(piece, isLast: end == bytes.count, appendingTo: &output)
+            start = end
+            if start < bytes.count, isCancelled() { return false }
+        } while start < bytes.count
+        return true
+    }
+
+    private func deflate(
+        _ piece: UnsafeRawBufferPointer, isLast: Bool, appendingTo output: inout [UInt8]
+    ) throws(CompressionError) {
+        // zlib refuses a null pointer, even to no bytes.
+        var nothing: UInt8 = 0
+        try withUnsafeMutablePointer(to: &nothing) { (nothing) throws(CompressionError) in
+            let base = UnsafeMutableRawPointer(mutating: piece.baseAddress)
+            stream.pointee.next_in = base?.assumingMemoryBound(to: Bytef.self) ?? nothing
+            stream.pointee.avail_in = uInt(piece.count)
+            let bound = Int(deflateBound(stream, uLong(piece.count)))
+            var status = Z_OK
+            repeat {
+                let chunk = [UInt8](unsafeUninitializedCapacity: max(bound, 64)) { room, count in
+                    stream.pointee.next_out = room.baseAddress
+                    stream.pointee.avail_out = uInt(room.count)
+                    status = CZlib.deflate(stream, isLast ? Z_FINISH : Z_NO_FLUSH)
+                    count = room.count - Int(stream.pointee.avail_out)
+                }
+                output.append(contentsOf: chunk)
+            } while status == Z_OK && (isLast || stream.pointee.avail_in > 0)
+            let isDone = isLast ? status == Z_STREAM_END : status == Z_OK || status == Z_BUF_ERROR
+            guard isDone else { throw .outOfMemory }
+        }
+    }
+}
