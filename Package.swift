@@ -56,10 +56,13 @@ let package = Package(
         .executableTarget(
             name: "clusterd",
             dependencies: ["ClusterServer", "ClusterProtocol", "EventLoop", "CommandLineOptions"]),
+        .target(
+            name: "Rendering", dependencies: ["ClusterClient", "ClusterProtocol", "Compression", "JSON"]),
+        .target(name: "Bench", dependencies: ["ClusterClient", "EventLoop", "JSON"]),
         .executableTarget(
             name: "clusterctl",
             dependencies: [
-                "ClusterClient", "ClusterProtocol", "Compression", "JSON", "CommandLineOptions", "EventLoop",
+                "ClusterClient", "ClusterProtocol", "Rendering", "Bench", "JSON", "CommandLineOptions",
             ]),
 
         .target(name: "TestSupport", dependencies: ["JSON", "Compression"], path: "Tests/TestSupport"),
@@ -90,7 +93,11 @@ let package = Package(
             dependencies: ["ClusterClient", "ClusterProtocol", "EventLoop", "JSON", "TestSupport"]),
         .testTarget(
             name: "clusterctlTests",
-            dependencies: ["clusterctl", "ClusterClient", "Compression", "JSON", "TestSupport"]),
+            dependencies: ["clusterctl", "ClusterClient", "JSON", "TestSupport"]),
+        .testTarget(
+            name: "RenderingTests",
+            dependencies: ["Rendering", "ClusterClient", "Compression", "JSON", "TestSupport"]),
+        .testTarget(name: "BenchTests", dependencies: ["Bench", "JSON", "TestSupport"]),
         .testTarget(name: "CommandLineOptionsTests", dependencies: ["CommandLineOptions", "TestSupport"]),
         .testTarget(
             name: "IntegrationTests",

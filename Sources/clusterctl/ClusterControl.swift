@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Rendering
 import ClusterClient
 import ClusterProtocol
 import CommandLineOptions
@@ -34,7 +35,7 @@ enum ClusterControl {
     }
 
     private static func complain(_ message: String) {
-        Terminal.writeError(Terminal.errorStyle.red("clusterctl:") + " \(Table.printable(message))\n")
+        Terminal.writeError(Terminal.errorStyle.red("clusterctl:") + " \(PrintableText.of(message))\n")
     }
 
     private static func describe(_ error: any Error) -> String {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Rendering
 import ClusterClient
 import ClusterProtocol
 import CommandLineOptions
@@ -33,7 +34,8 @@ enum MapCommand: Subcommand {
         let home = BoundingBox(json: description["bbox"]) ?? .world
         try TerminalScreen.enter()
         defer { TerminalScreen.leave() }
-        var session = MapSession(client: client, source: source, extra: extra, home: home)
+        var session = MapSession(
+            client: client, source: source, extra: extra, home: home, palette: Terminal.palette)
         try await session.run()
     }
 }

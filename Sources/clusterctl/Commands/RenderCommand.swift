@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Rendering
 import ClusterClient
 import CommandLineOptions
 import Glibc
@@ -58,16 +59,11 @@ enum RenderCommand: Subcommand {
     private static let mercatorWorld = BoundingBox(west: -180, south: -75, east: 180, north: 82)
 
     private static func write(_ painter: MapPainter, to path: String, _ invocation: Invocation) throws {
-        let (width, height) = (painter.frame.width, painter.frame.height)
         let bytes: [UInt8]
         if path == "-" || path.hasSuffix(".svg") {
-            var canvas = SVGCanvas(width: width, height: height)
-            painter.paint(on: &canvas)
-            bytes = canvas.finish()
+            bytes = painter.svg()
         } else if path.hasSuffix(".png") {
-            var canvas = RasterCanvas(width: width, height: height)
-            painter.paint(on: &canvas)
-            bytes = try canvas.finish()
+            bytes = try painter.png()
         } else {
             throw invocation.arguments.usageError(
                 "invalid argument '\(path)' for '--output': .png or .svg is expected")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Bench
 import ClusterClient
 import ClusterProtocol
 import JSON

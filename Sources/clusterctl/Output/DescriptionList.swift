@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Rendering
 import ClusterClient
 import JSON
 
@@ -8,7 +9,7 @@ enum DescriptionList {
         let width = entries.map { DisplayWidth.of($0.name) }.max() ?? 0
         return entries.map { entry in
             let padding = String(repeating: " ", count: width - DisplayWidth.of(entry.name) + 2)
-            return style.bold(entry.name) + padding + Table.printable(entry.value) + "\n"
+            return style.bold(entry.name) + padding + PrintableText.of(entry.value) + "\n"
         }.joined()
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Rendering
 
 /// A line on standard error that shows how far a long transfer is; nothing where nobody looks.
 struct ProgressBar {

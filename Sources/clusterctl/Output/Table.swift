@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Rendering
 
 /// A table for people: aligned columns, a heading, nothing else.
 struct Table {
@@ -28,7 +29,7 @@ struct Table {
 
     /// Adds a row; control characters in it are shown as spaces, so that data cannot steer the terminal.
     mutating func add(_ row: [String]) {
-        rows.append(row.map(Table.printable))
+        rows.append(row.map(PrintableText.of))
     }
 
     /// - Parameters:
@@ -71,15 +72,5 @@ struct Table {
         }
         while text.last == " " { text.removeLast() }
         return text
-    }
-
-    /// The text without what a terminal would obey.
-    static func printable(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Rendering
 import Glibc
 
 /// Standard output and standard error: whether people look at them, how wide they are, and writing to them.
@@ -12,6 +13,13 @@ enum Terminal {
 
     private static var takesColour: Bool {
         (environment("NO_COLOR") ?? "").isEmpty && environment("TERM") != "dumb"
+    }
+
+    /// The colours that standard output's terminal can show.
+    static var palette: TerminalPalette {
+        guard outputStyle.isEnabled else { return .none }
+        let colours = environment("COLORTERM") ?? ""
+        return colours == "truecolor" || colours == "24bit" ? .full : .indexed
     }
 
     static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Rendering
 import JSON
 
 /// Shows a text with the part underlined that a message is about.
@@ -12,9 +13,9 @@ enum Underline {
         let lineEnd = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
         let end = min(max(range.upperBound, start), lineEnd)
         func columns(_ range: Range<Int>) -> Int {
-            DisplayWidth.of(Table.printable(String(decoding: bytes[range], as: UTF8.self)))
+            DisplayWidth.of(PrintableText.of(String(decoding: bytes[range], as: UTF8.self)))
         }
-        let line = Table.printable(String(decoding: bytes[lineStart..<lineEnd], as: UTF8.self))
+        let line = PrintableText.of(String(decoding: bytes[lineStart..<lineEnd], as: UTF8.self))
         let indent = String(repeating: " ", count: columns(lineStart..<start))
         let marks = "^" + String(repeating: "~", count: max(0, columns(start..<end) - 1))
         return "\(line)\n\(indent)\(marks)\n\(message)"

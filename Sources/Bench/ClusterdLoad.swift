@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+/// clusterd's frames. The slot travels as the call's id.
+public struct ClusterdLoad: LoadProtocol {
+    /// What follows `{"id":7` in each request, taken in turn.
+    private let requests: [[UInt8]]
+    private var next: Int
+    /// `{"id":7` by slot.
+    private var beginnings: [[UInt8]] = []
+    private var head = Head()
+    private var answers = LoadAnswers()
+
+    /// - Parameter first: which request to begin with, so that connections do not ask the same in step.
+    public init(requests: [[UInt8]], first: Int) {
+        self.requests = requests
+        next = requests.isEmpty ? 0 : first % requests.count
+    }
+
+    public mutating func appendRequest(slot: Int, to bytes: inout [UInt8]) {
+        while beginnings.count <= slot { beginnings.append(Array("{\"id\":\(beginnings.count + 1)".utf8)) }
+        let length = UInt32(clamping: beginnings[slot].count + requests[next].count)
+        bytes.append(0)
+        withUnsafeBytes(of: length.bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: beginnings[slot])
+        bytes.append(contentsOf: requests[next])
+        next = next + 1 == requests.count ? 0 : next + 1
+    }
+
+    public mutating func receive(_ bytes: UnsafeRawBufferPointer, into answers: inout [LoadAnswer]) {
+        self.answers.receive(bytes, &head, into: &answers)
+    }
+
+    /// Enough of a message to tell its id, and a result from an error.
+    private struct Head: LoadHead {
+        private static let prefix = 5
+        private static let most = prefix + 48
+
+        func read(_ bytes: UnsafeRawBufferPointer) -> (answer: LoadAnswer, length: Int)? {
+            guard bytes.count >= Self.prefix else { return nil }
+            let length =
+                Self.prefix
+                + (Int(bytes[1]) << 24 | Int(bytes[2]) << 16 | Int(bytes[3]) << 8 | Int(bytes[4]))
+            let end = min(Self.most, length)
+            guard bytes.count >= end else { return nil }
+            var place = Self.prefix
+            while place < end, !Self.isDigit(bytes[place]) { place += 1 }
+            var id = 0
+            while place < end, Self.isDigit(bytes[place]) {
+                id = id &* 10 &+ Int(bytes[place] - UInt8(ascii: "0"))
+                place += 1
+            }
+            let isResult = bytes[place..<end].starts(with: Self.result)
+            return (LoadAnswer(slot: id &- 1, bytes: length, isError: !isResult), end)
+        }
+
+        @inline(__always) private static func isDigit(_ byte: UInt8) -> Bool {
+            byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+        }
+
+        private static let result = Array(",\"result\"".utf8)
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import JSON
+
+/// What the daemon at the other end of a socket uses of the machine, from a moment on (proc(5)).
+struct DaemonUsage {
+    private let process: Int32
+    private let start: Double
+
+    init(descriptor: Int32) {
+        // struct ucred is hidden behind _GNU_SOURCE: three integers, pid, uid, gid.
+        var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
+        var length = socklen_t(MemoryLayout.size(ofValue: credentials))
+        getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
+        process = credentials.0
+        start = Self.processorSeconds(of: process)
+    }
+
+    /// Since the beginning.
+    var processorSeconds: Double { Self.processorSeconds(of: process) - start }
+
+    /// Resident now; 0 where the system does not tell.
+    var memoryBytes: Int {
+        let fields = Self.read("/proc/\(process)/statm").split(separator: " ")
+        return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * sysconf(Int32(_SC_PAGESIZE))
+    }
+
+    private static func processorSeconds(of process: Int32) -> Double {
+        let text = read("/proc/\(process)/stat")
+        // The name, in brackets, may hold anything.
+        guard let end = text.lastIndex(of: ")") else { return 0 }
+        let fields = text[text.index(after: end)...].split(separator: " ")
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+            return 0
+        }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    private static func read(_ path: String) -> String {
+        guard let file = fopen(path, "re") else { return "" }
+        defer { fclose(file) }
+        var text = [UInt8](repeating: 0, count: 4096)
+        return String(decoding: text.prefix(fread(&text, 1, text.count, file)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import JSON
+
+/// Features for trying things at scale: the same for the same kind, count and seed.
+public struct SyntheticPoints {
+    public enum Kind: String, CaseIterable, Sendable {
+        /// Evenly over the map.
+        case uniform
+        /// Round towns of very unequal size, as people live.
+        case gathered
+        /// Half of them at a few awkward places (poles, antimeridian), the rest on a coarse grid.
+        case duplicates
+    }
+
+    private struct Town {
+        let longitude, latitude, spread: Double
+    }
+
+    static let categories: [StaticString] = ["school", "cafe", "hospital", "fuel", "hotel", "museum"]
+    private static let townCount = 2000
+    /// Where implementations trip: the antimeridian, the poles, the edge of Mercator's square.
+    private static let awkwardPlaces: [(Double, Double)] = [
+        (-180, 0), (180, 0), (0, 90), (0, -90), (179.999999, 45), (-179.999999, 45), (0, 85.0511287798),
+        (12.5, 41.9),
+    ]
+
+    let kind: Kind
+    private var random: SplitMix
+    private let towns: [Town]
+    /// Running sums of the towns' weights, the last one being their total.
+    private let townShares: [Double]
+
+    public init(kind: Kind, seed: UInt64) {
+        self.kind = kind
+        var random = SplitMix(seed: seed)
+        towns = (0..<Self.townCount).map { _ in
+            let (longitude, latitude) = (random.number(in: -170...170), random.number(in: -55...70))
+            return Town(longitude: longitude, latitude: latitude, spread: 0.02 + 2 * pow(random.unit(), 4))
+        }
+        var sum = 0.0
+        townShares = (0..<Self.townCount).map { place in
+            sum += 1 / Double(place + 3)
+            return sum
+        }
+        self.random = random
+    }
+
+    /// Appends the next feature's text.
+    public mutating func write(_ index: Int, into writer: inout ByteWriter) {
+        let (longitude, latitude) = nextPlace()
+        writer.append("{\"type\":\"Feature\",\"id\":")
+        writer.append(integer: index)
+        writer.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
+        writer.append(decimal: longitude, places: 7)
+        writer.append(",")
+        writer.append(decimal: latitude, places: 7)
+        writer.append("]},\"properties\":{\"name\":\"place ")
+        writer.append(integer: index)
+        writer.append("\",\"category\":\"")
+        writer.append(Self.categories[random.integer(below: Self.categories.count)])
+        writer.append("\",\"value\":")
+        writer.append(integer: random.integer(below: 1000))
+        writer.append(",\"score\":")
+        writer.append(decimal: random.unit() * 10, places: 3)
+        writer.append("}}")
+    }
+
+    private mutating func nextPlace() -> (longitude: Double, latitude: Double) {
+        switch kind {
+        case .uniform: return (random.number(in: -180...180), random.number(in: -80...80))
+        case .gathered:
+            let town = towns[pickTown()]
+            let longitude = town.longitude + random.gaussian() * town.spread
+            let latitude = town.latitude + random.gaussian() * town.spread
+            return (max(-180, min(180, longitude)), max(-84, min(84, latitude)))
+        case .duplicates:
+            if random.unit() < 0.5 {
+                return Self.awkwardPlaces[random.integer(below: Self.awkwardPlaces.count)]
+            }
+            return (Double(random.integer(below: 40) - 20) / 7, Double(random.integer(below: 40) - 20) / 7)
+        }
+    }
+
+    /// A town by weight, found by halving.
+    private mutating func pickTown() -> Int {
+        let wanted = random.unit() * (townShares.last ?? 0)
+        var (low, high) = (0, townShares.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if townShares[middle] <= wanted { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension ByteWriter {
+    /// Appends a number rounded to so many decimals, without zeros at its end. For |value| below 1e9.
+    mutating func append(decimal value: Double, places: Int) {
+        let power = (0..<places).reduce(1) { power, _ in power * 10 }
+        guard let scaled = Int(exactly: (value * Double(power)).rounded()) else {
+            return append(number: value)
+        }
+        if scaled < 0 { append(UInt8(ascii: "-")) }
+        let (whole, fraction) = scaled.magnitude.quotientAndRemainder(dividingBy: power.magnitude)
+        append(integer: whole)
+        guard fraction > 0 else { return }
+        append(UInt8(ascii: "."))
+        var (rest, unit) = (fraction, power.magnitude / 10)
+        while rest > 0 {
+            append(UInt8(truncatingIfNeeded: rest / unit) + UInt8(ascii: "0"))
+            rest %= unit
+            unit /= 10
+        }
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import EventLoop
+
+/// What a load generator has measured.
+public struct LoadResult {
+    public internal(set) var answers = 0
+    public internal(set) var errors = 0
+    public internal(set) var bytes = 0
+    public internal(set) var seconds = 0.0
+    public internal(set) var latency = LatencyHistogram()
+    /// Connections that the server has closed.
+    public internal(set) var lostConnections = 0
+
+    public var rate: Double { seconds > 0 ? Double(answers) / seconds : 0 }
+}
+
+/// Keeps a number of requests in flight on each of many connections, from one thread.
+///
+/// It shares the machine with the server that it measures, so it does little: requests are copied as they were
+/// made before, answers are told by their heads and counted.
+public final class LoadGenerator<Wire: LoadProtocol> {
+    /// A connection and what is known of it.
+    private final class Peer {
+        var connection: Connection?
+        var wire: Wire
+        var outgoing: [UInt8] = []
+        var started: [UInt64]
+        var isLost = false
+
+        init(_ wire: Wire, depth: Int) {
+            self.wire = wire
+            started = [UInt64](repeating: 0, count: depth)
+        }
+
+        func request(_ slot: Int, _ now: UInt64) {
+            wire.appendRequest(slot: slot, to: &outgoing)
+            started[slot] = now
+        }
+
+        func flush() {
+            guard let connection, !isLost, !outgoing.isEmpty else { return }
+            let written = outgoing.withUnsafeBytes { connection.tryWrite($0) }
+            if written < outgoing.count {
+                let rest = RequestsOnTheirWay(outgoing[written...])
+                connection.write(UnsafeRawBufferPointer(rest.bytes), keeping: rest)
+            }
+            outgoing.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private let loop: EventLoop
+    private let peers: [Peer]
+    private var result = LoadResult()
+    private var isMeasuring = false
+    private var answered: [LoadAnswer] = []
+
+    /// Runs a load against a socket and returns what was measured after the warm-up.
+    ///
+    /// - Parameters:
+    ///   - depth: requests in flight on each connection.
+    ///   - wire: the protocol's state for each connection.
+    public static func run(
+        path: String, connections: Int, depth: Int, warmUp: Double, seconds: Double, wire: (Int) -> Wire
+    ) throws -> LoadResult {
+        let loop = try EventLoop()
+        let generator = LoadGenerator(loop, (0..<connections).map { Peer(wire($0), depth: depth) })
+        defer { for peer in generator.peers { peer.connection?.close() } }
+        try generator.connect(path)
+        generator.start(depth: depth)
+        generator.pump(for: warmUp)
+        generator.isMeasuring = true
+        let began = LoadSocket.now()
+        generator.pump(for: seconds)
+        generator.result.seconds = Double(LoadSocket.now() - began) / 1e9
+        generator.result.lostConnections = generator.peers.count { $0.isLost }
+        return generator.result
+    }
+
+    private init(_ loop: EventLoop, _ peers: [Peer]) {
+        self.loop = loop
+        self.peers = peers
+    }
+
+    /// Returns when all are connected.
+    private func connect(_ path: String) throws {
+        var failure: EventLoopError?
+        for peer in peers {
+            Connection.connect(on: loop, path: path) { result in
+                switch result {
+                case .success(let connection): peer.connection = connection
+                case .failure(let error): failure = error
+                }
+            }
+        }
+        loop.run()
+        if let failure { throw FeatureInputError(name: path, number: failure.number) }
+    }
+
+    private func start(depth: Int) {
+        let now = LoadSocket.now()
+        for peer in peers {
+            peer.connection?.start(
+                onRead: { [unowned self] in read($0, peer) }, onWritten: {},
+                onEnd: { [unowned self] _ in lose(peer) })
+            for slot in 0..<depth { peer.request(slot, now) }
+            peer.flush()
+        }
+    }
+
+    /// Lets the loop run so long, or until no connection is left.
+    private func pump(for seconds: Double) {
+        guard peers.contains(where: { !$0.isLost }) else { return }
+        let end = Timer(on: loop, delay: UInt64(max(0, seconds) * 1000)) { [loop] in loop.stop() }
+        loop.run()
+        withExtendedLifetime(end) {}
+    }
+
+    private func read(_ bytes: UnsafeRawBufferPointer, _ peer: Peer) {
+        let now = LoadSocket.now()
+        answered.removeAll(keepingCapacity: true)
+        peer.wire.receive(bytes, into: &answered)
+        for answer in answered { take(answer, peer, now) }
+        peer.flush()
+    }
+
+    private func take(_ answer: LoadAnswer, _ peer: Peer, _ now: UInt64) {
+        guard peer.started.indices.contains(answer.slot) else {
+            // An answer to none of our requests: an error of the whole connection.
+            result.errors += 1
+            return
+        }
+        if isMeasuring {
+            result.answers += 1
+            result.bytes += answer.bytes
+            if answer.isError { result.errors += 1 }
+            result.latency.record(nanoseconds: now &- peer.started[answer.slot])
+        }
+        peer.request(answer.slot, now)
+    }
+
+    private func lose(_ peer: Peer) {
+        peer.isLost = true
+        peer.connection?.close()
+        if !peers.contains(where: { !$0.isLost }) { loop.stop() }
+    }
+}
+
+/// Bytes that the system had no room for yet.
+///
+/// Invariant: `bytes` is this object's own memory until it goes.
+private final class RequestsOnTheirWay {
+    let bytes: UnsafeMutableRawBufferPointer
+
+    init(_ requests: ArraySlice<UInt8>) {
+        bytes = .allocate(byteCount: requests.count, alignment: 1)
+        bytes.copyBytes(from: requests)
+    }
+
+    deinit { bytes.deallocate() }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+/// Redis' RESP: `GET` of one key; answers come in order.
+public struct RedisLoad: LoadProtocol {
+    private let request: [UInt8]
+    private var head = Head()
+    private var answers = LoadAnswers()
+
+    public init(key: String) { request = Self.command(["GET", key]) }
+
+    /// A command as an array of bulk strings.
+    static func command(_ words: [String]) -> [UInt8] {
+        Array(("*\(words.count)\r\n" + words.map { "$\($0.utf8.count)\r\n\($0)\r\n" }.joined()).utf8)
+    }
+
+    public mutating func appendRequest(slot: Int, to bytes: inout [UInt8]) {
+        head.waiting.append(slot)
+        bytes.append(contentsOf: request)
+    }
+
+    public mutating func receive(_ bytes: UnsafeRawBufferPointer, into answers: inout [LoadAnswer]) {
+        self.answers.receive(bytes, &head, into: &answers)
+    }
+
+    /// A line: `$`, the value's length, and a line's end; or an error.
+    private struct Head: LoadHead {
+        /// The slots of requests that are not answered, from `first` on.
+        var waiting: [Int] = []
+        private var first = 0
+
+        mutating func read(_ bytes: UnsafeRawBufferPointer) -> (answer: LoadAnswer, length: Int)? {
+            guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            var length = 0
+            var place = 1
+            while place < end, bytes[place] >= UInt8(ascii: "0"), bytes[place] <= UInt8(ascii: "9") {
+                length = length &* 10 &+ Int(bytes[place] - UInt8(ascii: "0"))
+                place += 1
+            }
+            let isValue = bytes[0] == UInt8(ascii: "$") && place > 1 && place == end - 1
+            let body = isValue ? length &+ 2 : 0
+            return (LoadAnswer(slot: nextSlot(), bytes: end + 1 + body, isError: !isValue), end + 1)
+        }
+
+        private mutating func nextSlot() -> Int {
+            guard first < waiting.count else { return -1 }
+            let slot = waiting[first]
+            first += 1
+            if first == waiting.count {
+                waiting.removeAll(keepingCapacity: true)
+                first = 0
+            } else if first > 1024 {
+                waiting.removeFirst(first)
+                first = 0
+            }
+            return slot
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import JSON
+
+/// Requests for a load: so many of each kind, on what the source really holds.
+public struct RequestMix {
+    /// What can be asked.
+    enum Kind: String, CaseIterable { case clusters, tile, children, leaves, zoom, hull }
+
+    /// How the box of a viewport is chosen.
+    public struct Viewport {
+        public var zooms: ClosedRange<Int> = 3...12
+        /// The most features of an answer.
+        public var limit = 60
+        /// A phone's or a small window's size.
+        var pixels = (width: 1024.0, height: 768.0)
+
+        public init() {}
+    }
+
+    /// The share of each kind.
+    let weights: [(kind: Kind, weight: Int)]
+
+    /// `clusters=8,tile=1,hull=1`; nil where the text is anything else.
+    public init?(text: String) {
+        var weights: [(kind: Kind, weight: Int)] = []
+        for part in text.split(separator: ",") {
+            let sides = part.split(separator: "=", maxSplits: 1)
+            guard let kind = sides.first.flatMap({ Kind(rawValue: String($0)) }) else { return nil }
+            guard let weight = sides.count > 1 ? Int(sides[1]) : 1, weight > 0, weight <= 1000 else {
+                return nil
+            }
+            weights.append((kind, weight))
+        }
+        guard !weights.isEmpty else { return nil }
+        self.weights = weights
+    }
+
+    /// Envelopes without their id, in a random order that is always the same.
+    ///
+    /// - Parameter count: how many different ones, about.
+    public func requests(for source: String, viewport: Viewport, count: Int, _ client: Client) async throws
+        -> [[UInt8]]
+    {
+        var random = SplitMix(seed: 1)
+        let places = try await Self.places(source, viewport, client)
+        guard !places.isEmpty else { throw BenchError(message: "\(source) has no points to ask for") }
+        let clusters = places.compactMap(\.cluster)
+        let total = weights.reduce(0) { $0 + $1.weight }
+        var requests: [[UInt8]] = []
+        for (kind, weight) in weights {
+            for _ in 0..<max(1, count * weight / total) {
+                let place = places[random.integer(below: places.count)]
+                var params: JSONObject = ["source": .string(source)]
+                switch kind {
+                case .clusters:
+                    Self.addBox(place, viewport, &params, &random)
+                case .tile:
+                    Self.addTile(place, viewport, &params, &random)
+                case .children, .leaves, .zoom, .hull:
+                    guard !clusters.isEmpty else {
+                        throw BenchError(message: "\(source) has no clusters to ask for")
+                    }
+                    params["clusterId"] = .number(Double(clusters[random.integer(below: clusters.count)].id))
+                }
+                requests.append(Self.envelope(kind, params))
+            }
+        }
+        requests.shuffle(using: &random)
+        return requests
+    }
+
+    /// Params of a watched viewport each, and places where the source's features are.
+    public static func viewports(of source: String, _ viewport: Viewport, count: Int, _ client: Client)
+        async throws
+        -> (params: [JSONObject], places: [(longitude: Double, latitude: Double)])
+    {
+        var random = SplitMix(seed: 1)
+        let places = try await places(source, viewport, client)
+        guard !places.isEmpty else { throw BenchError(message: "\(source) has no points to watch") }
+        let params = (0..<count).map { _ in
+            var params: JSONObject = ["source": .string(source)]
+            addBox(places[random.integer(below: places.count)], viewport, &params, &random)
+            return params
+        }
+        return (params, places.map { ($0.longitude, $0.latitude) })
+    }
+
+    private static func envelope(_ kind: Kind, _ params: JSONObject) -> [UInt8] {
+        let method =
+            switch kind {
+            case .clusters: "GetClusters"
+            case .tile: "GetTile"
+            case .children: "GetChildren"
+            case .leaves: "GetLeaves"
+            case .zoom: "GetClusterExpansionZoom"
+            case .hull: "GetConvexHull"
+            }
+        let text =
+            ",\"method\":\"clusterd.v1.ClusterService/\(method)\",\"params\":\(JSONValue.object(params).text)}"
+        return Array(text.utf8)
+    }
+
+    /// Where the source's features are at the lowest and the highest of the zooms.
+    private static func places(_ source: String, _ viewport: Viewport, _ client: Client) async throws
+        -> [Feature]
+    {
+        var places: [Feature] = []
+        for zoom in [
+            viewport.zooms.lowerBound, min(viewport.zooms.upperBound, viewport.zooms.lowerBound + 4),
+        ] {
+            let found = try await client.clusters(of: source, in: .world, zoom: Double(zoom), limit: 2000)
+            places += found.features
+        }
+        return places
+    }
+
+    private static func addBox(
+        _ place: Feature, _ viewport: Viewport, _ params: inout JSONObject, _ random: inout SplitMix
+    ) {
+        let zoom = viewport.zooms.lowerBound + random.integer(below: viewport.zooms.count)
+        let degreesPerPixel = 360 / (512 * Double(1 << zoom))
+        let (width, height) = (
+            viewport.pixels.width * degreesPerPixel, viewport.pixels.height * degreesPerPixel
+        )
+        let west = max(-180, place.longitude - width * random.unit())
+        let south = max(-85, place.latitude - height * random.unit())
+        let box = BoundingBox(
+            west: west, south: south, east: min(180, west + width), north: min(85, south + height))
+        params["bbox"] = .array([box.west, box.south, box.east, box.north].map(JSONValue.number))
+        params["zoom"] = .number(Double(zoom))
+        params["limit"] = .number(Double(viewport.limit))
+    }
+
+    private static func addTile(
+        _ place: Feature, _ viewport: Viewport, _ params: inout JSONObject, _ random: inout SplitMix
+    ) {
+        let zoom = viewport.zooms.lowerBound + random.integer(below: viewport.zooms.count)
+        let tile = TileAddress(longitude: place.longitude, latitude: place.latitude, zoom: zoom)
+        params["z"] = .number(Double(zoom))
+        params["x"] = .number(Double(tile.x))
+        params["y"] = .number(Double(tile.y))
+    }
+}

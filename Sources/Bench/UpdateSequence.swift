@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+
+/// Features of the bench's own that move about where the source's are: the same sequence in each run.
+public struct UpdateSequence {
+    /// How many there are of them.
+    public static let features = 1000
+
+    private let places: [(longitude: Double, latitude: Double)]
+    private var random = SplitMix(seed: 7)
+    private(set) var count = 0
+
+    /// - Parameter places: where they move about; not empty.
+    public init(places: [(longitude: Double, latitude: Double)]) { self.places = places }
+
+    public static func identifier(_ number: Int) -> String { "clusterctl-bench-\(number)" }
+
+    /// The text of the next feature.
+    mutating func next() -> String {
+        let place = places[random.integer(below: places.count)]
+        let longitude = min(180, max(-180, place.longitude + random.unit() - 0.5))
+        let latitude = min(85, max(-85, place.latitude + random.unit() - 0.5))
+        let id = Self.identifier(count % Self.features)
+        count += 1
+        return
+            #"{"type":"Feature","id":"\#(id)","geometry":{"type":"Point","coordinates":[\#(longitude),\#(latitude)]},"properties":{"n":\#(count)}}"#
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import ClusterProtocol
+import JSON
+
+/// A map in the terminal from its first picture to the key that ends it.
+///
+/// One loop takes every event; the viewport is watched beside it, so keys are answered while a change is on its
+/// way.
+public struct MapSession {
+    let client: Client
+    let source: String
+    let extra: JSONObject
+    /// What the map shows first.
+    let home: BoundingBox
+    let palette: TerminalPalette
+    private var map: TerminalMap
+    private var keys = MapKeyDecoder()
+    private let events = TerminalEvents(interval: .seconds(1))
+    private var watch: MapWatch?
+    private var hasMoved = true
+    private var hasFailed = false
+
+    /// - Parameters:
+    ///   - extra: further params of every query, such as a filter.
+    ///   - palette: the colours that the terminal can show.
+    public init(
+        client: Client, source: String, extra: JSONObject, home: BoundingBox, palette: TerminalPalette
+    ) {
+        self.palette = palette
+        self.client = client
+        self.source = source
+        self.extra = extra
+        self.home = home
+        let size = TerminalScreen.size
+        map = TerminalMap(camera: MapCamera(columns: size.columns, rows: size.rows - 1))
+        map.camera.look(at: home)
+    }
+
+    public mutating func run() async throws {
+        defer { events.stop() }
+        load()
+        draw()
+        for await event in events.stream {
+            guard handle(event) else { break }
+            draw()
+        }
+        watch?.end()
+    }
+
+    /// False where the map ends.
+    private mutating func handle(_ event: MapEvent) -> Bool {
+        switch event {
+        case .input(let bytes):
+            map.message = ""
+            for key in keys.decode(bytes) {
+                if key == .quit { return false }
+                press(key)
+            }
+        case .resized:
+            let size = TerminalScreen.size
+            map.camera.columns = size.columns
+            map.camera.rows = max(size.rows - 1, 1)
+            load()
+        case .tick: if watch == nil { load() }
+        case .ended: return false
+        case .loaded(let markers):
+            map.show(markers, keepingChoice: !hasMoved)
+            if hasFailed { map.message = "" }
+            hasFailed = false
+            hasMoved = false
+        case .opened(let longitude, let latitude, let zoom):
+            map.camera.look(longitude: longitude, latitude: latitude, zoom: zoom)
+            load()
+        case .refused(let message): map.message = message
+        case .failed(let message):
+            watch?.end()
+            watch = nil
+            hasFailed = true
+            map.message = message
+        }
+        return true
+    }
+
+    private mutating func press(_ key: MapKey) {
+        let step = 0.25
+        switch key {
+        case .west: map.camera.pan(right: -step, down: 0)
+        case .east: map.camera.pan(right: step, down: 0)
+        case .north: map.camera.pan(right: 0, down: -step)
+        case .south: map.camera.pan(right: 0, down: step)
+        case .zoomIn: map.camera.zoom(by: 1)
+        case .zoomOut: map.camera.zoom(by: -1)
+        case .wholeSource: map.camera.look(at: home)
+        case .nextCluster: return map.chooseNext()
+        case .open: return open()
+        case .quit: return
+        }
+        load()
+    }
+
+    private func draw() {
+        TerminalScreen.draw(map.lines(source: source, palette: palette))
+    }
+
+    // MARK: The daemon
+
+    /// Moves the watched viewport to what is in sight.
+    private mutating func load() {
+        hasMoved = true
+        let (box, zoom) = (map.camera.frame.box, Double(map.camera.zoom))
+        if let watch { return watch.move(to: box, zoom: zoom) }
+        let params = extra.with(["properties": .array([])])
+        let events = events.continuation
+        do {
+            let session = try client.viewport(of: source, in: box, zoom: zoom, extra: params)
+            watch = MapWatch(session) { events.yield($0) }
+        } catch { events.yield(.failed(Self.message(error))) }
+    }
+
+    /// Zooms to where the chosen cluster falls apart.
+    private func open() {
+        guard let feature = map.chosenFeature, let cluster = feature.cluster else { return }
+        let (client, source, extra, events) = (client, source, extra, events.continuation)
+        Task {
+            do {
+                let zoom = try await client.expansionZoom(of: cluster.id, source: source, extra: extra)
+                events.yield(
+                    .opened(longitude: feature.longitude, latitude: feature.latitude, zoom: zoom))
+            } catch { events.yield(.refused(Self.message(error))) }
+        }
+    }
+
+    static func message(_ error: any Error) -> String { (error as? RPCError)?.message ?? "\(error)" }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import Synchronization
+
+/// The terminal as a screen of its own: keys come unbuffered and unseen, and what was there before comes back.
+public enum TerminalScreen {
+    /// How the terminal was; nil where nothing is to be given back.
+    private static let former = Mutex<termios?>(nil)
+
+    /// Takes the screen. It is given back by `leave`, and by the program's end however it exits.
+    public static func enter() throws(TerminalError) {
+        var attributes = termios()
+        guard tcgetattr(STDIN_FILENO, &attributes) == 0 else {
+            throw TerminalError()
+        }
+        let taken = attributes
+        let isFirst = former.withLock { former in
+            defer { former = taken }
+            return former == nil
+        }
+        if isFirst { atexit { TerminalScreen.leave() } }
+        cfmakeraw(&attributes)
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &attributes)
+        // The alternate screen, without a cursor.
+        put("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J")
+    }
+
+    /// Gives the terminal back; does nothing the second time.
+    public static func leave() {
+        let attributes = former.withLock { former in
+            defer { former = nil }
+            return former
+        }
+        guard var attributes else { return }
+        put("\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l")
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &attributes)
+    }
+
+    /// Draws the screen's lines over those that are there.
+    static func draw(_ lines: [String]) {
+        put("\u{1B}[H" + lines.joined(separator: "\r\n"))
+    }
+
+    static var size: (columns: Int, rows: Int) {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 1 else {
+            return (80, 24)
+        }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    /// Writes what it can. It never ends the program, for the program's end calls it.
+    private static func put(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while let base = rest.baseAddress, !rest.isEmpty {
+                let written = write(STDOUT_FILENO, base, rest.count)
+                if written < 0 && errno == EINTR { continue }
+                guard written > 0 else { return }
+                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+            }
+        }
+    }
+}

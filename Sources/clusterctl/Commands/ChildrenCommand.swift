@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+
+/// `clusterctl children`: a cluster's children on the next zoom.
+enum ChildrenCommand: Subcommand {
+    static let table = Command(
+        "children", summary: "Show a cluster's children on the next zoom",
+        operands: [CommandTable.source, CommandTable.cluster],
+        options: [CommandTable.filter, CommandTable.revision],
+        examples: [Example("clusterctl children cities 164", "shows what the cluster falls apart into")])
+
+    static func run(_ invocation: Invocation) async throws {
+        let answer = try await invocation.clusterCall("GetChildren")
+        try invocation.show(answer) { _ in
+            invocation.print(FeatureTable.table(try FeatureCollection(answer).features))
+        }
+    }
+}

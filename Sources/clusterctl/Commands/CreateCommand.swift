@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+import JSON
+
+/// `clusterctl create`: an empty source.
+enum CreateCommand: Subcommand {
+    static let table = Command(
+        "create", summary: "Make an empty source",
+        details: ["'import' makes the source that it needs by itself."],
+        operands: [CommandTable.source], options: SourceOptionFlags.options,
+        examples: [Example("clusterctl create cities --radius 60 --max-zoom 14", "sets how it will cluster")])
+
+    static func run(_ invocation: Invocation) async throws {
+        let options = try SourceOptionFlags.read(invocation)
+        let answer = try await invocation.call(
+            "SourceService/CreateSource",
+            ["source": .string(try invocation.operand(0)), "options": .object(options)])
+        try invocation.show(answer) { _ in invocation.print("\(try invocation.operand(0)): created") }
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+import JSON
+
+/// `clusterctl hull`: the shape around a cluster's points.
+enum HullCommand: Subcommand {
+    static let table = Command(
+        "hull", summary: "Show the smallest convex shape around a cluster's points",
+        operands: [CommandTable.source, CommandTable.cluster],
+        options: [CommandTable.filter, CommandTable.revision],
+        examples: [Example("clusterctl hull cities 164 --json", "prints a GeoJSON Feature")])
+
+    static func run(_ invocation: Invocation) async throws {
+        let answer = try await invocation.clusterCall("GetConvexHull")
+        try invocation.show(answer) { value in
+            let geometry = value["geometry"]
+            let kind = geometry?["type"]?.asString ?? "?"
+            var table = Table([.number("LONGITUDE"), .number("LATITUDE")])
+            for corner in corners(geometry?["coordinates"], kind) { table.add(corner) }
+            invocation.print(table)
+            let count = value["properties"]?["point_count"]?.asInteger.map(Quantity.grouped) ?? "?"
+            invocation.remark("\(kind) around \(count) points")
+        }
+    }
+
+    private static func corners(_ coordinates: JSONValue?, _ kind: String) -> [[String]] {
+        let places: [JSONValue] =
+            switch kind {
+            case "Polygon": coordinates?.asArray?.first?.asArray ?? []
+            case "Point": coordinates.map { [$0] } ?? []
+            default: coordinates?.asArray ?? []
+            }
+        return places.map { place in
+            (place.asArray ?? []).map { $0.asNumber.map { Quantity.fixed($0, decimals: 6) } ?? "" }
+        }
+    }
+}

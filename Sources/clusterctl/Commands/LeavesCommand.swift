@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+import JSON
+
+/// `clusterctl leaves`: a cluster's points, page by page.
+enum LeavesCommand: Subcommand {
+    static let table = Command(
+        "leaves", summary: "Show a cluster's points",
+        operands: [CommandTable.source, CommandTable.cluster],
+        options: [
+            Option(
+                "limit", short: "n", value: "N", kind: .integer(0...(1 << 53)),
+                help: "so many; default 10, 0 is all"),
+            Option(
+                "offset", short: "o", value: "N", kind: .integer(0...(1 << 53)),
+                help: "leave out so many first"),
+            .flag("all", short: "a", help: "show all, a page after the other"),
+            CommandTable.filter, CommandTable.revision,
+        ],
+        examples: [
+            Example("clusterctl leaves cities 164 -n 20 -o 40", "shows the third page"),
+            Example("clusterctl leaves cities 164 --all --json", "prints every point"),
+        ])
+
+    /// Points of a page with --all; well below what an answer may hold.
+    private static let pageSize = 5000
+
+    static func run(_ invocation: Invocation) async throws {
+        if invocation.arguments.has("all") { return try await runAll(invocation) }
+        var members: JSONObject = [:]
+        if let limit = invocation.arguments.number("limit") { members["limit"] = .number(limit) }
+        if let offset = invocation.arguments.number("offset") { members["offset"] = .number(offset) }
+        let answer = try await invocation.clusterCall("GetLeaves", members)
+        try invocation.show(answer) { _ in
+            let collection = try FeatureCollection(answer)
+            invocation.print(FeatureTable.table(collection.features))
+            remark(collection.features.count, collection, invocation)
+        }
+    }
+
+    private static func remark(_ shown: Int, _ collection: FeatureCollection, _ invocation: Invocation) {
+        guard let total = collection.total else { return }
+        invocation.remark("\(Quantity.grouped(shown)) of \(Quantity.count(total, "point"))")
+    }
+
+    /// Pages of one revision: where the data change between two, the daemon says so and nothing is mixed.
+    private static func runAll(_ invocation: Invocation) async throws {
+        let client = try await invocation.connect()
+        var members = try invocation.clusterParams()
+        var features: [Feature] = []
+        var page: FeatureCollection
+        repeat {
+            members["limit"] = .number(Double(pageSize))
+            members["offset"] = .number(Double(features.count))
+            let answer = try await client.call(
+                "ClusterService/GetLeaves", members, options: invocation.callOptions)
+            page = try FeatureCollection(answer)
+            features += page.features
+            members["revision"] = .number(Double(page.revision))
+        } while !page.features.isEmpty && features.count < page.total ?? 0
+        guard invocation.wantsJSON else {
+            invocation.print(FeatureTable.table(features))
+            return remark(features.count, page, invocation)
+        }
+        let collection: JSONObject = [
+            "type": .string("FeatureCollection"), "features": .array(features.map { .object($0.json) }),
+            "total": .number(Double(features.count)), "revision": .number(Double(page.revision)),
+        ]
+        Terminal.write(JSONValue.object(collection).text + "\n")
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+import JSON
+
+/// `clusterctl locate`: what shows a feature.
+enum LocateCommand: Subcommand {
+    static let table = Command(
+        "locate", summary: "Show the cluster or point that shows a feature at a zoom",
+        operands: [CommandTable.source, Operand("FEATURE", help: "the feature's id")],
+        options: [
+            Option(
+                "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
+                help: "the map's zoom; default 0"),
+            CommandTable.filter, CommandTable.revision,
+        ],
+        examples: [Example("clusterctl locate cities 17 --zoom 5", "shows where city 17 is at zoom 5")])
+
+    static func run(_ invocation: Invocation) async throws {
+        let members: JSONObject = [
+            "featureId": UpdateCommand.identifier(try invocation.operand(1)),
+            "zoom": .number(invocation.arguments.number("zoom") ?? 0),
+        ]
+        let answer = try await invocation.call(
+            "ClusterService/LocateFeature", try invocation.queryParams(members))
+        try invocation.show(answer) { value in
+            if let feature = value["feature"].flatMap(Feature.init) {
+                invocation.print(FeatureTable.table([feature]))
+            }
+            let zoom =
+                value["standsAloneFrom"]?.asNumber.map { "from zoom \(Quantity.plain($0)) on" } ?? "never"
+            invocation.remark("stands alone \(zoom)")
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+import JSON
+
+/// `clusterctl options`: shows or changes how a source clusters.
+enum OptionsCommand: Subcommand {
+    static let table = Command(
+        "options", summary: "Show or change how a source clusters",
+        details: ["Options that are not given stay as they are; --reset sets them to their defaults."],
+        operands: [CommandTable.source],
+        options: [.flag("reset", help: "set every option that is not given to its default")]
+            + SourceOptionFlags.options,
+        examples: [
+            Example("clusterctl options cities", "shows them"),
+            Example("clusterctl options cities --radius 80", "clusters anew with a larger radius"),
+        ])
+
+    static func run(_ invocation: Invocation) async throws {
+        let source = try invocation.operand(0)
+        let given = try SourceOptionFlags.read(invocation)
+        let client = try await invocation.connect()
+        let isReset = invocation.arguments.has("reset")
+        var description = try await client.source(source)
+        if isReset || !given.isEmpty {
+            let wanted = isReset ? given : description.options.with(given)
+            let answer = try await client.call(
+                "SourceService/UpdateOptions", ["source": .string(source), "options": .object(wanted)],
+                options: invocation.callOptions)
+            description = try SourceDescription(try answer.value())
+        }
+        if invocation.wantsJSON { return invocation.print(JSONValue.object(description.options).text) }
+        let entries = description.options.members.map { ($0.key, $0.value.asString ?? $0.value.text) }
+        Terminal.write(DescriptionList.text(entries, style: Terminal.outputStyle))
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+import JSON
+
+/// `clusterctl zoom`: where a cluster falls apart.
+enum ZoomCommand: Subcommand {
+    static let table = Command(
+        "zoom", summary: "Show the zoom at which a cluster falls apart",
+        operands: [CommandTable.source, CommandTable.cluster],
+        options: [CommandTable.filter, CommandTable.revision],
+        examples: [Example("clusterctl zoom cities 164", "shows where to zoom to when it is tapped")])
+
+    static func run(_ invocation: Invocation) async throws {
+        let answer = try await invocation.clusterCall("GetClusterExpansionZoom")
+        try invocation.show(answer) { value in invocation.print(value["zoom"]?.text ?? value.text) }
+    }
+}

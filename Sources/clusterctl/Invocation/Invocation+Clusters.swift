@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import JSON
+
+extension Invocation {
+    func clusterParams(_ members: JSONObject = [:]) throws -> JSONObject {
+        var members = members
+        members["clusterId"] = .number(Double(try clusterID(1)))
+        return try queryParams(members)
+    }
+
+    func clusterCall(_ method: String, _ members: JSONObject = [:]) async throws -> Answer {
+        try await call("ClusterService/\(method)", try clusterParams(members))
+    }
+}
