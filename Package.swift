@@ -93,11 +93,11 @@ let package = Package(
             dependencies: ["ClusterClient", "ClusterProtocol", "EventLoop", "JSON", "TestSupport"]),
         .testTarget(
             name: "clusterctlTests",
-            dependencies: ["clusterctl", "ClusterClient", "JSON", "TestSupport"]),
+            dependencies: ["clusterctl", "ClusterClient", "Rendering", "JSON", "TestSupport"]),
         .testTarget(
             name: "RenderingTests",
             dependencies: ["Rendering", "ClusterClient", "Compression", "JSON", "TestSupport"]),
-        .testTarget(name: "BenchTests", dependencies: ["Bench", "JSON", "TestSupport"]),
+        .testTarget(name: "BenchTests", dependencies: ["Bench", "ClusterClient", "JSON", "TestSupport"]),
         .testTarget(name: "CommandLineOptionsTests", dependencies: ["CommandLineOptions", "TestSupport"]),
         .testTarget(
             name: "IntegrationTests",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 import JSON
+import Rendering
 import Testing
 
 @testable import clusterctl
@@ -58,12 +59,6 @@ import Testing
         #expect(lines[1] == "x  long long long l…")
     }
 
-    @Test func widthsOfScriptsDiffer() {
-        #expect(DisplayWidth.of("e\u{301}") == 1)
-        #expect(DisplayWidth.of("東") == 2)
-        #expect(DisplayWidth.truncate("東京都", to: 4) == "東…")
-    }
-
     @Test func theProgressBarFitsTheTerminal() {
         for width in [10, 40, 80, 200] {
             let line = ProgressBar.line(
@@ -118,40 +113,5 @@ import Testing
         #expect(text.contains("calls.total    30  (+10/s)"))
         #expect(text.contains("uptimeSeconds  3.00 s\n"))
         #expect(text.contains("A/B       2  0.50 ms"))
-    }
-}
-
-@Suite struct SyntheticPointsTests {
-    private func text(_ kind: SyntheticPoints.Kind, seed: UInt64, count: Int = 500) -> String {
-        var points = SyntheticPoints(kind: kind, seed: seed)
-        var writer = ByteWriter()
-        writer.append("[")
-        for index in 0..<count {
-            if index > 0 { writer.append(",") }
-            points.write(index, into: &writer)
-        }
-        writer.append("]")
-        return writer.string
-    }
-
-    @Test(arguments: SyntheticPoints.Kind.allCases)
-    func pointsAreGoodFeaturesAndTheSameForTheSameSeed(kind: SyntheticPoints.Kind) throws {
-        let text = text(kind, seed: 7)
-        #expect(text == self.text(kind, seed: 7))
-        #expect(text != self.text(kind, seed: 8))
-        let features = try #require(try JSONReader.parse(text).asArray).compactMap(Feature.init)
-        #expect(features.count == 500)
-        #expect(features.allSatisfy { abs($0.longitude) <= 180 && abs($0.latitude) <= 90 })
-        #expect(features.allSatisfy { $0.properties["name"] != nil && $0.properties["score"] != nil })
-    }
-
-    @Test(arguments: [
-        (0.0, "0"), (-0.5, "-0.5"), (12.3456789, "12.3456789"), (-179.999999, "-179.999999"),
-        (1.0000001, "1.0000001"),
-    ])
-    func decimalsAreWrittenWithoutNeedlessZeros(value: Double, text: String) {
-        var writer = ByteWriter()
-        writer.append(decimal: value, places: 7)
-        #expect(writer.string == text)
     }
 }
