@@ -47,15 +47,22 @@ let package = Package(
         .target(
             name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "Compression", "JSON"]),
         .target(
-            name: "ClusterServer",
+            name: "Calls",
             dependencies: [
-                "ClusterSources", "VectorTile", "ClusterProtocol", "EventLoop", "Clustering",
-                "Expressions", "GeoJSON", "JSON", "Compression",
+                "ClusterSources", "VectorTile", "ClusterProtocol", "Clustering", "Expressions", "GeoJSON",
+                "JSON",
             ], swiftSettings: uncheckedExclusivity),
+        .target(
+            name: "SocketDoor", dependencies: ["Calls", "ClusterProtocol", "EventLoop", "JSON"],
+            swiftSettings: uncheckedExclusivity),
+        .target(
+            name: "Daemon",
+            dependencies: ["SocketDoor", "Calls", "ClusterSources", "ClusterProtocol", "EventLoop", "JSON"],
+            swiftSettings: uncheckedExclusivity),
         .target(name: "CommandLineOptions"),
         .executableTarget(
             name: "clusterd",
-            dependencies: ["ClusterServer", "ClusterProtocol", "EventLoop", "CommandLineOptions"]),
+            dependencies: ["Daemon", "CommandLineOptions"]),
         .target(
             name: "Rendering", dependencies: ["ClusterClient", "ClusterProtocol", "Compression", "JSON"]),
         .target(name: "Bench", dependencies: ["ClusterClient", "EventLoop", "JSON"]),
@@ -84,9 +91,12 @@ let package = Package(
                 "TestSupport",
             ]),
         .testTarget(
-            name: "ClusterServerTests",
+            name: "CallsTests", dependencies: ["Calls", "ClusterProtocol", "JSON", "TestSupport"]),
+        .testTarget(
+            name: "DaemonTests",
             dependencies: [
-                "ClusterServer", "ClusterSources", "ClusterProtocol", "EventLoop", "JSON", "TestSupport",
+                "Daemon", "SocketDoor", "Calls", "ClusterSources", "ClusterProtocol", "EventLoop", "JSON",
+                "TestSupport",
             ]),
         .testTarget(
             name: "ClusterClientTests",

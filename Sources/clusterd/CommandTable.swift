@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import ClusterServer
+import Daemon
 import CommandLineOptions
 
 /// The daemon's command line: what it is parsed by, and its help, manual and completion made of.

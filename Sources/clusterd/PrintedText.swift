@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import ClusterServer
+import Daemon
 import CommandLineOptions
 
 /// Texts that are made from the tables of flags and of the configuration.
@@ -24,7 +24,7 @@ enum PrintedText: String, CaseIterable {
 
     private static var daemonPage: String {
         ManualPage.text(
-            for: CommandTable.command, section: 8, version: ServerService.version,
+            for: CommandTable.command, section: 8, version: Daemon.version,
             more: [
                 ManualPage.Section(
                     "SIGNALS",
@@ -73,7 +73,7 @@ enum PrintedText: String, CaseIterable {
             )
         }
         return ManualPage.text(
-            file: "clusterd.json", section: 5, program: "clusterd", version: ServerService.version,
+            file: "clusterd.json", section: 5, program: "clusterd", version: Daemon.version,
             summary: "configuration of clusterd",
             sections: [
                 ManualPage.Section(

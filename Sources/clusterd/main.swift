@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import ClusterServer
+import Daemon
 import CommandLineOptions
 import Glibc
 
@@ -22,7 +22,7 @@ func configure(_ arguments: ParsedArguments) throws(Configuration.Problem) -> Co
     return configuration
 }
 
-let arguments = Launch.parseOrExit(CommandTable.command, version: ServerService.version)
+let arguments = Launch.parseOrExit(CommandTable.command, version: Daemon.version)
 if let name = arguments.string("print"), let text = PrintedText(rawValue: name) {
     print(text.content, terminator: "")
     exit(0)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+import Calls
+
+extension AccessPolicy {
+    static let members: [ConfigurationMember<AccessPolicy>] = [
+        ConfigurationMember(
+            "query", .members(Rule.members.map(\.entry)),
+            "Who may ask what sources hold. Everybody, where it is not given."
+        ) { (value, target) throws(Configuration.Problem) in target.query = try Rule.read(value) },
+        ConfigurationMember(
+            "manage", .members(Rule.members.map(\.entry)),
+            "Who may query, and make, fill, change and delete sources that the configuration does not declare. Nobody more, where it is not given."
+        ) { (value, target) throws(Configuration.Problem) in target.manage = try Rule.read(value) },
+        ConfigurationMember(
+            "admin", .members(Rule.members.map(\.entry)),
+            "Who may do all, without the limits of one user. Nobody more, where it is not given."
+        ) { (value, target) throws(Configuration.Problem) in target.admin = try Rule.read(value) },
+    ]
+}
+
+extension AccessPolicy.Rule {
+    static let members: [ConfigurationMember<AccessPolicy.Rule>] = [
+        ConfigurationMember(
+            "users", .list(.account), "Users, by name or number; \"*\" is everybody who can open the socket."
+        ) { (value, target) throws(Configuration.Problem) in
+            for item in value.items {
+                if item.element.isString("*") {
+                    target.everybody = true
+                } else {
+                    target.users.insert(try item.identifier("user") { AccountNames.user($0) })
+                }
+            }
+        },
+        ConfigurationMember(
+            "groups", .list(.account), "Groups, by name or number; those count too that a user is in besides."
+        ) { (value, target) throws(Configuration.Problem) in
+            for item in value.items {
+                target.groups.insert(try item.identifier("group") { AccountNames.group($0) })
+            }
+        },
+    ]
+
+    fileprivate static func read(
+        _ value: ConfigurationValue
+    ) throws(Configuration.Problem) -> AccessPolicy.Rule {
+        var rule = AccessPolicy.Rule()
+        try value.read(by: members, into: &rule)
+        return rule
+    }
+}
+
+extension ConfigurationValue {
+    /// The number of a user or a group that is given by name or number.
+    fileprivate func identifier(
+        _ kind: String, _ find: (String) -> UInt32?
+    ) throws(Configuration.Problem) -> UInt32 {
+        if let number = element.integer {
+            guard let identifier = UInt32(exactly: number), identifier != .max else {
+                throw problem("is no number of a \(kind)")
+            }
+            return identifier
+        }
+        guard let identifier = find(text) else { throw problem("names no \(kind) of this system: \(text)") }
+        return identifier
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+import Calls
+
+extension Configuration {
+    /// Members that differ but hold from start to end, by their names in the file.
+    func membersFixedBut(changedIn other: Configuration) -> [String] {
+        var names: [String] = []
+        if socket != other.socket { names.append("socket") }
+        if stateDirectory != other.stateDirectory { names.append("state") }
+        for limit in Limits.table
+        where !limit.isLive && limits[keyPath: limit.place] != other.limits[keyPath: limit.place] {
+            names.append("limits.\(limit.name)")
+        }
+        return names
+    }
+
+    /// This configuration with what holds from start to end as it was.
+    func keepingFixed(of old: Configuration) -> Configuration {
+        var kept = self
+        kept.socket = old.socket
+        kept.stateDirectory = old.stateDirectory
+        kept.limits = old.limits.taking(liveFrom: limits)
+        return kept
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterSources
+import Glibc
+import JSON
+
+/// What the daemon is told when it starts: by flags, and by a file of JSON. Flags win.
+public struct Configuration: Sendable, Equatable {
+    /// The socket's path; nil: the protocol's order of places.
+    public var socket: String?
+    /// Where sources are kept; nil: nowhere.
+    public var stateDirectory: String?
+    /// Below which `LoadFile` may read.
+    public var importDirectories: [String] = []
+    public var limits = Limits()
+    public var access = AccessPolicy()
+    public var log = LogSettings()
+    /// Sources that the daemon makes and fills by itself, by name.
+    public var sources: [DeclaredSource] = []
+
+    public init() {}
+
+    /// Why a configuration cannot be used, for a person.
+    public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Where a configuration is read from that no flag names, where one is there: below the directory that
+    /// systemd tells (ConfigurationDirectory=), else /etc/clusterd.
+    public static var defaultFile: String? {
+        let directory = getenv("CONFIGURATION_DIRECTORY").map { String(cString: $0) } ?? "/etc/clusterd"
+        // Of several directories the first is the unit's own.
+        let path = directory.split(separator: ":", maxSplits: 1).first.map { "\($0)/clusterd.json" }
+        return path.flatMap { Glibc.access($0, F_OK) == 0 ? $0 : nil }
+    }
+
+    /// What handlers ask of this configuration.
+    func liveValues(_ limits: Limits) -> LiveSettings.Values {
+        LiveSettings.Values(
+            limits: limits, importDirectories: ImportDirectories(importDirectories),
+            declaredSources: Set(sources.map(\.name)))
+    }
+
+    /// The most bytes of a configuration.
+    static let maximumBytes = 16 << 20
+
+    /// Takes over what a file says.
+    public mutating func read(file path: String) throws(Problem) {
+        let text = try Self.content(of: path)
+        do throws(Problem) { try read(text) } catch {
+            throw Problem(description: "\(path): \(error.description)")
+        }
+    }
+
+    /// Takes over what a file's text says; nothing where it throws. Errors tell line and column.
+    public mutating func read(_ text: [UInt8]) throws(Problem) {
+        var changed = self
+        let reader = ConfigurationReader(text)
+        let document: JSONDocument
+        do throws(JSONError) { document = try JSONDocument(text) } catch {
+            throw reader.problem(at: error.offset, error.message)
+        }
+        let problem = document.withRoot { root -> Problem? in
+            do throws(Problem) {
+                try reader.read(root, by: Self.members, path: "", into: &changed)
+                return nil
+            } catch { return error }
+        }
+        if let problem { throw problem }
+        self = changed
+    }
+
+    private static func content(of path: String) throws(Problem) -> [UInt8] {
+        guard let file = fopen(path, "re") else {
+            throw Problem(description: "\(path): \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(file) }
+        var text: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = fread(&chunk, 1, chunk.count, file)
+            if count == 0 {
+                if ferror(file) == 0 { return text }
+                throw Problem(description: "\(path): \(String(cString: strerror(errno)))")
+            }
+            text.append(contentsOf: chunk[..<count])
+            if text.count > maximumBytes {
+                throw Problem(description: "\(path): the file is larger than \(maximumBytes) bytes")
+            }
+        }
+    }
+}
+
+/// A source that the daemon makes and fills by itself.
+public struct DeclaredSource: Sendable, Equatable {
+    public let name: SourceName
+    /// As they are given to `CreateSource`; nil: the defaults.
+    public var options: JSONValue?
+    /// What it is filled with; nil: nothing.
+    public var file: String?
+    /// Whether the file is loaded again whenever it changes.
+    public var watches = true
+    /// Whether bad features are left out; else they refuse the file.
+    public var skipsInvalid = false
+
+    init(name: SourceName) { self.name = name }
+}
+
+/// What is said on standard error, and how.
+public struct LogSettings: Sendable, Equatable {
+    public var level = Log.Level.info
+    public var format = Log.Format.auto
+    /// Calls that take longer get a line, in milliseconds; 0: none do.
+    public var slowCallMs = 1000
+
+    public init() {}
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterSources
+import JSON
+
+extension Configuration {
+    /// The configuration as a JSON Schema (2020-12), made from the table that its parser goes by.
+    public static var schema: JSONValue {
+        var schema: JSONObject = [
+            "$schema": .string("https://json-schema.org/draft/2020-12/schema"),
+            "title": .string("clusterd.json"), "description": .string("The configuration of clusterd."),
+        ]
+        for (name, value) in ConfigurationKind.members(members.map(\.entry)).schema.members {
+            schema[name] = value
+        }
+        return .object(schema)
+    }
+
+    /// A line of the manual about one member.
+    public struct Documentation: Sendable {
+        /// Such as `limits.maxCalls` or `sources.NAME.file`.
+        public let path: String
+        /// Such as `an integer from 1 up`.
+        public let type: String
+        public let help: String
+        /// Whether a reload changes it.
+        public let isLive: Bool
+        /// What holds where it is not given, as JSON; nil where that is nothing or follows from the help.
+        public let standard: String?
+    }
+
+    /// All members with those of objects within, in the order of the table.
+    public static var documentation: [Documentation] {
+        let standard = Configuration()
+        return members.map(\.entry).flatMap { describe($0, in: "", standard) }
+    }
+
+    private static func describe(
+        _ entry: ConfigurationEntry, in path: String, _ standard: Configuration
+    ) -> [Documentation] {
+        let here = path + entry.name
+        let line = Documentation(
+            path: here, type: entry.kind.words, help: entry.help, isLive: entry.isLive,
+            standard: standard.value(of: here))
+        switch entry.kind {
+        case .members(let inner): return [line] + inner.flatMap { describe($0, in: "\(here).", standard) }
+        case .table(let inner): return [line] + inner.flatMap { describe($0, in: "\(here).NAME.", standard) }
+        default: return [line]
+        }
+    }
+
+    private func value(of path: String) -> String? {
+        if path.hasPrefix("limits."), let value = limits.json[String(path.dropFirst("limits.".count))] {
+            return value.text
+        }
+        switch path {
+        case "log.level": return JSONValue.string(log.level.name).text
+        case "log.format": return JSONValue.string(log.format.rawValue).text
+        case "log.slowCallMs": return String(log.slowCallMs)
+        case "importDirectories": return "[]"
+        default: return nil
+        }
+    }
+}
+
+extension ConfigurationKind {
+    fileprivate var schema: JSONObject {
+        switch self {
+        case .text: return ["type": .string("string"), "minLength": .number(1)]
+        case .integer(let minimum):
+            return [
+                "type": .string("integer"), "minimum": .number(Double(minimum)), "maximum": .number(0x1p53),
+            ]
+        case .boolean: return ["type": .string("boolean")]
+        case .oneOf(let names): return ["enum": .array(names.map { .string($0) })]
+        case .list(let inner): return ["type": .string("array"), "items": .object(inner.schema)]
+        case .account:
+            let account: JSONObject = [
+                "type": .string("integer"), "minimum": .number(0), "maximum": .number(Double(UInt32.max - 1)),
+            ]
+            return [
+                "anyOf": .array([.object(Self.text.schema), .object(account)])
+            ]
+        case .members(let entries): return Self.object(entries)
+        case .table(let entries):
+            return [
+                "type": .string("object"),
+                "propertyNames": .object(["pattern": .string("^\(SourceName.pattern)$")]),
+                "additionalProperties": .object(Self.object(entries)),
+            ]
+        case .sourceOptions: return ["type": .string("object")]
+        }
+    }
+
+    private static func object(_ entries: [ConfigurationEntry]) -> JSONObject {
+        let properties = entries.map { entry in
+            var schema: JSONObject = ["description": .string(entry.help)]
+            for (name, value) in entry.kind.schema.members { schema[name] = value }
+            return (key: entry.name, value: JSONValue.object(schema))
+        }
+        return [
+            "type": .string("object"), "properties": .object(JSONObject(properties)),
+            "additionalProperties": .bool(false),
+        ]
+    }
+
+    /// What a value is, for people.
+    fileprivate var words: String {
+        switch self {
+        case .text: "a string"
+        case .integer(let minimum): "an integer from \(minimum) up"
+        case .boolean: "true or false"
+        case .oneOf(let names): names.map { "\"\($0)\"" }.joined(separator: " or ")
+        case .list(.text): "an array of strings"
+        case .list: "an array of names and numbers"
+        case .account: "a name or a number"
+        case .members: "an object"
+        case .table: "an object of objects by name"
+        case .sourceOptions: "an object"
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value over several lines, for people to read.
+    public func indented(_ depth: Int = 0) -> String {
+        let (inner, outer) = (
+            String(repeating: "  ", count: depth + 1), String(repeating: "  ", count: depth)
+        )
+        switch self {
+        case .object(let object) where !object.members.isEmpty:
+            let lines = object.members.map {
+                "\(inner)\(JSONValue.string($0.key).text): \($0.value.indented(depth + 1))"
+            }
+            return "{\n" + lines.joined(separator: ",\n") + "\n\(outer)}"
+        case .array(let values) where values.contains(where: \.isContainer):
+            let lines = values.map { inner + $0.indented(depth + 1) }
+            return "[\n" + lines.joined(separator: ",\n") + "\n\(outer)]"
+        default: return text
+        }
+    }
+
+    private var isContainer: Bool {
+        switch self {
+        case .object, .array: true
+        default: false
+        }
+    }
+}

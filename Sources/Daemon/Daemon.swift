@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterProtocol
+import ClusterSources
+import EventLoop
+import Glibc
+import Synchronization
+
+/// The daemon as a whole: its loop, its server, its signals. `run` returns when it has ended.
+public final class Daemon {
+    /// The program's version, as `GetServerInfo` reports it.
+    public static let version = ServerService.version
+
+    private var configuration: Configuration
+    private let rereading: Rereading
+    private let log: Log
+    private let loop: EventLoop
+    private let server: ServerGroup
+    private let services: ServiceSet
+    private let filler: SourceFiller
+    private let serving: Serving
+    /// Sockets that the service manager handed over.
+    private let handedOver: [Int32]
+    private var signals: [SignalWatcher] = []
+    private var watchdog: Timer?
+    private var expiry: SourceExpiry?
+    private var status: StatusReport?
+
+    /// Reads the configuration again, flags and file.
+    public typealias Rereading = () throws(Configuration.Problem) -> Configuration
+
+    /// Why the daemon cannot serve, for a person.
+    public struct Problem: Error, Sendable, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Whether the daemon serves; asked from any thread.
+    private final class Serving: Sendable {
+        private let state = Atomic<Bool>(true)
+        var isServing: Bool { state.load(ordering: .relaxed) }
+        func end() { state.store(false, ordering: .relaxed) }
+    }
+
+    /// - Parameter rereading: what a reload goes by.
+    public init(_ configuration: Configuration, rereading: @escaping Rereading) throws(Problem) {
+        self.configuration = configuration
+        self.rereading = rereading
+        handedOver = Systemd.listenDescriptors()
+        log = Log(configuration.log)
+        let serving = Serving()
+        self.serving = serving
+        do throws(EventLoopError) {
+            loop = try EventLoop()
+        } catch { throw Problem(description: error.description) }
+        let metrics = Metrics()
+        services = ServiceSet(
+            configuration: configuration, directory: try Self.stateDirectory(configuration),
+            metrics: metrics, log: log, isServing: { serving.isServing })
+        do throws(EventLoopError) {
+            server = try ServerGroup(
+                loop: loop, limits: configuration.limits, access: configuration.access, metrics: metrics,
+                handlers: services.handlers)
+        } catch { throw Problem(description: error.description) }
+        server.observe(SlowCallLog(log, milliseconds: configuration.log.slowCallMs))
+        filler = SourceFiller(
+            loop: loop, registry: services.registry, log: log, threads: configuration.limits.buildThreads)
+    }
+
+    /// Serves until a signal ends it.
+    public func run() throws(Problem) {
+        signal(SIGPIPE, SIG_IGN)
+        // A file grown as large as it may is an error of the call then, not the daemon's end.
+        signal(SIGXFSZ, SIG_IGN)
+        Self.unblockSignals()
+        Allocator.giveBackBlocks(from: 1 << 20)
+        server.descriptorRoom = Self.raiseDescriptorLimit()
+        // One thread more than all queues use, for work that none counts. Read by libuv at its first job.
+        let limits = configuration.limits
+        let threads = limits.loopThreads * (2 * limits.queryThreadsPerLoop + limits.changeThreadsPerLoop) + 1
+        setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
+        try recover()
+        try listen()
+        do throws(EventLoopError) {
+            for number in [SIGTERM, SIGINT] {
+                signals.append(
+                    try SignalWatcher(on: loop, signal: number) { [weak self] in self?.stop(number) })
+            }
+            signals.append(try SignalWatcher(on: loop, signal: SIGHUP) { [weak self] in self?.reload() })
+        } catch { throw Problem(description: error.description) }
+        if let interval = Systemd.watchdogInterval() {
+            watchdog = Timer(on: loop, delay: interval, every: interval) { Systemd.notify("WATCHDOG=1") }
+            watchdog?.unreference()
+        }
+        expiry = SourceExpiry(loop: loop, registry: services.registry)
+        begin()
+        loop.run()
+    }
+
+    /// Answers as soon as the declared sources have data; until then clients wait in the system.
+    private func begin() {
+        filler.apply(configuration.sources)
+        let status = StatusReport(loop: loop, registry: services.registry)
+        self.status = status
+        guard filler.isFillingEmpty else { return status.ready() }
+        server.pauseAccepting()
+        status.loading()
+        filler.onIdle = { [weak self] in
+            guard let self else { return }
+            self.filler.onIdle = nil
+            self.server.resumeAccepting()
+            if self.serving.isServing { status.ready() }
+        }
+    }
+
+    /// The directory that is asked for, else the service manager's, locked.
+    private static func stateDirectory(
+        _ configuration: Configuration
+    ) throws(Problem) -> StateDirectory? {
+        guard let path = configuration.stateDirectory ?? Systemd.stateDirectory else { return nil }
+        do throws(StateDirectory.Problem) { return try StateDirectory(path) } catch {
+            throw Problem(description: error.description)
+        }
+    }
+
+    private func recover() throws(Problem) {
+        let start = MonotonicClock.now()
+        do throws(SourceError) { try services.registry.recover() } catch {
+            throw Problem(description: error.description)
+        }
+        // What became too old meanwhile is not to be seen.
+        services.registry.expire()
+        let count = services.registry.all.count
+        guard count > 0 else { return }
+        let milliseconds = (MonotonicClock.now() - start) / 1_000_000
+        log.write(
+            .info, "sources are taken up from the state directory",
+            ["sources": .number(Double(count)), "ms": .number(Double(milliseconds))])
+    }
+
+    private func listen() throws(Problem) {
+        guard handedOver.isEmpty else {
+            for descriptor in handedOver {
+                try system { () throws(EventLoopError) in try server.listen(descriptor: descriptor) }
+            }
+            log.write(.info, "listening on \(handedOver.count) socket(s) handed over by the service manager")
+            return
+        }
+        let path = SocketPath.resolve(option: configuration.socket)
+        do throws(SocketFile.Problem) { try SocketFile.clear(path) } catch {
+            throw Problem(description: error.description)
+        }
+        try system { () throws(EventLoopError) in try server.listen(path: path) }
+        log.write(.info, "listening on \(path)")
+    }
+
+    private func system(_ body: () throws(EventLoopError) -> Void) throws(Problem) {
+        do throws(EventLoopError) { try body() } catch { throw Problem(description: error.description) }
+    }
+
+    private func stop(_ number: Int32) {
+        guard serving.isServing else { return }
+        serving.end()
+        log.write(.info, "signal \(number): ending after the calls in flight")
+        status?.stopping()
+        filler.end()
+        expiry = nil
+        server.shutDown { [weak self] in
+            self?.loop.stop()
+        }
+    }
+
+    /// Takes over what changed in the configuration; where it is bad, all stays as it was.
+    private func reload() {
+        guard serving.isServing else { return }
+        status?.reloading()
+        do throws(Configuration.Problem) {
+            apply(try rereading())
+            log.write(.notice, "the configuration is reloaded")
+        } catch {
+            log.write(.error, "the configuration stays as it was: \(error.description)")
+        }
+        if filler.onIdle == nil { status?.ready() } else { status?.loading() }
+    }
+
+    private func apply(_ new: Configuration) {
+        for name in configuration.membersFixedBut(changedIn: new) {
+            log.write(.warning, "\(name) changed in the configuration: that takes effect with a restart")
+        }
+        server.apply(limits: new.limits, access: new.access)
+        server.observe(SlowCallLog(log, milliseconds: new.log.slowCallMs))
+        services.settings.set(new.liveValues(server.limits))
+        services.registry.memory.limit = new.limits.memory
+        log.set(new.log)
+        filler.apply(new.sources)
+        configuration = new.keepingFixed(of: configuration)
+    }
+
+    /// A parent may have blocked signals, and a child inherits that; then nothing could end it.
+    private static func unblockSignals() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+    }
+
+    /// Lets as many descriptors be open as the system allows this process, and tells for how many
+    /// connections that is enough, some kept for files.
+    private static func raiseDescriptorLimit() -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
+        limit.rlim_cur = limit.rlim_max
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        // Where that is refused, as by a filter of system calls, what held before still does.
+        _ = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return max(1, Int(clamping: limit.rlim_cur) - descriptorsForFiles)
+    }
+
+    /// The loop's own, standard streams, the listener, and files being read.
+    private static let descriptorsForFiles = 32
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import Glibc
+import JSON
+import Synchronization
+
+/// Lines on standard error. Never a source's data. Safe from any thread.
+public final class Log: Sendable {
+    public enum Level: Int, Sendable, CaseIterable, Comparable {
+        case error = 3
+        case warning = 4
+        case notice = 5
+        case info = 6
+        case debug = 7
+
+        public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
+
+        public var name: String {
+            switch self {
+            case .error: "error"
+            case .warning: "warning"
+            case .notice: "notice"
+            case .info: "info"
+            case .debug: "debug"
+            }
+        }
+
+        public init?(name: String) {
+            guard let level = Level.allCases.first(where: { $0.name == name }) else { return nil }
+            self = level
+        }
+    }
+
+    public enum Format: String, Sendable, CaseIterable {
+        /// `journal` where journald reads standard error, else `text`.
+        case auto
+        /// With the priority in front, as sd-daemon(3) has it.
+        case journal
+        /// For people.
+        case text
+        /// One object a line.
+        case json
+    }
+
+    private let settings: Mutex<LogSettings>
+    private let isJournal: Bool
+
+    /// - Parameter isJournal: whether journald reads standard error; by default as the environment tells.
+    public init(_ settings: LogSettings, isJournal: Bool = Log.isReadByJournal) {
+        self.settings = Mutex(settings)
+        self.isJournal = isJournal
+    }
+
+    /// Holds for lines that follow.
+    public func set(_ settings: LogSettings) { self.settings.withLock { $0 = settings } }
+
+    /// - Parameter fields: more for programs; JSON has them as members, the other formats as `name=value`.
+    public func write(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue> = [:]) {
+        guard var line = line(level, message, fields) else { return }
+        line.withUTF8 { bytes in _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+    }
+
+    /// The line that `write` writes; nil where it is not grave enough.
+    func line(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue>) -> String? {
+        let settings = settings.withLock { $0 }
+        guard level <= settings.level else { return nil }
+        switch settings.format {
+        case .json: return json(level, message, fields)
+        case .journal: return "<\(level.rawValue)>" + Self.plain(message, fields)
+        case .text: return "clusterd: \(level.name): " + Self.plain(message, fields)
+        case .auto:
+            return (isJournal ? "<\(level.rawValue)>" : "clusterd: \(level.name): ")
+                + Self.plain(message, fields)
+        }
+    }
+
+    /// One line, whatever the message holds.
+    private static func plain(_ message: String, _ fields: KeyValuePairs<String, JSONValue>) -> String {
+        let text = fields.reduce(message) { "\($0) \($1.key)=\($1.value.text)" }
+        let line = text.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : Character($0) }
+        return String(line) + "\n"
+    }
+
+    private func json(
+        _ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue>
+    ) -> String {
+        var members: [(key: String, value: JSONValue)] = [
+            (key: "time", value: .string(Self.time())), (key: "level", value: .string(level.name)),
+            (key: "message", value: .string(message)),
+        ]
+        members += fields.map { (key: $0.key, value: $0.value) }
+        return JSONValue.object(JSONObject(members)).text + "\n"
+    }
+
+    /// Now, in UTC with milliseconds.
+    private static func time() -> String {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        var parts = tm()
+        gmtime_r(&now.tv_sec, &parts)
+        func digits(_ number: some BinaryInteger, _ count: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        let date = "\(parts.tm_year + 1900)-\(digits(parts.tm_mon + 1, 2))-\(digits(parts.tm_mday, 2))"
+        let time = "\(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2)):\(digits(parts.tm_sec, 2))"
+        return "\(date)T\(time).\(digits(now.tv_nsec / 1_000_000, 3))Z"
+    }
+
+    /// Whether `$JOURNAL_STREAM` names the very file that standard error is (systemd.exec(5)).
+    public static var isReadByJournal: Bool {
+        guard let name = getenv("JOURNAL_STREAM") else { return false }
+        var status = stat()
+        guard fstat(STDERR_FILENO, &status) == 0 else { return false }
+        return String(cString: name) == "\(status.st_dev):\(status.st_ino)"
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import Glibc
+
+/// The daemon's socket file, before it is listened on.
+public enum SocketFile {
+    /// Why a path cannot be listened on, for a person.
+    public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Removes a socket file that nobody listens on any more.
+    ///
+    /// Throws where somebody does, and tells who, or where something else than a socket is in the way.
+    public static func clear(_ path: String) throws(Problem) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw Problem(description: "cannot look at \(path): \(message(errno))")
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw Problem(
+                description: "\(path) is in the way: it is not a socket. Move it, or choose another --socket."
+            )
+        }
+        switch try owner(of: path) {
+        case .nobody:
+            if unlink(path) != 0, errno != ENOENT {
+                throw Problem(description: "cannot remove the stale socket \(path): \(message(errno))")
+            }
+        case .process(let pid):
+            throw Problem(
+                description:
+                    "\(path) is in use by process \(pid)\(name(of: pid)). Stop it, or choose another --socket."
+            )
+        }
+    }
+
+    private enum Owner {
+        case nobody
+        case process(Int32)
+    }
+
+    private static func owner(of path: String) throws(Problem) -> Owner {
+        guard path.utf8.count < 108 else {
+            throw Problem(description: "the socket's path is longer than 107 bytes: \(path)")
+        }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Problem(description: "cannot make a socket: \(message(errno))") }
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let connected = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        if connected != 0 {
+            if errno == ECONNREFUSED || errno == ENOENT { return .nobody }
+            throw Problem(description: "cannot tell whether \(path) is in use: \(message(errno))")
+        }
+        var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
+        var length = socklen_t(MemoryLayout.size(ofValue: credentials))
+        _ = getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
+        return .process(credentials.0)
+    }
+
+    /// A process's name in brackets, where it can be told.
+    private static func name(of pid: Int32) -> String {
+        guard let file = fopen("/proc/\(pid)/comm", "r") else { return "" }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 64)
+        guard fgets(&line, Int32(line.count), file) != nil else { return "" }
+        let name = line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }
+        return " (\(String(decoding: name, as: UTF8.self)))"
+    }
+
+    private static func message(_ number: Int32) -> String { String(cString: strerror(number)) }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterSources
+import EventLoop
+import Glibc
+import JSON
+
+/// Makes the sources that the configuration declares, fills them from their files, and fills them anew as a
+/// whole when the files change; what was there answers until then. Belongs to the loop's thread.
+final class SourceFiller {
+    private let loop: EventLoop
+    private let registry: SourceRegistry
+    private let log: Log
+    private let threads: Int
+    private var entries: [SourceName: DeclaredEntry] = [:]
+    private var watchers: [String: DirectoryWatcher] = [:]
+    private var settling: Timer?
+    private var looking: Timer?
+    private var running = 0
+    private let ending = FillingEnd()
+    /// Called whenever nothing is left to load.
+    var onIdle: (() -> Void)?
+
+    private var isEnding: Bool { ending.isEnding }
+
+    /// Files that are read at once.
+    private static let maximumRunning = 2
+    /// How long a file must be left alone before it is read, in milliseconds.
+    private static let settlingTime: UInt64 = 150
+    /// How often files are looked at that no watcher tells of, in milliseconds.
+    private static let lookingTime: UInt64 = 5000
+
+    init(loop: EventLoop, registry: SourceRegistry, log: Log, threads: Int) {
+        self.loop = loop
+        self.registry = registry
+        self.log = log
+        self.threads = threads
+    }
+
+    var isIdle: Bool { running == 0 && !entries.values.contains { $0.isWanted } }
+
+    /// Whether a file is still to be read for a source that has no data yet.
+    var isFillingEmpty: Bool {
+        entries.values.contains { entry in
+            guard entry.isRunning || entry.isWanted, entry.declared.file != nil else { return false }
+            return (try? registry.source(entry.declared.name))?.revision.hasData != true
+        }
+    }
+
+    // MARK: What is declared
+
+    /// Takes over what is declared now: new sources are made, those no longer declared go, and what changed
+    /// is changed.
+    func apply(_ declared: [DeclaredSource]) {
+        let names = Set(declared.map(\.name))
+        for (name, _) in entries where !names.contains(name) { remove(name) }
+        for source in declared {
+            let entry = entries[source.name]
+            guard entry?.declared != source || !exists(source.name) else { continue }
+            add(source, replacing: entry)
+        }
+        watch()
+        advance()
+    }
+
+    private func exists(_ name: SourceName) -> Bool { (try? registry.source(name)) != nil }
+
+    private func remove(_ name: SourceName) {
+        entries[name] = nil
+        guard (try? registry.source(name)) != nil else { return }
+        let registry = registry
+        loop.work({ try? registry.delete(name) }, completion: {})
+        log.write(.notice, "the source is no longer declared, and deleted", ["source": .string(name.text)])
+    }
+
+    private func add(_ declared: DeclaredSource, replacing old: DeclaredEntry?) {
+        let entry = DeclaredEntry(declared)
+        entry.isRunning = old?.isRunning ?? false
+        entries[declared.name] = entry
+        var isNew = false
+        do throws(SourceError) {
+            try dropDamaged(declared)
+            let options = try SourceOptions(reading: declared.options)
+            if let source = try? registry.source(declared.name) {
+                entry.changesOptions = source.revision.options.json != options.json
+            } else {
+                _ = try registry.create(declared.name, options: options)
+                isNew = true
+            }
+        } catch { return complain(declared, error) }
+        let isSameFile =
+            old?.declared.file == declared.file && old?.declared.skipsInvalid == declared.skipsInvalid
+        if isSameFile, !isNew, let old {
+            entry.stamp = old.stamp
+            entry.isWanted = old.isWanted || entry.changesOptions
+        } else {
+            entry.isWanted = declared.file != nil || entry.changesOptions
+        }
+    }
+
+    /// What can be read again need not be mourned.
+    private func dropDamaged(_ declared: DeclaredSource) throws(SourceError) {
+        guard declared.file != nil, let source = try? registry.source(declared.name),
+            source.description.state == .damaged
+        else { return }
+        try registry.delete(declared.name)
+        log.write(
+            .warning, "the declared source's kept data are damaged, and it is filled anew",
+            ["source": .string(declared.name.text)])
+    }
+
+    private func complain(_ declared: DeclaredSource, _ error: SourceError) {
+        log.write(
+            .warning, "the declared source could not be filled: \(error.description)",
+            ["source": .string(declared.name.text), "file": declared.file.map { .string($0) } ?? .null])
+    }
+
+    // MARK: Watching
+
+    private func watch() {
+        let watched = entries.values.filter { $0.declared.watches }.compactMap(\.declared.file)
+        let directories = Set(watched.map { FileStamp.directory(of: $0) })
+        watchers = watchers.filter { directories.contains($0.key) }
+        for directory in directories where watchers[directory] == nil {
+            // Where it cannot be watched, looking now and then has to do.
+            watchers[directory] = try? DirectoryWatcher(on: loop, path: directory) { [weak self] in
+                self?.settle()
+            }
+        }
+        guard !watched.isEmpty else {
+            looking = nil
+            return
+        }
+        guard looking == nil else { return }
+        looking = Timer(on: loop, delay: Self.lookingTime, every: Self.lookingTime) { [weak self] in
+            self?.look()
+        }
+        looking?.unreference()
+    }
+
+    /// Something changed: whoever writes a file gets the time to finish it.
+    private func settle() {
+        settling = Timer(on: loop, delay: Self.settlingTime) { [weak self] in
+            self?.settling = nil
+            self?.look()
+        }
+        settling?.unreference()
+    }
+
+    private func look() {
+        guard !isEnding else { return }
+        for entry in entries.values where entry.declared.watches && !entry.isWanted && !entry.isRunning {
+            guard let file = entry.declared.file, let stamp = FileStamp(file), stamp != entry.stamp else {
+                continue
+            }
+            entry.isWanted = true
+        }
+        watch()
+        advance()
+    }
+
+    // MARK: Filling
+
+    private func advance() {
+        let wanted = entries.values.filter { $0.isWanted && !$0.isRunning }
+            .sorted { $0.declared.name < $1.declared.name }
+        for entry in wanted {
+            guard running < Self.maximumRunning, !isEnding else { return }
+            fill(entry)
+        }
+    }
+
+    /// What a job on the pool found out. Written there, read on the loop after libuv's hand-over, which orders
+    /// the two; that is why it may be shared.
+    private final class Outcome: @unchecked Sendable {
+        var result: Result<ImportOutcome?, SourceError> = .success(nil)
+    }
+
+    private func fill(_ entry: DeclaredEntry) {
+        let declared = entry.declared
+        entry.isWanted = false
+        entry.isRunning = true
+        let changesOptions = entry.changesOptions
+        entry.changesOptions = false
+        entry.stamp = declared.file.flatMap { FileStamp($0) }
+        running += 1
+        let (outcome, registry, threads, cancellation) = (Outcome(), registry, threads, ending.cancellation)
+        let began = MonotonicClock.now()
+        loop.work {
+            outcome.result = Result { () throws(SourceError) in
+                try Self.fill(declared, changesOptions: changesOptions, registry, threads, cancellation)
+            }
+        } completion: { [weak self] in
+            if case .failure = outcome.result, changesOptions { entry.changesOptions = true }
+            self?.finished(declared, outcome.result, MonotonicClock.now() - began)
+        }
+    }
+
+    private static func fill(
+        _ declared: DeclaredSource, changesOptions: Bool, _ registry: SourceRegistry, _ threads: Int,
+        _ cancellation: Cancellation
+    ) throws(SourceError) -> ImportOutcome? {
+        let source = try registry.source(declared.name)
+        if changesOptions {
+            _ = try source.update(options: try SourceOptions(reading: declared.options), cancellation)
+        }
+        // Also after a change of options: what another filter left out comes back from the file only.
+        guard let path = declared.file else { return nil }
+        let file = try FileDescriptor(reading: path)
+        let load = FeatureImport(
+            into: source, mode: .replace, policy: declared.skipsInvalid ? .skip : .reject)
+        try load.read(file, threads: threads, cancellation)
+        return try load.finish(cancellation)
+    }
+
+    private func finished(
+        _ declared: DeclaredSource, _ result: Result<ImportOutcome?, SourceError>, _ nanoseconds: UInt64
+    ) {
+        running -= 1
+        entries[declared.name]?.isRunning = false
+        switch result {
+        case .success(let outcome?):
+            log.write(
+                .info, "the declared source is filled",
+                [
+                    "source": .string(declared.name.text),
+                    "points": .number(Double(outcome.description.revision.pointCount)),
+                    "skipped": .number(Double(outcome.skipped)),
+                    "ms": .number(Double(nanoseconds / 1_000_000)),
+                ])
+        case .success(nil): break
+        case .failure(.cancelled) where isEnding: break
+        case .failure(let error): complain(declared, error)
+        }
+        // What changed while it was read is seen now.
+        look()
+        if isIdle { onIdle?() }
+    }
+
+    /// Begins nothing more.
+    func end() {
+        ending.begin()
+        watchers = [:]
+        looking = nil
+        settling = nil
+    }
+}

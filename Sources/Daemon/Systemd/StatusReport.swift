@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterSources
+import EventLoop
+
+/// Tells the service manager how things stand (sd_notify(3)). Belongs to the loop's thread.
+final class StatusReport {
+    private let registry: SourceRegistry
+    private let loop: EventLoop
+    private var timer: Timer?
+    private var last = ""
+
+    /// How often what is held is looked at, in milliseconds; told where it has changed.
+    private static let interval: UInt64 = 2000
+    /// How long a start may go on from each time that it is told of, in microseconds.
+    private static let patience = 60_000_000
+
+    init(loop: EventLoop, registry: SourceRegistry) {
+        self.loop = loop
+        self.registry = registry
+    }
+
+    /// Still starting: declared sources are being filled.
+    func loading() {
+        every { Systemd.notify("EXTEND_TIMEOUT_USEC=\(Self.patience)\nSTATUS=Loading the declared sources") }
+    }
+
+    func ready() {
+        last = summary
+        Systemd.notify("READY=1\nSTATUS=\(last)")
+        every { [weak self] in self?.refresh() }
+    }
+
+    /// - Note: systemd wants the moment at which the reload began, by the clock that is never set.
+    func reloading() {
+        Systemd.notify("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.now() / 1000)\nSTATUS=Reloading")
+    }
+
+    func stopping() {
+        timer = nil
+        Systemd.notify("STOPPING=1\nSTATUS=Ending after the calls in flight")
+    }
+
+    private func every(_ tell: @escaping () -> Void) {
+        guard Systemd.isNotified else { return }
+        tell()
+        timer = Timer(on: loop, delay: Self.interval, every: Self.interval, tell)
+        timer?.unreference()
+    }
+
+    private func refresh() {
+        let now = summary
+        guard now != last else { return }
+        last = now
+        Systemd.notify("STATUS=\(now)")
+    }
+
+    private var summary: String {
+        let sources = registry.all
+        return Self.summary(sources: sources.count, points: sources.reduce(0) { $0 + $1.revision.pointCount })
+    }
+
+    /// Such as `3 sources, 1.2 M points`.
+    static func summary(sources: Int, points: Int) -> String {
+        "\(sources) \(sources == 1 ? "source" : "sources"), \(short(points)) \(points == 1 ? "point" : "points")"
+    }
+
+    /// Two or three digits that count.
+    private static func short(_ number: Int) -> String {
+        // Rounded before the unit is chosen, so that 999,960 is 1.0 M and not 1000.0 k.
+        for (unit, size) in [("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000)]
+        where number + size / 20_000 >= size {
+            let tenths = (number + size / 20) / (size / 10)
+            return "\(tenths / 10).\(tenths % 10) \(unit)"
+        }
+        return "\(number)"
+    }
+}

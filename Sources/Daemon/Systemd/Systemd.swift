@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import Glibc
+
+/// What systemd and a service tell each other (sd_notify(3), sd_listen_fds(3)), without its library.
+public enum Systemd {
+    /// The listening sockets handed over to this process, in their order; none where none were. To be asked
+    /// before anything else opens a descriptor. What is no listening socket is left out.
+    public static func listenDescriptors() -> [Int32] {
+        guard let pid = variable("LISTEN_PID"), pid == String(getpid()),
+            let text = variable("LISTEN_FDS"), let count = Int32(text), count > 0, count < 1024
+        else { return [] }
+        unsetenv("LISTEN_PID")
+        unsetenv("LISTEN_FDS")
+        unsetenv("LISTEN_FDNAMES")
+        let descriptors = Array(3..<3 + count)
+        for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        return descriptors.filter(isListening)
+    }
+
+    private static func isListening(_ descriptor: Int32) -> Bool {
+        var flag: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &flag, &length) == 0 && flag != 0
+    }
+
+    /// Whether a service manager listens.
+    public static var isNotified: Bool { variable("NOTIFY_SOCKET") != nil }
+
+    /// Sends a state such as `READY=1` to the service manager; does nothing where there is none.
+    public static func notify(_ state: String) {
+        guard let path = variable("NOTIFY_SOCKET"), let first = path.utf8.first,
+            first == UInt8(ascii: "/") || first == UInt8(ascii: "@"), path.utf8.count < 108
+        else { return }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { target in
+            target.copyBytes(from: path.utf8)
+            // An @ stands for the zero byte of the abstract namespace.
+            if first == UInt8(ascii: "@") { target[0] = 0 }
+        }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.utf8.count)
+        var text = state
+        text.withUTF8 { bytes in
+            withUnsafePointer(to: &address) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    _ = sendto(
+                        descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), address,
+                        length)
+                }
+            }
+        }
+    }
+
+    /// How often the service manager wants to hear `WATCHDOG=1`, in milliseconds: half of its limit. Nil
+    /// where it does not.
+    public static func watchdogInterval() -> UInt64? {
+        guard let text = variable("WATCHDOG_USEC"), let microseconds = UInt64(text), microseconds > 0 else {
+            return nil
+        }
+        if let pid = variable("WATCHDOG_PID"), pid != String(getpid()) { return nil }
+        return max(1, microseconds / 2000)
+    }
+
+    /// Where the service manager lets this service keep things, the first where there are several; nil where
+    /// there is none (systemd.exec(5), `StateDirectory=`).
+    public static var stateDirectory: String? {
+        guard let paths = variable("STATE_DIRECTORY") else { return nil }
+        return paths.split(separator: ":").first.map(String.init)
+    }
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}

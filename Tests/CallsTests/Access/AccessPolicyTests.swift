@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Testing
+
+@testable import Calls
+
+@Suite struct AccessPolicyTests {
+    private func peer(_ user: UInt32, _ group: UInt32 = 900, _ groups: [UInt32] = []) -> Peer {
+        Peer(processID: 1, userID: user, groupID: group, groups: groups)
+    }
+
+    @Test func byDefaultTheOwnUserAndRootMayDoAllAndOthersQuery() {
+        let policy = AccessPolicy(ownUser: 77)
+        #expect(policy.right(of: peer(77)) == .admin)
+        #expect(policy.right(of: peer(0)) == .admin)
+        #expect(policy.right(of: peer(78)) == .query)
+        #expect(policy.right(of: .unknown) == .query)
+    }
+
+    @Test func rulesNameUsersPrimaryAndFurtherGroups() {
+        var policy = AccessPolicy(ownUser: 77)
+        policy.query = AccessPolicy.Rule(users: [5])
+        policy.manage = AccessPolicy.Rule(users: [6], groups: [30])
+        policy.admin = AccessPolicy.Rule(groups: [40])
+        #expect(policy.right(of: peer(5)) == .query)
+        #expect(policy.right(of: peer(6)) == .manage)
+        #expect(policy.right(of: peer(7, 30)) == .manage)
+        #expect(policy.right(of: peer(7, 31, [1, 30])) == .manage)
+        #expect(policy.right(of: peer(7, 40)) == .admin)
+        #expect(policy.right(of: peer(7, 41)) == .none)
+        #expect(policy.right(of: .unknown) == .none)
+    }
+
+    @Test func aProcessThatTheSystemDoesNotNameIsNoAdministrator() {
+        #expect(AccessPolicy(ownUser: .max).right(of: .unknown) == .query)
+    }
+
+    @Test func everyMethodAsksForARight() {
+        for method in MethodTable.methods {
+            let right = AccessRight.needed(for: method.fullName)
+            switch method.service {
+            case "ClusterService": #expect(right == .query)
+            case "SourceService":
+                let changes = !["GetSource", "ListSources", "EvaluateExpression"].contains(method.name)
+                #expect(right == (changes ? .manage : .query), "\(method.name)")
+            default: #expect(right == (method.name == "Check" ? .none : .query))
+            }
+        }
+    }
+
+    @Test func aDenialSaysWhichRightIsMissing() {
+        let error = AccessRight.manage.denial(of: "clusterd.v1.SourceService/CreateSource")
+        #expect(error.code == .permissionDenied)
+        #expect(error.message.hasPrefix("SourceService/CreateSource needs the right \"manage\""))
+        #expect(error.details?["right"] == .string("manage"))
+    }
+
+    @Test func usersAreForgottenWithTheirLastConnection() throws {
+        let table = UserTable()
+        let first = try #require(table.enter(5))
+        let second = try #require(table.enter(5, most: 2))
+        #expect(table.enter(5, most: 2) == nil)
+        #expect(first === second && table.connections(of: 5) == 2)
+        table.leave(first)
+        #expect(table.connections(of: 5) == 1)
+        table.leave(second)
+        #expect(table.connections(of: 5) == 0)
+        #expect(table.enter(5) !== first)
+    }
+}

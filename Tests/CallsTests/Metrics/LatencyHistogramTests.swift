@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import Calls
+
+@Suite struct LatencyHistogramTests {
+    @Test func nothingWasCounted() {
+        #expect(LatencyHistogram().quantile(0.5) == 0)
+    }
+
+    @Test func quantilesAreRightToAnEighth() {
+        var histogram = LatencyHistogram()
+        for value in 1...100_000 { histogram.record(UInt64(value)) }
+        for share in [0.01, 0.5, 0.9, 0.99] {
+            let exact = share * 100_000
+            let found = Double(histogram.quantile(share))
+            #expect(found >= exact && found <= exact * 1.126, "\(share)")
+        }
+        #expect(histogram.quantile(1) == 100_000)
+        #expect(histogram.maximum == 100_000)
+        #expect(histogram.count == 100_000)
+    }
+
+    @Test(arguments: [0, 1, 7, 8, 9, 1 << 20, UInt64.max - 1, UInt64.max])
+    func everyDurationHasItsBucket(_ value: UInt64) {
+        var histogram = LatencyHistogram()
+        histogram.record(value)
+        #expect(histogram.quantile(0.5) == value)
+        #expect(histogram.maximum == value)
+    }
+
+    @Test func boundsCountAllThatTookNoLonger() {
+        var histogram = LatencyHistogram()
+        let values: [UInt64] = [0, 1023, 1024, 4095, 4096, 1 << 30, (1 << 36) - 1, 1 << 36, .max]
+        for value in values { histogram.record(value) }
+        #expect(
+            histogram.cumulative.first?.bound == 1023 && histogram.cumulative.last?.bound == (1 << 36) - 1)
+        for (bound, count) in histogram.cumulative {
+            #expect(count == UInt64(values.filter { $0 <= bound }.count), "\(bound)")
+        }
+    }
+
+    @Test func sumsAreAsIfAllWereCountedTogether() {
+        var (one, other, both) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())
+        for value in stride(from: UInt64(1), to: 1_000_000, by: 997) {
+            one.record(value)
+            other.record(value * 3)
+            both.record(value)
+            both.record(value * 3)
+        }
+        one.add(other)
+        #expect(one.quantile(0.5) == both.quantile(0.5))
+        #expect(one.count == both.count && one.sum == both.sum && one.maximum == both.maximum)
+    }
+}
