@@ -24,6 +24,8 @@ public enum SourceError: Error, Sendable, Equatable {
     case forbiddenFile
     /// There is no such file below the directories that may be read from.
     case missingFile(String)
+    /// Evaluating a filter takes more steps than it may for all features together.
+    case evaluationTooLong(steps: Int)
     /// More than this process takes on.
     case tooLarge(String)
     /// The source's files are not what was written; the message says what was found.
@@ -65,6 +67,9 @@ extension SourceError: CustomStringConvertible {
         case .conflict(let message), .unreadableInput(let message), .tooLarge(let message),
             .defect(let message), .diskFull(let message), .stateNotWritable(let message):
             message
+        case .evaluationTooLong(let steps):
+            "the filter takes more than \(steps) steps for these features; "
+                + "make the texts and lists that it reads or makes shorter, or filter by fewer operators"
         case .damaged(let name, let message):
             "the source '\(name)' is damaged: \(message). Restore its files from a copy and start the daemon anew, or delete the source and import it again"
         case .badFeature(_, _, let message): message

@@ -47,17 +47,19 @@ public struct Expression: Sendable {
     }
 
     /// Evaluates for one feature.
+    ///
+    /// - Parameter budget: the steps that it may take; `ExpressionLimits.rowSteps` is a limit in any case.
+    /// - Throws: why there is no value. If `budget` stopped it, `budget.check()` throws the reason.
     public func evaluate(
         properties: JSONObject = JSONObject(), identifier: JSONValue = .null, geometryType: String? = nil,
-        zoom: Double? = nil, accumulated: JSONValue = .null, isCancelled: (@Sendable () -> Bool)? = nil
+        zoom: Double? = nil, accumulated: JSONValue = .null, budget: EvaluationBudget = EvaluationBudget()
     ) throws(EvaluationError) -> JSONValue {
-        let context = EvaluationContext()
+        let context = EvaluationContext(budget: budget)
         context.properties = properties
         context.identifier = identifier
         context.geometryType = geometryType.map { .string($0) } ?? .null
         context.zoom = zoom
         context.accumulated = accumulated
-        context.isCancelled = isCancelled
         return try context.evaluate(root)
     }
 }

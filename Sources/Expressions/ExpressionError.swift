@@ -24,4 +24,7 @@ public struct EvaluationError: Error, Sendable, Equatable {
     public init(_ message: String) {
         self.message = message
     }
+
+    /// The whole evaluation stopped; see `EvaluationBudget.check` for the reason.
+    static let stopped = EvaluationError("The evaluation was stopped.")
 }

@@ -44,8 +44,8 @@ enum Operation: Sendable {
     case interpolate(Interpolation, stops: [Double])
     /// Arguments: bound values, and the result.
     case bind
-    /// Argument: what is bound.
-    case variable
+    /// Argument: what is bound. Bindings of one expression are numbered.
+    case variable(binding: Int)
     case comparison(Comparison, isUntyped: Bool)
     case numberFormat(NumberFormatArguments)
 

@@ -30,7 +30,7 @@ public enum JSONValue: Sendable, Hashable {
         case .number(let value): hasher.combine(value)
         case .string(let value): value.utf8.forEach { hasher.combine($0) }
         case .array(let values): hasher.combine(values)
-        case .object(let object): hasher.combine(object.count)
+        case .object(let object): hasher.combine(object)
         }
     }
 
@@ -121,12 +121,30 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         return index
     }
 
-    /// Equal where the same keys have equal values, in whatever order.
+    /// Objects are equal if the same keys have equal values, in any order. O(members).
     public static func == (a: JSONObject, b: JSONObject) -> Bool {
-        a.count == b.count && a.members.allSatisfy { b[$0.key] == $0.value }
+        guard a.count == b.count else { return false }
+        let same = zip(a.members, b.members).prefix {
+            $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value
+        }
+        let first = Array(same).count
+        guard first < a.count else { return true }
+        var rest: [[UInt8]: JSONValue] = [:]
+        for member in b.members[first...] { rest[Array(member.key.utf8)] = member.value }
+        return a.members[first...].allSatisfy { rest[Array($0.key.utf8)] == $0.value }
     }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(count) }
+    /// Does not depend on the members' order, as equality does not.
+    public func hash(into hasher: inout Hasher) {
+        var sum = 0
+        for (key, value) in members {
+            var member = Hasher()
+            member.combine(JSONValue.string(key))
+            member.combine(value)
+            sum &+= member.finalize()
+        }
+        hasher.combine(sum)
+    }
 }
 
 extension JSONValue: ExpressibleByDictionaryLiteral {

@@ -43,7 +43,7 @@ extension SourceService {
             return try expression.evaluate(
                 properties: properties, identifier: feature["id"] ?? .null, geometryType: geometryType,
                 zoom: zoom,
-                accumulated: params["accumulated"] ?? .null, isCancelled: { call.isOver })
+                accumulated: params["accumulated"] ?? .null, budget: EvaluationBudget { call.isOver })
         } catch {
             try call.check()
             throw RPCError(.failedPrecondition, error.message)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import Dispatch
 import Expressions
 import JSON
 import Synchronization
@@ -43,13 +42,11 @@ struct Aggregator {
     /// Properties whose numbers an operator folds, at most as many as are folded at once.
     private func numbers(_ properties: [ClusterProperty]) throws(SourceError) -> [AggregateFolder.Outcome] {
         let mapped = try inParallel(properties.count) { (place) throws(SourceError) -> RowNumbers in
-            guard let numbers = properties[place].map.numbers(rows) else { throw .cancelled }
-            return numbers
+            try SourceColumns.numbers(properties[place].map, rows)
         }
         return try folder.fold(properties.compactMap { NumericProperty($0) }, mapped) {
             (place) throws(SourceError) in
-            guard let values = properties[place].map.values(rows) else { throw .cancelled }
-            return values
+            try SourceColumns.values(properties[place].map, rows)
         }
     }
 
@@ -61,8 +58,7 @@ struct Aggregator {
         guard !places.isEmpty else { return [:] }
         let properties = places.map { properties[$0] }
         let mapped = try inParallel(properties.count) { (place) throws(SourceError) -> RowValues in
-            guard let values = properties[place].map.values(rows) else { throw .cancelled }
-            return values
+            try SourceColumns.values(properties[place].map, rows)
         }
         if properties.contains(where: \.isReduced) {
             return try Dictionary(uniqueKeysWithValues: zip(places, withReduced(properties, mapped)))
@@ -86,11 +82,8 @@ struct Aggregator {
                 let result = Result { () throws(SourceError) -> Value in try work.value(place) }
                 results.withLock { $0[place] = result }
             }
-            if rows.rows.count < Self.smallestParallel {
-                for place in 0..<count { run(place) }
-            } else {
-                DispatchQueue.concurrentPerform(iterations: count, execute: run)
-            }
+            let isSmall = rows.rows.count < Self.smallestParallel
+            BoundedConcurrency.forEach(below: count, threads: isSmall ? 1 : threads, run)
         }
         var values: [Value] = []
         for case let result? in results.withLock({ $0 }) { values.append(try result.get()) }

@@ -19,8 +19,9 @@ struct ReduceFolder {
         var columns = properties.map { _ in [JSONValue]() }
         var errors: [String: Int] = [:]
         let reducers = properties.map(Self.reducer)
+        let budget = EvaluationBudget { cancellation.isCancelled }
         for cluster in 0..<index.clusterCount {
-            if cluster & 0xfff == 0 { try cancellation.stopIfCancelled() }
+            if cluster & 0x3f == 0 { try cancellation.stopIfCancelled() }
             var accumulated: [JSONValue] = []
             for child in index.children(of: ClusterOrdinal(rawValue: UInt32(truncatingIfNeeded: cluster))) {
                 let values = self.values(of: child, mapped, columns)
@@ -30,12 +31,13 @@ struct ReduceFolder {
                     let neighbour = JSONObject(zip(properties, values).map { ($0.name, $1) })
                     for place in properties.indices {
                         accumulated[place] = Self.reduce(
-                            reducers[place], accumulated[place], neighbour, &errors)
+                            reducers[place], accumulated[place], neighbour, budget, &errors)
                     }
                 }
             }
             for place in properties.indices { columns[place].append(accumulated[place]) }
         }
+        try cancellation.stopIfCancelled()
         return (columns, errors)
     }
 
@@ -48,11 +50,12 @@ struct ReduceFolder {
 
     private static func reduce(
         _ reducer: Expression?, _ accumulated: JSONValue, _ neighbour: JSONObject,
-        _ errors: inout [String: Int]
+        _ budget: EvaluationBudget, _ errors: inout [String: Int]
     ) -> JSONValue {
         guard let reducer else { return accumulated }
         do throws(EvaluationError) {
-            let value = try reducer.evaluate(properties: neighbour, accumulated: accumulated)
+            let value = try reducer.evaluate(
+                properties: neighbour, accumulated: accumulated, budget: budget)
             if case .number(let number) = value, !number.isFinite { return .null }
             return value
         } catch {

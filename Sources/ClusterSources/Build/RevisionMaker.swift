@@ -42,7 +42,8 @@ struct RevisionMaker {
         defer { withExtendedLifetime(claim) {} }
         let start = ContinuousClock.now
         let known = store === counted ? known : nil
-        let columns = try SourceColumns(store, reading: options.propertyNames, from: known, cancellation)
+        let columns = try SourceColumns(
+            store, reading: options.propertyNames, from: known, threads: threads, cancellation)
         if !options.propertyNames.allSatisfy({ known?.has($0) ?? false }) {
             try claim.grow(to: bytes + columns.memoryBytes)
         }
@@ -66,7 +67,8 @@ struct RevisionMaker {
         guard options.filter != nil || options.weight != nil else {
             return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
         }
-        let columns = try SourceColumns(store, reading: options.screeningNames, from: known, cancellation)
+        let columns = try SourceColumns(
+            store, reading: options.screeningNames, from: known, threads: threads, cancellation)
         var passing = try options.filter.map { (filter) throws(SourceError) -> [UInt32] in
             try columns.passing(filter.expression, of: store, threads: threads, cancellation)
         }
@@ -100,7 +102,7 @@ extension Revision {
     /// What a source has before its first import: no points, and the number 0.
     static func empty(options: SourceOptions, shared: SharedState) throws(SourceError) -> Revision {
         let store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
-        let columns = try SourceColumns(store, reading: [], .never)
+        let columns = try SourceColumns(store, reading: [], threads: 1, .never)
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: 1, cancellation: .never)
         return try Revision(

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
 import Expressions
 import GeoJSON
 import JSON
@@ -11,10 +10,10 @@ struct SourceColumns: Sendable {
 
     /// - Complexity: O(the properties' text).
     init(
-        _ store: FeatureStore, reading names: Set<String>, _ cancellation: Cancellation
+        _ store: FeatureStore, reading names: Set<String>, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
         columns = FeatureColumns(count: store.count)
-        try read(names, of: store, cancellation)
+        try read(names, of: store, threads: threads, cancellation)
     }
 
     init(_ columns: FeatureColumns) { self.columns = columns }
@@ -24,13 +23,13 @@ struct SourceColumns: Sendable {
     /// - Complexity: O(the properties' text) where any is missing.
     init(
         _ store: FeatureStore, reading names: Set<String>, from known: SourceColumns?,
-        _ cancellation: Cancellation
+        threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
         columns = FeatureColumns(count: store.count)
         if let known, known.columns.count == store.count {
             for name in names { if let column = known.columns.column(name) { columns.add(name, column) } }
         }
-        try read(names, of: store, cancellation)
+        try read(names, of: store, threads: threads, cancellation)
     }
 
     /// Columns of some of a store's features, whose rows are numbered anew in this order.
@@ -58,21 +57,21 @@ struct SourceColumns: Sendable {
     }
 
     private mutating func read(
-        _ names: Set<String>, of store: FeatureStore, _ cancellation: Cancellation
+        _ names: Set<String>, of store: FeatureStore, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
         let missing = names.filter { columns.column($0) == nil }.sorted()
         guard !missing.isEmpty else { return }
         let parts = Self.parts(of: store.count)
         let cells = missing.map { _ in PropertyCells(count: store.count) }
         let read = Mutex<[Int: [PropertyColumnWriter]]>([:])
-        DispatchQueue.concurrentPerform(iterations: parts.count) { part in
+        BoundedConcurrency.forEach(below: parts.count, threads: threads) { part in
             let columns = Self.read(missing, cells, parts[part], of: store, cancellation)
             read.withLock { $0[part] = columns }
         }
         try cancellation.stopIfCancelled()
         let pieces = read.withLock { read in parts.indices.map { read[$0] ?? [] } }
         let joined = Mutex<[Int: PropertyColumn]>([:])
-        DispatchQueue.concurrentPerform(iterations: missing.count) { place in
+        BoundedConcurrency.forEach(below: missing.count, threads: threads) { place in
             let column = PropertyColumn(pieces.map { $0[place] })
             joined.withLock { $0[place] = column }
         }

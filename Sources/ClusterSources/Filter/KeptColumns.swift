@@ -9,6 +9,8 @@ import GeoJSON
 struct KeptColumns {
     let cache: FilterCache
     let store: FeatureStore
+    /// How many threads may read columns at the same time.
+    let threads: Int
 
     /// Columns of some properties.
     ///
@@ -24,7 +26,8 @@ struct KeptColumns {
             if let column = cache.column(key(name)) { found[name] = column } else { missing.insert(name) }
         }
         if !missing.isEmpty {
-            let read = try SourceColumns(store.plainBase, reading: missing, cancellation)
+            let read = try SourceColumns(
+                store.plainBase, reading: missing, threads: threads, cancellation)
             for name in missing {
                 guard let column = read.columns.column(name) else { continue }
                 found[name] = column

@@ -34,7 +34,9 @@ extension Revision {
         _ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation
     ) throws(SourceError) -> View {
         let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
-        let columns = try KeptColumns(cache: shared.filters, store: store).columns(
+        let columns = try KeptColumns(
+            cache: shared.filters, store: store, threads: shared.limits.buildThreads
+        ).columns(
             reading: expression.propertyNames.union(options.propertyNames), beside: columns, cancellation)
         let passing = try columns.passing(
             expression, of: store, zoom: zoom, threads: shared.limits.buildThreads, cancellation)

@@ -72,7 +72,7 @@ struct Snapshot {
             throw StateDamage("\(path) has \(store.count) features for \(description.points) points")
         }
         let columns: SourceColumns
-        do throws(SourceError) { columns = try SourceColumns(store, reading: [], .never) } catch {
+        do throws(SourceError) { columns = try SourceColumns(store, reading: [], threads: 1, .never) } catch {
             throw StateDamage("\(path): \(error.description)")
         }
         let entries: [UInt64] = try reader.values(SnapshotSection.identifiers)

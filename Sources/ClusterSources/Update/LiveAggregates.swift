@@ -35,7 +35,7 @@ struct LiveAggregates {
                     $0.property.name == aggregate.name
                 })?.property
             else { return nil }
-            guard let values = property.map.values(rows) else { throw .cancelled }
+            let values = try SourceColumns.values(property.map, rows)
             guard values.errors.isEmpty, let made = fold.fold(property, aggregate, values) else { return nil }
             aggregates.append(NamedAggregate(name: aggregate.name, column: aggregate.column, made: made))
         }
@@ -46,7 +46,7 @@ struct LiveAggregates {
     private func rows(of points: [PointIndex]) throws(SourceError) -> RowSource {
         let some = FeatureStore.joining(
             points.map { FeatureSlice(store: store, rows: Int($0.rawValue)..<Int($0.rawValue) + 1) })
-        let columns = try SourceColumns(some, reading: options.propertyNames, cancellation)
+        let columns = try SourceColumns(some, reading: options.propertyNames, threads: 1, cancellation)
         return columns.rows(nil, of: some, cancellation)
     }
 }

@@ -43,7 +43,7 @@ struct LiveUpdate {
             aggregates: aggregates, partitions: partitions)
         return Revision(
             number: base.shared.nextRevision(), options: base.options, store: store,
-            columns: try SourceColumns(store, reading: [], cancellation), view: newView,
+            columns: try SourceColumns(store, reading: [], threads: threads, cancellation), view: newView,
             buildMilliseconds: (ContinuousClock.now - start) / .milliseconds(1),
             identifiers: laterIdentifiers, shared: base.shared)
     }
@@ -64,7 +64,8 @@ struct LiveUpdate {
     /// What the update does to points; parts that come up for the first time are added to `partitions`.
     private func pointChanges(_ partitions: inout [JSONValue]) throws(SourceError) -> PointChanges {
         let options = base.options
-        let columns = try SourceColumns(update.store, reading: options.propertyNames, cancellation)
+        let columns = try SourceColumns(
+            update.store, reading: options.propertyNames, threads: threads, cancellation)
         let rows = columns.rows(nil, of: update.store, cancellation)
         let weights = try options.weight.map { (weight) throws(SourceError) in
             try SourceColumns.weights(weight.expression, rows)

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Rows of columns for which an expression is run, and what the columns do not hold.
+/// The rows of columns for which an expression is evaluated, and what the columns do not hold.
 public struct RowSource {
     public let columns: FeatureColumns
-    /// The rows; ascending.
+    /// Row numbers, ascending.
     public let rows: [UInt32]
     public let zoom: Double?
-    /// Gives a row's feature where an expression reads what no column holds: its id, or all properties.
+    /// Returns a row's feature, for expressions that read what no column holds: its id, or all properties.
     public let feature: (Int) -> (identifier: JSONValue, properties: JSONObject)
-    /// Asked now and then.
-    public let isCancelled: () -> Bool
+    /// The steps that all rows may take, and the check for cancellation.
+    public let budget: EvaluationBudget
 
     public init(
         columns: FeatureColumns, rows: [UInt32], zoom: Double? = nil,
         feature: @escaping (Int) -> (identifier: JSONValue, properties: JSONObject) = { _ in
             (.null, JSONObject())
         },
-        isCancelled: @escaping () -> Bool = { false }
+        budget: EvaluationBudget = EvaluationBudget()
     ) {
         self.columns = columns
         self.rows = rows
         self.zoom = zoom
         self.feature = feature
-        self.isCancelled = isCancelled
+        self.budget = budget
     }
 }
 
@@ -84,46 +84,45 @@ public struct RowValues: Sendable {
 }
 
 extension Expression {
-    /// The rows for which a condition is true; where it fails it is not. Nil where that was cancelled.
+    /// The rows for which a condition is true; rows for which it fails do not pass.
     ///
-    /// - Complexity: a few nanoseconds a row and comparison of a property with a literal.
-    public func passing(_ source: RowSource) -> [UInt32]? {
+    /// - Complexity: a few nanoseconds for each row and comparison of a property with a literal.
+    public func passing(_ source: RowSource) throws(EvaluationStop) -> [UInt32] {
         let program = program(source)
-        var isCancelled = false
-        let passing = [UInt32](unsafeUninitializedCapacity: source.rows.count) { passing, count in
+        return try [UInt32](unsafeUninitializedCapacity: source.rows.count) {
+            (passing, count) throws(EvaluationStop) in
             for chunk in source.chunks {
-                isCancelled = source.isCancelled()
-                if isCancelled { return }
-                // Whether a row passes is not to be guessed: each is written, and the next over it where it does not.
+                try source.budget.check()
+                // Whether a row passes cannot be predicted: each is written, and overwritten by the next if it does not.
                 for (row, truth) in zip(chunk, program.truth(root, chunk)) {
                     passing[count] = row
                     count &+= truth == Truth.yes ? 1 : 0
                 }
             }
+            try source.budget.check()
         }
-        return isCancelled ? nil : passing
     }
 
-    /// The value for each row; not a number counts as null. Nil where that was cancelled.
-    public func values(_ source: RowSource) -> RowValues? {
+    /// The value for each row; NaN counts as null.
+    public func values(_ source: RowSource) throws(EvaluationStop) -> RowValues {
         if let name = root.propertyName, let column = source.columns.column(name) {
             return RowValues(column, source.rows)
         }
         let program = program(source)
         var result = RowValues(capacity: source.rows.count)
-        var places: [JSONValue: Int] = [:]
+        var indexes: [JSONValue: Int] = [:]
         for chunk in source.chunks {
-            if source.isCancelled() { return nil }
+            try source.budget.check()
             let vector = program.values(root, chunk)
-            for place in vector.kinds.indices {
-                switch vector.kinds[place] {
-                case ValueVector.Kind.number where !vector.numbers[place].isNaN:
-                    result.append(.number, vector.numbers[place])
+            for position in vector.kinds.indices {
+                switch vector.kinds[position] {
+                case ValueVector.Kind.number where !vector.numbers[position].isNaN:
+                    result.append(.number, vector.numbers[position])
                 case ValueVector.Kind.other:
-                    let value = vector.value(place)
-                    let known = places[value] ?? result.others.count
+                    let value = vector.value(position)
+                    let known = indexes[value] ?? result.others.count
                     if known == result.others.count {
-                        places[value] = known
+                        indexes[value] = known
                         result.others.append(value)
                     }
                     result.append(.other, Double(known))
@@ -131,14 +130,15 @@ extension Expression {
                 }
             }
         }
+        try source.budget.check()
         result.errors = program.errors
         return result
     }
 
-    /// The number for each row; not a number for null and whatever is no number. Nil where that was cancelled.
+    /// The number for each row; NaN for null and for what is not a number.
     ///
-    /// - Complexity: a nanosecond or two a row for a property's own numbers.
-    public func numbers(_ source: RowSource) -> RowNumbers? {
+    /// - Complexity: one or two nanoseconds a row for a property's own numbers.
+    public func numbers(_ source: RowSource) throws(EvaluationStop) -> RowNumbers {
         if let name = root.propertyName, let column = source.columns.column(name) {
             return RowNumbers(column, source.rows)
         }
@@ -146,22 +146,23 @@ extension Expression {
         var numbers: [Double] = []
         numbers.reserveCapacity(source.rows.count)
         for chunk in source.chunks {
-            if source.isCancelled() { return nil }
+            try source.budget.check()
             let vector = program.values(root, chunk)
             for (kind, number) in zip(vector.kinds, vector.numbers) {
                 numbers.append(kind == ValueVector.Kind.number ? number : .nan)
             }
         }
+        try source.budget.check()
         return RowNumbers(values: numbers, errors: program.errors)
     }
 
     private func program(_ source: RowSource) -> VectorProgram {
         guard readsAnyProperty || usesIdentifier else {
-            return VectorProgram(columns: source.columns, zoom: source.zoom, prepare: nil)
+            return VectorProgram(source, prepare: nil)
         }
         let feature = source.feature
         let readsAny = readsAnyProperty
-        return VectorProgram(columns: source.columns, zoom: source.zoom) { context, row in
+        return VectorProgram(source) { context, row in
             let (identifier, properties) = feature(row)
             context.identifier = identifier
             guard readsAny else { return }

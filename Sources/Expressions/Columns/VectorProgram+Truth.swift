@@ -4,6 +4,7 @@ import JSON
 extension VectorProgram {
     /// A condition's outcome for each row.
     func truth(_ node: Node, _ rows: ArraySlice<UInt32>) -> [UInt8] {
+        guard charge(rows: rows.count) else { return Array(repeating: Truth.error, count: rows.count) }
         switch node.operation {
         case .literal(let value):
             return Array(repeating: value == .bool(true) ? Truth.yes : Truth.no, count: rows.count)
@@ -32,7 +33,7 @@ extension VectorProgram {
         do throws(EvaluationError) {
             return try evaluate(node, row: row) == .bool(true) ? Truth.yes : Truth.no
         } catch {
-            note(error.message)
+            note(error)
             return Truth.error
         }
     }

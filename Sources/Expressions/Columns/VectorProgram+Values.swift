@@ -46,6 +46,7 @@ struct ValueVector {
 extension VectorProgram {
     /// An expression's value for each row.
     func values(_ node: Node, _ rows: ArraySlice<UInt32>) -> ValueVector {
+        guard charge(rows: rows.count) else { return ValueVector(count: rows.count) }
         if case .number(let number)? = node.literal {
             var vector = ValueVector(count: rows.count)
             for place in 0..<rows.count {
@@ -160,7 +161,7 @@ extension VectorProgram {
             do throws(EvaluationError) {
                 vector.set(place, try evaluate(node, row: Int(row)))
             } catch {
-                note(error.message)
+                note(error)
                 vector.kinds[place] = ValueVector.Kind.error
             }
         }

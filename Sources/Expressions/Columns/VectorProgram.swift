@@ -11,23 +11,40 @@ final class VectorProgram {
 
     let columns: FeatureColumns
     let context: EvaluationContext
-    /// Messages of evaluation errors, with how often.
+    /// How often each evaluation error occurred, by message.
     private(set) var errors: [String: Int] = [:]
-    /// Filled in by `SourceRows` for what no column holds.
+    /// Sets the context to a row's feature, for what no column holds.
     let prepare: ((EvaluationContext, Int) -> Void)?
 
-    init(columns: FeatureColumns, zoom: Double?, prepare: ((EvaluationContext, Int) -> Void)?) {
-        self.columns = columns
+    init(_ source: RowSource, prepare: ((EvaluationContext, Int) -> Void)?) {
+        columns = source.columns
         self.prepare = prepare
-        context = EvaluationContext()
+        context = EvaluationContext(budget: source.budget)
         context.columns = columns
         // Sources hold nothing else.
         context.geometryType = .string("Point")
-        context.zoom = zoom
+        context.zoom = source.zoom
+    }
+
+    func note(_ error: EvaluationError) {
+        if error != .stopped { note(error.message) }
     }
 
     func note(_ message: String) {
         errors[message, default: 0] += 1
+    }
+
+    /// Charges for one operator on rows at once; false if the evaluation has to stop.
+    ///
+    /// A row of such an operator takes about a sixteenth of a step.
+    func charge(rows count: Int) -> Bool {
+        do throws(EvaluationError) {
+            context.start(row: 0)
+            try context.charge(1 + count >> 4)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Evaluates one row the general way.

@@ -1,49 +1,88 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// What an expression is evaluated for: one feature, or one row of columns, and what surrounds it.
+/// The feature that an expression is evaluated for, or the row of columns, and what surrounds it.
 ///
-/// For one thread at a time; made once and set to row after row.
+/// For one thread at a time; made once and set to one row after the other.
 final class EvaluationContext {
     var properties = JSONObject()
     var identifier = JSONValue.null
     var geometryType = JSONValue.null
     var zoom: Double?
     var accumulated = JSONValue.null
-    /// Where properties come from columns instead.
+    /// The source of properties instead of `properties`, if not nil.
     var columns: FeatureColumns?
-    var row = 0
-    /// Asked now and then; true ends the evaluation.
-    var isCancelled: (() -> Bool)?
-    private var evaluations = 0
+    private(set) var row = 0
+    private let budget: EvaluationBudget
+    /// Steps that were taken from the budget and are not used yet; below 0 if more have to be taken.
+    private var steps = 0
+    /// Steps that were taken from the budget for the current row.
+    private var rowSteps = 0
+    private let rowLimit: Int
+    private var bindings = BindingValues()
 
-    /// A property's value; nil where the feature has none of that name.
+    init(budget: EvaluationBudget, rowLimit: Int = ExpressionLimits.rowSteps) {
+        self.budget = budget
+        self.rowLimit = rowLimit
+    }
+
+    /// A property's value; nil if the feature has no property of that name.
     func property(_ name: String) -> JSONValue? {
         guard let columns else { return properties[name] }
         return columns.column(name)?.value(row)
     }
 
-    /// Forgets how much work was done; to be called for each feature.
+    /// Begins with another row.
     func start(row: Int) {
         self.row = row
-        evaluations = 0
+        rowSteps = 0
+        bindings.removeAll()
     }
 
-    /// Counts an evaluated operator; a variable may be evaluated very often.
-    private func spend() throws(EvaluationError) {
-        evaluations += 1
-        guard evaluations <= ExpressionLimits.evaluations else {
-            throw EvaluationError("The expression takes too long to evaluate.")
+    /// Counts steps; throws if the row has taken too many, the budget is used up or the evaluation was cancelled.
+    @inline(__always) func charge(_ count: Int = 1) throws(EvaluationError) {
+        steps -= count
+        if steps < 0 { try takePortion() }
+    }
+
+    /// Charges for reading a value: its text, or the elements that it has itself.
+    @inline(__always) func charge(reading value: JSONValue) throws(EvaluationError) {
+        switch value {
+        case .string(let text): try charge(text.utf8.count >> 6)
+        case .array(let items): try charge(items.count >> 3)
+        case .object(let object): try charge(object.count >> 3)
+        default: break
         }
-        // An operator may take a millisecond, on a text of the greatest length.
-        if evaluations & 0x1f == 0, let isCancelled, isCancelled() {
-            throw EvaluationError("The evaluation was cancelled.")
+    }
+
+    /// Charges for reading a value and all that is within it.
+    func charge(readingAllOf value: JSONValue) throws(EvaluationError) {
+        try charge(reading: value)
+        switch value {
+        case .array(let items): for item in items { try charge(readingAllOf: item) }
+        case .object(let object): for member in object.members { try charge(readingAllOf: member.value) }
+        default: break
+        }
+    }
+
+    private func takePortion() throws(EvaluationError) {
+        let count = max(EvaluationBudget.portion, -steps)
+        guard budget.take(count) else {
+            // What follows fails at once, too.
+            steps = 0
+            throw .stopped
+        }
+        steps += count
+        rowSteps += count
+        guard rowSteps <= rowLimit else {
+            throw EvaluationError(
+                "The expression takes too long to evaluate: its texts or lists are too long.")
         }
     }
 
     func evaluate(_ node: Node) throws(EvaluationError) -> JSONValue {
         if case .literal(let value) = node.operation { return value }
-        try spend()
+        try charge()
         let arguments = node.arguments
         switch node.operation {
         case .literal(let value): return value
@@ -52,7 +91,11 @@ final class EvaluationContext {
         case .compound(_, let evaluate):
             var values: [JSONValue] = []
             values.reserveCapacity(arguments.count)
-            for argument in arguments { values.append(try self.evaluate(argument)) }
+            for argument in arguments {
+                let value = try self.evaluate(argument)
+                try charge(reading: value)
+                values.append(value)
+            }
             return try evaluate(values, self)
         case .all:
             for argument in arguments where try evaluate(argument) == .bool(false) { return .bool(false) }
@@ -63,7 +106,7 @@ final class EvaluationContext {
         case .caseWhen: return try evaluate(chosen(arguments))
         case .coalesce: return try coalesce(arguments)
         case .bind: return try evaluate(arguments[arguments.count - 1])
-        case .variable: return try evaluate(arguments[0])
+        case .variable(let binding): return try variable(binding, arguments[0])
         case .match(let inputType, let cases):
             let input = try evaluate(arguments[0])
             let place = ExpressionType.of(input) == inputType ? MatchLabel(input).flatMap { cases[$0] } : nil
@@ -72,8 +115,9 @@ final class EvaluationContext {
         case .interpolate(let interpolation, let stops):
             return try interpolate(interpolation, stops, arguments)
         case .comparison(let comparison, let isUntyped):
-            return .bool(
-                try comparison.compare(evaluate(arguments[0]), evaluate(arguments[1]), isUntyped: isUntyped))
+            let (left, right) = (try evaluate(arguments[0]), try evaluate(arguments[1]))
+            try charge(readingAllOf: left)
+            return .bool(try comparison.compare(left, right, isUntyped: isUntyped))
         case .at: return try at(arguments)
         case .isIn: return try isIn(arguments)
         case .indexOf: return try indexOf(arguments)
@@ -84,10 +128,23 @@ final class EvaluationContext {
         }
     }
 
+    private func variable(_ binding: Int, _ bound: Node) throws(EvaluationError) -> JSONValue {
+        if let known = bindings[binding] { return try known.get() }
+        let result: Result<JSONValue, EvaluationError>
+        do throws(EvaluationError) {
+            result = .success(try evaluate(bound))
+        } catch {
+            result = .failure(error)
+        }
+        bindings[binding] = result
+        return try result.get()
+    }
+
     private func assert(_ type: ExpressionType, _ arguments: [Node]) throws(EvaluationError) -> JSONValue {
         var found = ExpressionType.null
         for argument in arguments {
             let value = try evaluate(argument)
+            try charge(reading: value)
             found = ExpressionType.of(value)
             if type.accepts(found) { return value }
         }
@@ -97,12 +154,13 @@ final class EvaluationContext {
     private func coerce(_ type: ExpressionType, _ arguments: [Node]) throws(EvaluationError) -> JSONValue {
         switch type {
         case .boolean: return .bool(Conversion.boolean(try evaluate(arguments[0])))
-        case .string: return .string(try Conversion.boundedText(try evaluate(arguments[0])))
+        case .string: return .string(try boundedText(try evaluate(arguments[0])))
         default: break
         }
         var value = JSONValue.null
         for argument in arguments {
             value = try evaluate(argument)
+            try charge(readingAllOf: value)
             if value == .null { return .number(0) }
             let number = Conversion.number(value)
             if !number.isNaN { return .number(number) }
@@ -125,6 +183,13 @@ final class EvaluationContext {
             if value != .null { return value }
         }
         return .null
+    }
+
+    /// `to-string`, within the limit of a string's length.
+    func boundedText(_ value: JSONValue) throws(EvaluationError) -> String {
+        if case .string(let text) = value { return text }
+        try charge(readingAllOf: value)
+        return try Conversion.boundedText(value)
     }
 
     func number(_ node: Node) throws(EvaluationError) -> Double {

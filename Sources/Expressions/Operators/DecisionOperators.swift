@@ -133,7 +133,8 @@ extension ParsingContext {
                 return fail("Variable names must contain only alphanumeric characters or '_'.", place)
             }
             guard place + 1 < items.count, let value = parse(items[place + 1], place + 1) else { return nil }
-            bindings.append((name, value))
+            let variable = Node(value.type, .variable(binding: budget.nextBinding()), [value])
+            bindings.append((name, variable))
         }
         let last = items.count - 1
         guard let result = parse(items[last], last, expecting: expected, binding: bindings) else {
@@ -146,12 +147,12 @@ extension ParsingContext {
         guard items.count == 2, case .string(let name) = items[1] else {
             return fail("'var' expression requires exactly one string literal argument.")
         }
-        guard let bound = scope[name] else {
+        guard let variable = scope[name] else {
             return fail(
                 "Unknown variable \"\(name)\". Make sure \"\(name)\" has been bound in an enclosing \"let\" "
                     + "expression before using it.", 1)
         }
-        return Node(bound.type, .variable, [bound])
+        return variable
     }
 
     private static func typeName(_ value: JSONValue) -> String {

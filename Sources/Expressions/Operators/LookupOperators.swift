@@ -98,14 +98,14 @@ extension EvaluationContext {
     func isIn(_ arguments: [Node]) throws(EvaluationError) -> JSONValue {
         let needle = try evaluate(arguments[0])
         let haystack = try evaluate(arguments[1])
+        try charge(reading: needle)
+        try charge(reading: haystack)
         guard Conversion.boolean(haystack) else { return .bool(false) }
         try check(needle: needle)
         switch haystack {
         case .array(let items): return .bool(items.contains { Self.isSame($0, needle) })
         case .string(let text):
-            return .bool(
-                ByteSearch.first(
-                    Array(Conversion.javaScriptText(needle).utf8), in: Array(text.utf8), from: 0) != nil)
+            return .bool(ByteSearch.contains(Conversion.javaScriptText(needle), in: text))
         default: throw Self.badHaystack(haystack)
         }
     }
@@ -113,6 +113,8 @@ extension EvaluationContext {
     func indexOf(_ arguments: [Node]) throws(EvaluationError) -> JSONValue {
         let needle = try evaluate(arguments[0])
         let haystack = try evaluate(arguments[1])
+        try charge(reading: needle)
+        try charge(reading: haystack)
         try check(needle: needle)
         var start = arguments.count > 2 ? try number(arguments[2]) : 0
         start = start.isNaN ? 0 : start.rounded(.towardZero)
@@ -131,21 +133,30 @@ extension EvaluationContext {
         }
     }
 
-    /// The place in code points; where the search starts is counted in UTF-16, as in JavaScript.
+    /// The index in code points, -1 if there is none; `start` counts UTF-16 code units, as in JavaScript.
     private static func index(of needle: String, in text: String, from start: Double) -> Int {
-        let (units, mark) = (Array(text.utf16), Array(needle.utf16))
-        let first = Int(max(0, min(start, Double(units.count))))
-        guard mark.count <= units.count else { return -1 }
-        var place = first
-        while place + mark.count <= units.count {
-            if units[place..<place + mark.count].elementsEqual(mark) {
-                // Second halves of surrogate pairs are no characters of their own.
-                return units[..<place].reduce(0) { $0 + ($1 & 0xfc00 == 0xdc00 ? 0 : 1) }
-            }
-            place += 1
+        var text = text
+        return text.withUTF8 { bytes in
+            let first = offset(ofUnit: max(0, start), in: bytes)
+            guard let found = ByteSearch.first(needle, in: bytes, from: first) else { return -1 }
+            return bytes[..<found].count { !isContinuation($0) }
         }
-        return -1
     }
+
+    /// The byte at which a UTF-16 code unit begins, the end for those past it. The second half of a surrogate pair is
+    /// not a character: that is where the next one begins.
+    private static func offset(ofUnit unit: Double, in bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        var units = 0.0
+        var offset = 0
+        while offset < bytes.count, units < unit {
+            units += bytes[offset] >= 0xf0 ? 2 : 1
+            offset += 1
+            while offset < bytes.count, isContinuation(bytes[offset]) { offset += 1 }
+        }
+        return offset
+    }
+
+    private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xc0 == 0x80 }
 
     private func check(needle: JSONValue) throws(EvaluationError) {
         switch needle {
@@ -172,6 +183,7 @@ extension EvaluationContext {
 
     func slice(_ arguments: [Node]) throws(EvaluationError) -> JSONValue {
         let input = try evaluate(arguments[0])
+        try charge(reading: input)
         let start = try number(arguments[1])
         let end = arguments.count > 2 ? try number(arguments[2]) : .infinity
         switch input {
@@ -200,6 +212,7 @@ extension EvaluationContext {
 
     func length(_ arguments: [Node]) throws(EvaluationError) -> JSONValue {
         let input = try evaluate(arguments[0])
+        try charge(reading: input)
         switch input {
         case .string(let text): return .number(Double(text.unicodeScalars.count))
         case .array(let items): return .number(Double(items.count))

@@ -35,6 +35,7 @@ extension EvaluationContext {
         guard items.allSatisfy({ Self.fits($0, &room) }) else {
             throw EvaluationError("An array may have \(ExpressionLimits.stringBytes) bytes at most.")
         }
+        for item in items { try charge(readingAllOf: item) }
         return .array(items)
     }
 

@@ -7,16 +7,18 @@ enum TextOperators {
         "upcase": [changing { $0.uppercased() }],
         "downcase": [changing(Lowercase.text)],
         "concat": [
-            Signature(.string, .any(.value)) { arguments, _ throws(EvaluationError) in
+            Signature(.string, .any(.value)) { arguments, context throws(EvaluationError) in
                 var parts: [String] = []
-                for argument in arguments { parts.append(try Conversion.boundedText(argument)) }
+                for argument in arguments { parts.append(try context.boundedText(argument)) }
                 return try joined(parts, by: "")
             }
         ],
         "split": [
             Signature(.array(.string, nil), .fixed([.string, .string])) {
-                arguments, _ throws(EvaluationError) in
-                .array(split(Conversion.text(arguments[0]), by: Conversion.text(arguments[1])))
+                arguments, context throws(EvaluationError) in
+                let parts = split(Conversion.text(arguments[0]), by: Conversion.text(arguments[1]))
+                try context.charge(parts.count >> 3)
+                return .array(parts)
             }
         ],
         "join": [
@@ -46,30 +48,16 @@ enum TextOperators {
     /// As JavaScript splits, but that nothing between two characters is within one of them.
     private static func split(_ text: String, by separator: String) -> [JSONValue] {
         if separator.isEmpty { return text.unicodeScalars.map { .string(String(Character($0))) } }
-        let (bytes, mark) = (Array(text.utf8), Array(separator.utf8))
-        var parts: [JSONValue] = []
-        var start = 0
-        while let place = ByteSearch.first(mark, in: bytes, from: start) {
-            parts.append(.string(String(decoding: bytes[start..<place], as: UTF8.self)))
-            start = place + mark.count
-        }
-        parts.append(.string(String(decoding: bytes[start...], as: UTF8.self)))
-        return parts
-    }
-}
-
-/// Finds bytes in bytes: strings are searched as UTF-8, where a character's bytes are never within another's.
-enum ByteSearch {
-    static func first(_ needle: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-        guard needle.count <= bytes.count, start >= 0 else { return nil }
-        guard let head = needle.first else { return start <= bytes.count ? start : nil }
-        var place = start
-        while place + needle.count <= bytes.count {
-            if bytes[place] == head, bytes[place..<place + needle.count].elementsEqual(needle) {
-                return place
+        var text = text
+        return text.withUTF8 { bytes in
+            var parts: [JSONValue] = []
+            var start = 0
+            while let index = ByteSearch.first(separator, in: bytes, from: start) {
+                parts.append(.string(String(decoding: bytes[start..<index], as: UTF8.self)))
+                start = index + separator.utf8.count
             }
-            place += 1
+            parts.append(.string(String(decoding: bytes[start...], as: UTF8.self)))
+            return parts
         }
-        return nil
     }
 }

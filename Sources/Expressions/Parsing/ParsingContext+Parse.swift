@@ -4,7 +4,7 @@ import JSON
 extension ParsingContext {
     /// Parses the whole of what is here, checks its type, and works it out where it is constant.
     func parseHere(_ value: JSONValue, annotation: Annotation) -> Node? {
-        guard budget.spend() else {
+        guard budget.takeParse() else {
             return errors.list.isEmpty ? fail("The expression is too complex.") : nil
         }
         guard path.count <= ExpressionLimits.depth else {
@@ -53,16 +53,16 @@ extension ParsingContext {
         return check(expected, accepts: node.type) ? node : nil
     }
 
-    /// The value where all that it depends on is known already.
+    /// The value if all that it depends on is known already.
     private func folded(_ node: Node) -> Node? {
         guard !node.isLiteral, node.isConstant else { return node }
-        // What is worked out may be long texts: each is a reason to look.
-        guard budget.stopIfCancelled() else { return fail("The expression is too complex.") }
-        let context = EvaluationContext()
-        context.isCancelled = budget.isCancelled
         do throws(EvaluationError) {
-            let value = try context.evaluate(node)
-            return Node(node.type, .literal(value))
+            // What is worked out may be long texts: each is a reason to check for cancellation.
+            guard budget.continues() else { throw .stopped }
+            return Node(node.type, .literal(try budget.constants.evaluate(node)))
+        } catch .stopped {
+            return fail(
+                "The constant parts of the expression take too long to evaluate: their texts are too long.")
         } catch {
             return fail(error.message)
         }

@@ -88,29 +88,38 @@ final class ErrorList {
     var list: [ExpressionError] = []
 }
 
-/// How much work an expression may still make.
+/// How much more work compiling an expression may take.
 final class ParsingBudget {
+    /// Evaluates constant parts.
+    let constants: EvaluationContext
+    private let budget: EvaluationBudget
     private var parses = 0
-    private(set) var isSpent = false
-    /// True ends parsing.
-    let isCancelled: (@Sendable () -> Bool)?
+    private var bindings = 0
+    private var isSpent = false
 
     init(isCancelled: (@Sendable () -> Bool)?) {
-        self.isCancelled = isCancelled
+        budget = EvaluationBudget(
+            steps: ExpressionLimits.constantSteps, isCancelled: isCancelled ?? { false })
+        constants = EvaluationContext(budget: budget, rowLimit: .max)
     }
 
-    /// Counts one attempt; false where there were too many.
-    func spend() -> Bool {
+    /// Counts one attempt to parse a part; false if there were too many.
+    func takeParse() -> Bool {
         parses += 1
-        if parses & 0x3f == 0 { stopIfCancelled() }
         if parses > ExpressionLimits.parses { isSpent = true }
+        return parses & 0x3f == 0 ? continues() : !isSpent
+    }
+
+    /// Whether parsing may go on. It checks for cancellation; once false, it stays false.
+    func continues() -> Bool {
+        if !isSpent, (try? budget.check()) == nil { isSpent = true }
         return !isSpent
     }
 
-    /// Whether parsing may go on; nothing may afterwards where it may not.
-    @discardableResult func stopIfCancelled() -> Bool {
-        if !isSpent, let isCancelled, isCancelled() { isSpent = true }
-        return !isSpent
+    /// The number of the next binding.
+    func nextBinding() -> Int {
+        defer { bindings += 1 }
+        return bindings
     }
 }
 

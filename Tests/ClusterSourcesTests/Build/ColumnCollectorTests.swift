@@ -26,7 +26,7 @@ import Testing
     /// The columns that expressions read of a source's features, and those that its text has.
     private func compare(_ source: Source) throws {
         let revision = source.revision
-        let expected = try SourceColumns(revision.store, reading: Self.names, .never)
+        let expected = try SourceColumns(revision.store, reading: Self.names, threads: 2, .never)
         for name in Self.names {
             let column = try #require(revision.columns.columns.column(name))
             let other = try #require(expected.columns.column(name))

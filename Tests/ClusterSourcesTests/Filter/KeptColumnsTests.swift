@@ -74,9 +74,9 @@ import Testing
                 let members = try revision.view(query, zoom: 3, .never).members
                 let anew = FilterCache(budget: 0)
                 let expression = try ExpressionOption.queryFilter(query.source, path: "filter")
-                let fresh = try KeptColumns(cache: anew, store: revision.store.plain()).columns(
+                let fresh = try KeptColumns(cache: anew, store: revision.store.plain(), threads: 2).columns(
                     reading: expression.propertyNames,
-                    beside: SourceColumns(revision.store.plain(), reading: [], .never),
+                    beside: SourceColumns(revision.store.plain(), reading: [], threads: 2, .never),
                     .never)
                 let rows = try fresh.passing(expression, of: revision.store.plain(), threads: 1, .never)
                 let living = revision.store.livingPlaces ?? Array(0..<UInt32(revision.store.count))
