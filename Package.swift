@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 // The targets and their dependencies are the architecture: a module imports
 // only modules listed for it here, and the list cannot form a circle.
 import PackageDescription

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 // One program, a target by the environment's FUZZ_TARGET; built by scripts/fuzz, which adds the sanitizers.
 import PackageDescription
 

@@ -10,7 +10,7 @@ import Glibc
 /// 0: done; 1: failed, with the reason on standard error; 2: the command line does not fit.
 @main
 enum ClusterControl {
-    static let version = "0.1.0"
+    static let version = Release.version
 
     static func main() async {
         // A reader that goes away shows as an error of write, not as the end of the process.

@@ -6,7 +6,7 @@ import JSON
 /// clusterd.v1.ServerService: what the daemon tells of itself.
 public struct ServerService: Sendable {
     public static let serverName = "clusterd"
-    public static let version = "0.1.0"
+    public static let version = Release.version
 
     private let limits: @Sendable () -> Limits
     private let metrics: Metrics
