@@ -31,6 +31,9 @@ let package = Package(
             name: "CSimdjson", cxxSettings: optimizedCxx,
             linkerSettings: [.linkedLibrary("simdjson")]),
 
+        .target(
+            name: "CHTTP", linkerSettings: [.linkedLibrary("http_parser"), .linkedLibrary("wslay")]),
+
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: uncheckedExclusivity),
         .target(name: "JSON", dependencies: ["CSimdjson"]),
         .target(name: "Compression", dependencies: ["CZlib"]),
@@ -54,6 +57,9 @@ let package = Package(
             ], swiftSettings: uncheckedExclusivity),
         .target(
             name: "SocketDoor", dependencies: ["Calls", "ClusterProtocol", "EventLoop", "JSON"],
+            swiftSettings: uncheckedExclusivity),
+        .target(
+            name: "HTTPDoor", dependencies: ["CHTTP", "ClusterProtocol", "JSON"],
             swiftSettings: uncheckedExclusivity),
         .target(
             name: "Daemon",
@@ -84,6 +90,9 @@ let package = Package(
         .testTarget(
             name: "ClusterProtocolTests",
             dependencies: ["ClusterProtocol", "JSON", "Compression", "TestSupport"]),
+        .testTarget(
+            name: "HTTPDoorTests",
+            dependencies: ["HTTPDoor", "ClusterProtocol", "JSON", "TestSupport"]),
         .testTarget(
             name: "ClusterSourcesTests",
             dependencies: [

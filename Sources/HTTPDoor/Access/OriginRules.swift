@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+
+/// Which sites' pages may ask (`http.origins`), and what they are told of that (the Fetch standard's CORS protocol).
+struct OriginRules: Sendable {
+    /// Origins such as `https://maps.example`, or `*` for all.
+    var origins: [String] = []
+
+    /// How a request's origin stands to the rules.
+    enum Verdict: Equatable {
+        /// The request names no origin, or that of its own host.
+        case own
+        /// Another site that is allowed: the value of `Access-Control-Allow-Origin`.
+        case allowed(String)
+        case refused
+    }
+
+    func verdict(_ origin: String?, host: HostName?) -> Verdict {
+        guard let origin else { return .own }
+        if isOwn(origin, host) { return .own }
+        if origins.contains("*") { return .allowed("*") }
+        return origins.contains { $0.lowercased() == origin.lowercased() } ? .allowed(origin) : .refused
+    }
+
+    /// Whether answers differ by origin.
+    var areVaried: Bool { !origins.isEmpty && !origins.contains("*") }
+
+    private func isOwn(_ origin: String, _ host: HostName?) -> Bool {
+        guard let host, let colon = origin.range(ofFirst: "://") else { return false }
+        let scheme = origin[..<colon.lowerBound].lowercased()
+        guard let authority = HostName(String(origin[colon.upperBound...])) else { return false }
+        let usual: UInt16? = scheme == "http" ? 80 : scheme == "https" ? 443 : nil
+        guard let usual, authority.name == host.name else { return false }
+        // A proxy that ends TLS sends no port, nor does a browser for the usual one.
+        return (authority.port ?? usual) == (host.port ?? usual)
+    }
+}
+
+extension String {
+    fileprivate func range(ofFirst text: String) -> Range<String.Index>? {
+        var place = startIndex
+        while place < endIndex {
+            if self[place...].hasPrefix(text) { return place..<index(place, offsetBy: text.count) }
+            place = index(after: place)
+        }
+        return nil
+    }
+}

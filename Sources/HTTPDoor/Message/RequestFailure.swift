@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// Why a request is not answered as asked: a status, and the error that its body describes.
+struct RequestFailure: Error, Sendable, Equatable {
+    var status: HTTPStatus
+    var error: RPCError
+    /// Methods that the resource has, for `Allow`.
+    var allowed: [HTTPMethod] = []
+
+    /// A failure of HTTP's own, before any call.
+    init(_ status: HTTPStatus, _ message: String, allowed: [HTTPMethod] = []) {
+        self.status = status
+        error = RPCError(status.code, message)
+        self.allowed = allowed
+    }
+
+    /// A call's error.
+    init(_ error: RPCError) {
+        status = HTTPStatus(error.code)
+        self.error = error
+    }
+}
+
+extension RPCError {
+    /// Writes the error as the Connect protocol does: its code in words, and gRPC's status beside it.
+    func writeBody(into bytes: inout ByteWriter) {
+        bytes.append("{\"code\":\"")
+        bytes.append(raw: code.connectName)
+        bytes.append("\",\"status\":\"")
+        bytes.append(raw: code.name)
+        bytes.append("\",\"message\":")
+        bytes.append(json: message)
+        bytes.append(",\"details\":")
+        bytes.append(.object(details ?? JSONObject()))
+        bytes.append("}")
+    }
+}
+
+extension StatusCode {
+    /// The name in the Connect protocol, such as `not_found`.
+    var connectName: String { self == .cancelled ? "canceled" : name.lowercased() }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+/// A request's head. Values are slices of one copy of its bytes.
+struct RequestHead: Sendable {
+    let method: HTTPMethod
+    /// HTTP/1.0, whose connections close by default and that has no chunked bodies.
+    let isVersion10: Bool
+    /// Whether another request may follow on the connection.
+    let keepsAlive: Bool
+    /// The body's length; nil where it is chunked.
+    let contentLength: Int?
+    /// Whether it asks for another protocol (`Connection: upgrade`).
+    let wantsUpgrade: Bool
+    private let bytes: [UInt8]
+    private let targetRange: Range<Int>
+    private let pathRange: Range<Int>
+    private let queryRange: Range<Int>?
+    private let authority: Range<Int>?
+    private let fields: [(field: HeaderField, range: Range<Int>)]
+
+    init(
+        method: HTTPMethod, isVersion10: Bool, keepsAlive: Bool, contentLength: Int?, wantsUpgrade: Bool,
+        bytes: [UInt8], target: RequestTarget, fields: [(field: HeaderField, range: Range<Int>)]
+    ) {
+        self.method = method
+        self.isVersion10 = isVersion10
+        self.keepsAlive = keepsAlive
+        self.contentLength = contentLength
+        self.wantsUpgrade = wantsUpgrade
+        self.bytes = bytes
+        targetRange = target.whole
+        pathRange = target.path
+        queryRange = target.query
+        authority = target.authority
+        self.fields = fields
+    }
+
+    var hasBody: Bool { contentLength != 0 }
+
+    /// The request's target as it was sent.
+    var target: ArraySlice<UInt8> { bytes[targetRange] }
+    /// The target's path, percent-encoded; `*` for the server as a whole.
+    var path: ArraySlice<UInt8> { bytes[pathRange] }
+    /// What stands behind the target's question mark, percent-encoded.
+    var query: ArraySlice<UInt8>? { queryRange.map { bytes[$0] } }
+
+    /// The request line, such as `GET / HTTP/1.1`.
+    var line: String {
+        let end = bytes.firstIndex(of: UInt8(ascii: "\r")) ?? bytes.endIndex
+        return String(decoding: bytes[..<end], as: UTF8.self)
+    }
+
+    /// Where the request was sent to: the authority of its target, else `Host`.
+    var host: String? {
+        authority.map { String(decoding: bytes[$0], as: UTF8.self) } ?? self[.host]
+    }
+
+    /// A field's value; those of several lines are joined by commas.
+    subscript(field: HeaderField) -> String? {
+        var value: String?
+        for entry in fields where entry.field == field {
+            let text = String(decoding: bytes[entry.range], as: UTF8.self)
+            value = value.map { "\($0), \(text)" } ?? text
+        }
+        return value
+    }
+
+    /// The bytes of a field that stands once.
+    func bytes(of field: HeaderField) -> ArraySlice<UInt8>? {
+        for entry in fields where entry.field == field { return bytes[entry.range] }
+        return nil
+    }
+
+    func has(_ field: HeaderField) -> Bool { fields.contains { $0.field == field } }
+}

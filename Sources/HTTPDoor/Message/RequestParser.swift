@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+import CHTTP
+
+/// libhttp_parser on the bytes of one connection: it stops at the end of each head and of each body.
+///
+/// Invariant: `raw` is this object's own, initialised from `init` to `deinit`. Its data pointer leads to this object,
+/// unretained, and is used during `execute` only, which holds the object. Ranges that are recorded are offsets into
+/// the bytes that the caller says `execute` begins at, never pointers.
+final class RequestParser {
+    private let raw: UnsafeMutablePointer<http_parser>
+    /// Where the bytes of this `execute` begin, and their offset for the caller.
+    private var base: UnsafePointer<CChar>?
+    private var offset = 0
+    private var isInHead = true
+
+    private(set) var target: Range<Int>?
+    /// Names and values in pairs. A value may go on over several calls.
+    private(set) var names: [Range<Int>] = []
+    private(set) var values: [Range<Int>] = []
+    private var lastWasValue = true
+    private(set) var isHeadComplete = false
+    private(set) var isMessageComplete = false
+    /// The bytes of the body that `execute` found; to be taken.
+    private(set) var body: [UInt8] = []
+
+    /// The library's own limit on heads counts for the whole process, and is less than ours may be.
+    private static let liftedLimit: Void = http_parser_set_max_header_size(UInt32.max)
+
+    init() {
+        Self.liftedLimit
+        raw = .allocate(capacity: 1)
+        raw.initialize(to: CHTTP.http_parser())
+        http_parser_init(raw, HTTP_REQUEST)
+    }
+
+    deinit { raw.deallocate() }
+
+    /// Makes ready for the next request of the connection.
+    func reset() {
+        http_parser_init(raw, HTTP_REQUEST)
+        isInHead = true
+        target = nil
+        names.removeAll(keepingCapacity: true)
+        values.removeAll(keepingCapacity: true)
+        lastWasValue = true
+        isHeadComplete = false
+        isMessageComplete = false
+        body = []
+    }
+
+    /// Parses until the head or the message is complete, or there is nothing more.
+    ///
+    /// - Parameter offset: where `bytes` begin in what the ranges are of.
+    /// - Returns: how many bytes were taken.
+    func execute(_ bytes: UnsafeRawBufferPointer, offset: Int) -> Int {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return 0 }
+        if HTTP_PARSER_ERRNO(raw) == HPE_PAUSED { http_parser_pause(raw, 0) }
+        raw.pointee.data = Unmanaged.passUnretained(self).toOpaque()
+        base = start.assumingMemoryBound(to: CChar.self)
+        self.offset = offset
+        defer { base = nil }
+        return withExtendedLifetime(self) {
+            withUnsafePointer(to: Self.settings) { http_parser_execute(raw, $0, base, bytes.count) }
+        }
+    }
+
+    func takeBody() -> [UInt8] {
+        defer { body = [] }
+        return body
+    }
+
+    /// Why parsing has ended; nil while it goes on.
+    var failure: http_errno? {
+        let number = HTTP_PARSER_ERRNO(raw)
+        return number == HPE_OK || number == HPE_PAUSED ? nil : number
+    }
+
+    func message(of failure: http_errno) -> String { String(cString: http_errno_description(failure)) }
+
+    var version: (major: Int, minor: Int) { (Int(raw.pointee.http_major), Int(raw.pointee.http_minor)) }
+    var isChunked: Bool { raw.pointee.flags & UInt32(F_CHUNKED.rawValue) != 0 }
+    var keepsAlive: Bool { http_should_keep_alive(raw) != 0 }
+    /// The declared length, once the head is complete; nil where there is none.
+    var contentLength: UInt64? {
+        let hasLength = raw.pointee.flags & UInt32(F_CONTENTLENGTH.rawValue) != 0
+        return hasLength && raw.pointee.content_length != .max ? raw.pointee.content_length : nil
+    }
+    private(set) var wantsUpgrade = false
+
+    private static func parser(_ raw: UnsafeMutablePointer<http_parser>?) -> RequestParser? {
+        guard let data = raw?.pointee.data else { return nil }
+        return Unmanaged<RequestParser>.fromOpaque(data).takeUnretainedValue()
+    }
+
+    private func range(_ start: UnsafePointer<CChar>?, _ count: Int) -> Range<Int> {
+        guard let start, let base else { return 0..<0 }
+        let first = offset + (start - base)
+        return first..<first + count
+    }
+
+    private static let settings: http_parser_settings = {
+        var settings = http_parser_settings()
+        http_parser_settings_init(&settings)
+        settings.on_url = { raw, start, count in
+            guard let parser = RequestParser.parser(raw) else { return 1 }
+            let range = parser.range(start, count)
+            parser.target = (parser.target?.lowerBound ?? range.lowerBound)..<range.upperBound
+            return 0
+        }
+        settings.on_header_field = { raw, start, count in
+            RequestParser.parser(raw)?.didReadName(start, count)
+            return 0
+        }
+        settings.on_header_value = { raw, start, count in
+            RequestParser.parser(raw)?.didReadValue(start, count)
+            return 0
+        }
+        settings.on_headers_complete = { raw in
+            RequestParser.parser(raw)?.didCompleteHead()
+            return 0
+        }
+        settings.on_body = { raw, start, count in
+            guard let start else { return 0 }
+            let bytes = UnsafeRawBufferPointer(start: start, count: count)
+            RequestParser.parser(raw)?.body.append(contentsOf: bytes)
+            return 0
+        }
+        settings.on_message_complete = { raw in
+            RequestParser.parser(raw)?.isMessageComplete = true
+            http_parser_pause(raw, 1)
+            return 0
+        }
+        return settings
+    }()
+
+    private func didReadName(_ start: UnsafePointer<CChar>?, _ count: Int) {
+        guard isInHead else { return }
+        let range = range(start, count)
+        if lastWasValue {
+            names.append(range)
+        } else if let last = names.popLast() {
+            names.append(last.lowerBound..<range.upperBound)
+        }
+        lastWasValue = false
+    }
+
+    private func didReadValue(_ start: UnsafePointer<CChar>?, _ count: Int) {
+        guard isInHead else { return }
+        let range = range(start, count)
+        if lastWasValue, let last = values.popLast() {
+            values.append(last.lowerBound..<range.upperBound)
+        } else {
+            values.append(range)
+        }
+        lastWasValue = true
+    }
+
+    private func didCompleteHead() {
+        isInHead = false
+        isHeadComplete = true
+        wantsUpgrade = raw.pointee.upgrade != 0
+        // What follows is this request's body in any case; who upgrades is seen by the connection.
+        raw.pointee.upgrade = 0
+        http_parser_pause(raw, 1)
+    }
+}
+
+/// The header's macro of that name.
+private func HTTP_PARSER_ERRNO(_ raw: UnsafeMutablePointer<http_parser>) -> http_errno {
+    http_errno(rawValue: raw.pointee.http_errno)
+}

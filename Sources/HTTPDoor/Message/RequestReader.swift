@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+import CHTTP
+
+/// Reads the requests of a connection from its bytes: heads, then bodies piece by piece. No socket, no clock: bytes go
+/// in, events come out, the same events however the bytes are cut.
+///
+/// It refuses whatever two readers could understand differently: two lengths, a length beside chunks, folded lines,
+/// bare line feeds, spaces around field names (RFC 9112, sections 2.2, 5 and 6).
+struct RequestReader: ~Copyable {
+    enum Event {
+        /// More bytes are needed.
+        case wait
+        /// A head is complete; its body follows.
+        case head(RequestHead)
+        /// A piece of the body.
+        case body([UInt8])
+        /// The body is complete. `startNext` goes on with the next request.
+        case end
+        /// The bytes can be followed no longer.
+        case failure(RequestFailure)
+    }
+
+    private enum State {
+        case method
+        case head
+        case body
+        case complete
+        case failed
+    }
+
+    private let parser = RequestParser()
+    private var limits: RequestLimits
+    private var state = State.method
+    /// Bytes that came: those of the head under way, and those that were not looked at yet.
+    private var bytes: [UInt8] = []
+    /// Where the request under way begins, and how far it was parsed.
+    private var start = 0
+    private var parsed = 0
+    private var method = HTTPMethod.other
+    /// What the body may have yet.
+    private var bodyLeft = Int.max
+    /// Bytes of chunk lines and trailers since the last byte of content.
+    private var overhead = 0
+
+    init(limits: RequestLimits) { self.limits = limits }
+
+    mutating func take(_ limits: RequestLimits) { self.limits = limits }
+
+    /// Bytes that are held.
+    var heldBytes: Int { bytes.count - start }
+    /// Whether a request has begun whose head is not complete.
+    var isInHead: Bool { (state == .method || state == .head) && bytes.count > start }
+    var isInBody: Bool { state == .body }
+
+    mutating func append(_ more: UnsafeRawBufferPointer) {
+        if state == .failed { return }
+        if start > 0, start == bytes.count { compact() }
+        bytes.append(contentsOf: more)
+    }
+
+    /// Bounds the body of the request whose head was read; it is unbounded otherwise.
+    mutating func limitBody(to count: Int) { bodyLeft = count }
+
+    /// Goes on with the request behind the one that is complete.
+    mutating func startNext() {
+        guard state == .complete else { return }
+        parser.reset()
+        state = .method
+        start = parsed
+        if start == bytes.count || start > Self.mostSlack { compact() }
+        bodyLeft = .max
+        overhead = 0
+    }
+
+    /// Takes the bytes that came behind a complete request, which are another protocol's.
+    mutating func takeRest() -> [UInt8] {
+        defer {
+            bytes = []
+            (start, parsed) = (0, 0)
+        }
+        return Array(bytes[parsed...])
+    }
+
+    /// What the bytes mean; to be called until it says to wait.
+    mutating func next() -> Event {
+        switch state {
+        case .method: readMethod()
+        case .head: readHead()
+        case .body: readBody()
+        case .complete, .failed: .wait
+        }
+    }
+
+    private static let mostSlack = 32 << 10
+
+    private mutating func compact() {
+        bytes.removeFirst(start)
+        parsed -= start
+        start = 0
+        if bytes.isEmpty { bytes = [] }
+    }
+
+    private mutating func fail(_ status: HTTPStatus, _ message: String) -> Event {
+        state = .failed
+        bytes = []
+        (start, parsed) = (0, 0)
+        return .failure(RequestFailure(status, message))
+    }
+
+    // MARK: The method
+
+    /// The library knows methods by a fixed list and stops at any other. Those that no resource has are shown to it
+    /// as POST, which may have a body, so that they are answered in order.
+    private mutating func readMethod() -> Event {
+        // Empty lines before a request are skipped (RFC 9112, section 2.2).
+        while bytes.count - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
+        let tail = bytes[start...]
+        guard let first = tail.first else { return .wait }
+        if first == 0x0D, tail.count == 1 { return .wait }
+        guard let end = tail.firstIndex(where: { !Self.isTokenByte($0) }) else {
+            return tail.count <= Self.longestMethod
+                ? .wait : fail(.badRequest, "The request is malformed: it does not begin with a method.")
+        }
+        guard end > start, end - start <= Self.longestMethod, bytes[end] == 0x20 else {
+            return fail(.badRequest, "The request is malformed: it does not begin with a method and a space.")
+        }
+        method = HTTPMethod(bytes[start..<end])
+        parsed = end
+        state = .head
+        let shown = method == .other ? "POST" : method.name
+        _ = Array(shown.utf8).withUnsafeBytes { parser.execute($0, offset: 0) }
+        return readHead()
+    }
+
+    private static let longestMethod = 32
+
+    /// RFC 9110, section 5.6.2.
+    static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    // MARK: The head
+
+    private mutating func readHead() -> Event {
+        let from = parsed
+        parse()
+        // The library stops before the line feed that ends the head.
+        let isTooLarge = parsed - start + (parser.isHeadComplete ? 1 : 0) > limits.headBytes
+        if let target = parser.target, target.count > limits.targetBytes {
+            return fail(.uriTooLong, "The URL is longer than the limit of \(limits.targetBytes) bytes.")
+        }
+        if isTooLarge {
+            return fail(
+                .headTooLarge, "The request's head is larger than the limit of \(limits.headBytes) bytes.")
+        }
+        if let failure = parser.failure { return fail(failure) }
+        guard hasCleanLines(from: from) else {
+            return fail(
+                .badRequest,
+                "The request is malformed: lines must end with CR LF, and must not begin with a space.")
+        }
+        guard parser.isHeadComplete else { return .wait }
+        do throws(RequestFailure) {
+            let head = try makeHead()
+            state = .body
+            return .head(head)
+        } catch {
+            return fail(error.status, error.error.message)
+        }
+    }
+
+    private mutating func parse() {
+        guard parsed < bytes.count else { return }
+        let (from, parser) = (parsed, parser)
+        parsed += bytes.withUnsafeBytes {
+            parser.execute(UnsafeRawBufferPointer(rebasing: $0[from...]), offset: from)
+        }
+    }
+
+    private mutating func fail(_ failure: http_errno) -> Event {
+        let version = parser.version
+        if failure == HPE_INVALID_VERSION || version.major > 1 {
+            return fail(.versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
+        }
+        return fail(.badRequest, "The request is malformed: \(parser.message(of: failure)).")
+    }
+
+    /// Whether each line feed that was parsed stands behind a carriage return, and no line goes on the one before it.
+    private func hasCleanLines(from: Int) -> Bool {
+        var place = max(start, from - 1)
+        while let feed = bytes[place..<parsed].firstIndex(of: 0x0A) {
+            guard feed > start, bytes[feed - 1] == 0x0D else { return false }
+            if feed + 1 < parsed, bytes[feed + 1] == 0x20 || bytes[feed + 1] == 0x09 { return false }
+            place = feed + 1
+        }
+        return true
+    }
+
+    private func makeHead() throws(RequestFailure) -> RequestHead {
+        let version = parser.version
+        guard version.major == 1, version.minor <= 1 else {
+            throw RequestFailure(.versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
+        }
+        let bytes = Array(bytes[start..<parsed])
+        guard let range = parser.target,
+            let target = RequestTarget(bytes, range.lowerBound - start..<range.upperBound - start),
+            hasSingleSpaces(bytes, around: target.whole)
+        else { throw RequestFailure(.badRequest, "The request's target is malformed.") }
+        var fields: [(field: HeaderField, range: Range<Int>)] = []
+        fields.reserveCapacity(parser.names.count)
+        for (place, name) in parser.names.enumerated() {
+            let name = name.lowerBound - start..<name.upperBound - start
+            guard !name.isEmpty, bytes[name].allSatisfy(Self.isTokenByte) else {
+                throw RequestFailure(.badRequest, "A header field's name is malformed.")
+            }
+            let field = bytes.withUnsafeBytes {
+                HeaderField(name: UnsafeRawBufferPointer(rebasing: $0[name]))
+            }
+            guard let field, place < parser.values.count else { continue }
+            let value = parser.values[place]
+            fields.append((field, Self.trimmed(bytes, value.lowerBound - start, value.upperBound - start)))
+        }
+        func count(_ field: HeaderField) -> Int { fields.count { $0.field == field } }
+        guard count(.host) <= 1 else {
+            throw RequestFailure(.badRequest, "The request has more than one Host.")
+        }
+        if version.minor == 1, count(.host) == 0 {
+            throw RequestFailure(.badRequest, "An HTTP/1.1 request must have a Host.")
+        }
+        return RequestHead(
+            method: method, isVersion10: version.minor == 0, keepsAlive: parser.keepsAlive,
+            contentLength: try contentLength(version.minor, count(.transferEncoding), count(.contentLength)),
+            wantsUpgrade: parser.wantsUpgrade, bytes: bytes, target: target, fields: fields)
+    }
+
+    /// Whether the request line has one space before its target and one behind it; the library takes several.
+    private func hasSingleSpaces(_ bytes: [UInt8], around target: Range<Int>) -> Bool {
+        guard target.lowerBound >= 2, target.upperBound + 1 < bytes.count else { return false }
+        return bytes[target.lowerBound - 2] != 0x20 && bytes[target.upperBound + 1] == UInt8(ascii: "H")
+    }
+
+    /// The body's length; nil where it is chunked.
+    private func contentLength(
+        _ minor: Int, _ encodings: Int, _ lengths: Int
+    ) throws(RequestFailure) -> Int? {
+        guard encodings > 0 else {
+            guard lengths <= 1 else {
+                throw RequestFailure(.badRequest, "The request has more than one Content-Length.")
+            }
+            guard let length = parser.contentLength else { return 0 }
+            guard let count = Int(exactly: length) else {
+                throw RequestFailure(.badRequest, "The request's Content-Length is too large.")
+            }
+            return count
+        }
+        guard lengths == 0, encodings == 1, minor == 1 else {
+            throw RequestFailure(
+                .badRequest,
+                "The request has a Transfer-Encoding beside another, beside a Content-Length, or in HTTP/1.0."
+            )
+        }
+        let codings = transferCodings
+        guard parser.isChunked, codings.last == "chunked" else {
+            throw RequestFailure(.badRequest, "The last Transfer-Encoding of a request must be chunked.")
+        }
+        guard codings.count == 1 else {
+            throw RequestFailure(.notImplemented, "The only Transfer-Encoding that is understood is chunked.")
+        }
+        return nil
+    }
+
+    private var transferCodings: [String] {
+        for (name, value) in zip(parser.names, parser.values) {
+            let isEncoding = bytes[name].withUnsafeBytes { HeaderField(name: $0) == .transferEncoding }
+            guard isEncoding else { continue }
+            return String(decoding: bytes[value], as: UTF8.self).lowercased().split(separator: ",").map(
+                \.trimmingSpaces)
+        }
+        return []
+    }
+
+    private static func trimmed(_ bytes: [UInt8], _ from: Int, _ to: Int) -> Range<Int> {
+        var (from, to) = (from, to)
+        while from < to, bytes[from] == 0x20 || bytes[from] == 0x09 { from += 1 }
+        while from < to, bytes[to - 1] == 0x20 || bytes[to - 1] == 0x09 { to -= 1 }
+        return from..<to
+    }
+
+    // MARK: The body
+
+    private mutating func readBody() -> Event {
+        if parser.isMessageComplete { return complete() }
+        let from = parsed
+        parse()
+        let piece = parser.takeBody()
+        start = parsed
+        overhead = piece.isEmpty ? overhead + parsed - from : 0
+        if let failure = parser.failure { return fail(failure) }
+        if overhead > limits.headBytes {
+            return fail(
+                .badRequest, "The request's chunks have more than \(limits.headBytes) bytes around them.")
+        }
+        guard piece.count <= bodyLeft else {
+            return fail(.contentTooLarge, "The request's body is larger than the limit.")
+        }
+        if !piece.isEmpty {
+            bodyLeft -= piece.count
+            return .body(piece)
+        }
+        return parser.isMessageComplete ? complete() : .wait
+    }
+
+    private mutating func complete() -> Event {
+        state = .complete
+        start = parsed
+        return .end
+    }
+}

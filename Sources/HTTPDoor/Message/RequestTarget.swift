@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+/// A request's target in parts (RFC 9112, section 3.2): origin form, absolute form or `*`.
+struct RequestTarget: Sendable, Equatable {
+    let whole: Range<Int>
+    let path: Range<Int>
+    let query: Range<Int>?
+    /// The host of the absolute form.
+    let authority: Range<Int>?
+
+    /// - Parameters:
+    ///   - bytes: what `range` is a range of.
+    ///   - range: the target.
+    /// - Returns: nil if it is none of the forms, or has bytes that no URL has.
+    init?(_ bytes: [UInt8], _ range: Range<Int>) {
+        let target = bytes[range]
+        guard let first = target.first, target.allSatisfy(Self.isAllowed) else { return nil }
+        whole = range
+        if first == UInt8(ascii: "*") {
+            guard range.count == 1 else { return nil }
+            (path, query, authority) = (range, nil, nil)
+            return
+        }
+        var start = range.lowerBound
+        if first == UInt8(ascii: "/") {
+            authority = nil
+        } else {
+            guard let scheme = Self.scheme(of: target) else { return nil }
+            let rest = start + scheme
+            start =
+                bytes[rest..<range.upperBound].firstIndex {
+                    $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?")
+                }
+                ?? range.upperBound
+            guard start > rest, !bytes[rest..<start].contains(UInt8(ascii: "@")) else { return nil }
+            authority = rest..<start
+        }
+        let mark = bytes[start..<range.upperBound].firstIndex(of: UInt8(ascii: "?"))
+        path = start..<(mark ?? range.upperBound)
+        query = mark.map { $0 + 1..<range.upperBound }
+    }
+
+    private static func scheme(of target: ArraySlice<UInt8>) -> Int? {
+        for scheme in ["http://", "https://"] where target.count > scheme.utf8.count {
+            if zip(scheme.utf8, target).allSatisfy({ $0 == $1 || $0 == $1 | 0x20 }) {
+                return scheme.utf8.count
+            }
+        }
+        return nil
+    }
+
+    /// Printable ASCII but `#`, which only stands before fragments, which clients do not send. Bytes above ASCII
+    /// are let through, as browsers' users type them.
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        byte > 0x20 && byte != 0x7F && byte != UInt8(ascii: "#")
+    }
+}

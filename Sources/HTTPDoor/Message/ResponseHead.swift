@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// A response's head, as it is written.
+struct ResponseHead {
+    /// How long the body is.
+    enum Length: Equatable {
+        /// The status has none.
+        case none
+        case bytes(Int)
+        case chunked
+        /// It ends with the connection: for HTTP/1.0, which has no chunks.
+        case untilClose
+    }
+
+    var status: HTTPStatus
+    var length: Length
+    var mediaType: StaticString?
+    var etag: EntityTag?
+    var isGzipped = false
+    var cacheControl: String?
+    var vary: String?
+    /// Further fields.
+    var fields: [(name: StaticString, value: String)] = []
+    /// Whether the connection closes behind the response.
+    var closes = false
+    /// Whether the client is of HTTP/1.0 and expects to be told that the connection stays open.
+    var announcesKeepAlive = false
+
+    func write(into bytes: inout ByteWriter, date: [UInt8]) {
+        bytes.append("HTTP/1.1 ")
+        bytes.append(status.line)
+        bytes.append("\r\nDate: ")
+        bytes.append(contentsOf: date)
+        if let mediaType {
+            bytes.append("\r\nContent-Type: ")
+            bytes.append(mediaType)
+            bytes.append("\r\nX-Content-Type-Options: nosniff")
+        }
+        switch length {
+        case .none, .untilClose: break
+        case .bytes(let count):
+            bytes.append("\r\nContent-Length: ")
+            bytes.append(integer: count)
+        case .chunked: bytes.append("\r\nTransfer-Encoding: chunked")
+        }
+        if isGzipped { bytes.append("\r\nContent-Encoding: gzip") }
+        if let etag {
+            bytes.append("\r\nETag: ")
+            etag.write(isGzipped: isGzipped, into: &bytes)
+        }
+        if let cacheControl {
+            bytes.append("\r\nCache-Control: ")
+            bytes.append(raw: cacheControl)
+        }
+        if let vary {
+            bytes.append("\r\nVary: ")
+            bytes.append(raw: vary)
+        }
+        for (name, value) in fields {
+            bytes.append("\r\n")
+            bytes.append(name)
+            bytes.append(": ")
+            bytes.append(raw: value)
+        }
+        if closes {
+            bytes.append("\r\nConnection: close")
+        } else if announcesKeepAlive {
+            bytes.append("\r\nConnection: keep-alive")
+        }
+        bytes.append("\r\n\r\n")
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// What a path names.
+enum Resource: Sendable, Equatable {
+    case map
+    /// A file of the map page.
+    case asset(String)
+    case health
+    case metrics
+    /// A call that a query or a path carries.
+    case query(ResourceQuery, JSONObject)
+    case tileJSON(source: String)
+    case watch(source: String)
+    case features(source: String)
+    /// A call that a body carries: the method's full name.
+    case method(String)
+    /// `*`: the server as a whole.
+    case server
+
+    /// The methods that it has, `HEAD` and `OPTIONS` included.
+    var methods: [HTTPMethod] {
+        switch self {
+        case .map, .asset, .health, .metrics, .query, .tileJSON, .watch: [.get, .head, .options]
+        case .features: [.put, .options]
+        case .method: [.post, .options]
+        case .server: [.options]
+        }
+    }
+}
+
+/// A resource that a call without a body answers.
+struct ResourceQuery: Sendable, Equatable {
+    /// The call's method.
+    let method: String
+    let known: QueryParameters.Known
+    var mediaType: StaticString = "application/json"
+    /// Whether the answer depends only on a source's data and the request.
+    var dependsOnData = true
+    /// Whether the answer is the call's bytes without JSON around them.
+    var isRaw = false
+
+    static func == (a: ResourceQuery, b: ResourceQuery) -> Bool { a.method == b.method && a.isRaw == b.isRaw }
+}
+
+extension ResourceQuery {
+    private static let selection: QueryParameters.Known = [("filter", .json), ("revision", .number)]
+
+    private static let geoJSON: StaticString = "application/geo+json"
+
+    static let tile = ResourceQuery(
+        method: cluster("GetTile"), known: selection + [("include", .strings), ("properties", .strings)],
+        mediaType: "application/vnd.mapbox-vector-tile", isRaw: true)
+    static let tileOfJSON = ResourceQuery(
+        method: cluster("GetTile"), known: selection + [("include", .strings), ("properties", .strings)])
+    static let clusters = ResourceQuery(
+        method: cluster("GetClusters"), known: viewport, mediaType: geoJSON)
+    static let children = ResourceQuery(method: cluster("GetChildren"), known: selection, mediaType: geoJSON)
+    static let leaves = ResourceQuery(
+        method: cluster("GetLeaves"), known: selection + [("limit", .number), ("offset", .number)],
+        mediaType: geoJSON)
+    static let expansionZoom = ResourceQuery(method: cluster("GetClusterExpansionZoom"), known: selection)
+    static let hull = ResourceQuery(method: cluster("GetConvexHull"), known: selection, mediaType: geoJSON)
+    static let feature = ResourceQuery(
+        method: cluster("LocateFeature"), known: selection + [("zoom", .number)])
+    static let source = ResourceQuery(method: ofSource("GetSource"), known: [], dependsOnData: false)
+    static let sources = ResourceQuery(method: ofSource("ListSources"), known: [], dependsOnData: false)
+
+    /// The query parameters of a viewport.
+    static let viewport: QueryParameters.Known =
+        selection + [
+            ("bbox", .numbers), ("include", .strings), ("limit", .number), ("precision", .number),
+            ("properties", .strings), ("zoom", .number),
+        ]
+
+    static let watchParameters: QueryParameters.Known =
+        viewport + [("maxRateHz", .number), ("transitions", .boolean)]
+    static let importParameters: QueryParameters.Known = [
+        ("mode", .string), ("onInvalid", .string), ("longitude", .string), ("latitude", .string),
+        ("id", .string),
+        ("text", .strings),
+    ]
+    static let tileJSONParameters: QueryParameters.Known = [("filter", .json)]
+
+    static func cluster(_ name: String) -> String { "clusterd.v1.ClusterService/\(name)" }
+    static func ofSource(_ name: String) -> String { "clusterd.v1.SourceService/\(name)" }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+
+/// Why a WebSocket is closed (RFC 6455, section 7.4, and codes of this interface's own from 4000 on).
+struct WebSocketCode: Sendable, Equatable {
+    let number: UInt16
+
+    static let normal = WebSocketCode(number: 1000)
+    static let goingAway = WebSocketCode(number: 1001)
+    static let unsupportedData = WebSocketCode(number: 1003)
+    static let policyViolation = WebSocketCode(number: 1008)
+
+    init(number: UInt16) { self.number = number }
+
+    /// How a watch that failed so is closed.
+    init(_ error: RPCError) {
+        switch error.code {
+        case .invalidArgument: number = 1008
+        case .unavailable: number = 1001
+        case .resourceExhausted: number = 1013
+        default: number = 4000 + UInt16(error.code.rawValue)
+        }
+    }
+}

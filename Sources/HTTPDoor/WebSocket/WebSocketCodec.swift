@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+import CHTTP
+import JSON
+
+/// The server's end of a WebSocket over libwslay. Bytes go in, messages come out; no socket, no clock. The library
+/// answers pings and closes, checks masks, UTF-8, fragments and sizes, and ends the reading at the first fault.
+///
+/// Invariant: `context` is this object's own from `init` to `deinit`. The library's callbacks come during `receive`,
+/// `close`, `ping` only, which hold the object; `input` is valid during `receive` only.
+final class WebSocketCodec {
+    enum Event: Equatable {
+        /// A text message.
+        case text([UInt8])
+        /// A message of bytes, which no resource takes.
+        case binary
+        case pong
+        /// The client closes; the answer is in `output` already.
+        case closed(code: UInt16)
+    }
+
+    private var context: wslay_event_context_ptr?
+    private var input = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var events: [Event] = []
+    /// Control frames that are to be written: pongs, pings and the close.
+    private(set) var output: [UInt8] = []
+    /// Whether nothing more is to be read: the close was sent or the client broke the protocol.
+    private(set) var isClosing = false
+
+    /// - Parameter maximumMessage: bytes of a message, over all its fragments.
+    init?(maximumMessage: Int) {
+        var callbacks = wslay_event_callbacks()
+        callbacks.recv_callback = { context, buffer, count, _, user in
+            guard let codec = WebSocketCodec.codec(user), let buffer else { return -1 }
+            let taken = codec.take(buffer, count)
+            if taken == 0 { wslay_event_set_error(context, Int32(WSLAY_ERR_WOULDBLOCK.rawValue)) }
+            return taken == 0 ? -1 : taken
+        }
+        callbacks.send_callback = { _, bytes, count, _, user in
+            guard let codec = WebSocketCodec.codec(user), let bytes else { return -1 }
+            codec.output.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+            return count
+        }
+        callbacks.on_msg_recv_callback = { _, message, user in
+            guard let codec = WebSocketCodec.codec(user), let message else { return }
+            codec.didReceive(message.pointee)
+        }
+        let user = Unmanaged.passUnretained(self).toOpaque()
+        guard wslay_event_context_server_init(&context, &callbacks, user) == 0 else { return nil }
+        wslay_event_config_set_max_recv_msg_length(context, UInt64(maximumMessage))
+    }
+
+    deinit { wslay_event_context_free(context) }
+
+    private static func codec(_ user: UnsafeMutableRawPointer?) -> WebSocketCodec? {
+        user.map { Unmanaged<WebSocketCodec>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Takes bytes of the client's in.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> [Event] {
+        guard !isClosing else { return [] }
+        input = bytes
+        defer {
+            input = UnsafeRawBufferPointer(start: nil, count: 0)
+            events = []
+        }
+        withExtendedLifetime(self) {
+            let hasFailed = wslay_event_recv(context) != 0
+            flush()
+            if hasFailed { nameFault() }
+        }
+        return events
+    }
+
+    /// The bytes are no frame. The library then closes without a code.
+    private func nameFault() {
+        isClosing = true
+        guard output.suffix(2).elementsEqual([0x88, 0]) else { return }
+        output[output.count - 1] = 2
+        output += [UInt8(Self.protocolError >> 8), UInt8(Self.protocolError & 0xFF)]
+    }
+
+    private static let protocolError: UInt16 = 1002
+
+    /// Closes from this side.
+    ///
+    /// - Parameter reason: cut to the 123 bytes that a close frame has room for.
+    func close(_ code: WebSocketCode, _ reason: String) {
+        guard !isClosing else { return }
+        isClosing = true
+        var text: [UInt8] = []
+        for character in reason {
+            guard text.count + character.utf8.count <= 123 else { break }
+            text += character.utf8
+        }
+        wslay_event_queue_close(context, code.number, text, text.count)
+        flush()
+    }
+
+    func ping() {
+        guard !isClosing else { return }
+        var message = wslay_event_msg(opcode: UInt8(WSLAY_PING.rawValue), msg: nil, msg_length: 0)
+        wslay_event_queue_msg(context, &message)
+        flush()
+    }
+
+    func takeOutput() -> [UInt8] {
+        defer { output = [] }
+        return output
+    }
+
+    /// Writes the head of a text message of so many bytes (RFC 6455, section 5.2); the message follows. Control frames
+    /// never come between, since `output` is written before or after.
+    static func writeTextHead(_ count: Int, into bytes: inout ByteWriter) {
+        bytes.append(0x81 as UInt8)
+        switch count {
+        case ..<126: bytes.append(UInt8(truncatingIfNeeded: count))
+        case ..<(1 << 16):
+            bytes.append(126 as UInt8)
+            withUnsafeBytes(of: UInt16(truncatingIfNeeded: count).bigEndian) { bytes.append(contentsOf: $0) }
+        default:
+            bytes.append(127 as UInt8)
+            withUnsafeBytes(of: UInt64(count).bigEndian) { bytes.append(contentsOf: $0) }
+        }
+    }
+
+    private func take(_ buffer: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
+        let count = min(count, input.count)
+        guard count > 0, let start = input.baseAddress else { return 0 }
+        UnsafeMutableRawPointer(buffer).copyMemory(from: start, byteCount: count)
+        input = UnsafeRawBufferPointer(rebasing: input[count...])
+        return count
+    }
+
+    private func didReceive(_ message: wslay_event_on_msg_recv_arg) {
+        switch UInt32(message.opcode) {
+        case WSLAY_TEXT_FRAME.rawValue:
+            events.append(.text(Array(UnsafeBufferPointer(start: message.msg, count: message.msg_length))))
+        case WSLAY_BINARY_FRAME.rawValue: events.append(.binary)
+        case WSLAY_PONG.rawValue: events.append(.pong)
+        case WSLAY_CONNECTION_CLOSE.rawValue: events.append(.closed(code: message.status_code))
+        default: break
+        }
+    }
+
+    private func flush() {
+        if wslay_event_want_write(context) != 0 { _ = wslay_event_send(context) }
+        if wslay_event_get_close_sent(context) != 0 || wslay_event_want_read(context) == 0 {
+            isClosing = true
+        }
+    }
+}

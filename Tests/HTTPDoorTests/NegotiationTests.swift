@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import Testing
+
+@testable import HTTPDoor
+
+@Suite struct NegotiationTests {
+    @Test(arguments: [
+        ("gzip", true), ("deflate, GZIP;q=0.5", true), ("gzip;q=0", false), ("*", true), ("*;q=0", false),
+        ("identity", false), ("gzip;q=0, *", false), ("", false), ("br", false),
+    ])
+    func gzipIsUsedWhereItIsAccepted(_ field: String, _ isAccepted: Bool) {
+        #expect(Negotiation.acceptsGzip(field) == isAccepted)
+        #expect(!Negotiation.acceptsGzip(nil))
+    }
+
+    @Test func mediaTypesAreComparedWithoutParameters() {
+        #expect(Negotiation.mediaType("Application/JSON; charset=utf-8") == "application/json")
+        #expect(Negotiation.names("text/event-stream", in: "text/html, text/event-stream;q=0.9"))
+        #expect(!Negotiation.names("text/event-stream", in: "*/*"))
+    }
+
+    private let tag = EntityTag(process: 0xAB, revision: 16, request: 0)
+
+    @Test func tagsAreWrittenInQuotes() {
+        var bytes = ByteWriter()
+        tag.write(isGzipped: false, into: &bytes)
+        tag.write(isGzipped: true, into: &bytes)
+        #expect(bytes.string == "\"ab-10-0\"\"ab-10-0-gzip\"")
+    }
+
+    @Test(arguments: [
+        ("\"ab-10-0\"", true), ("\"ab-10-0-gzip\"", true), ("W/\"ab-10-0\"", true),
+        ("\"x\", \"ab-10-0\"", true), ("*", true),
+        ("ab-10-0", false), ("\"ab-10-01\"", false), ("\"ab-11-0\"", false), ("", false), ("\"", false),
+        ("W/", false),
+    ])
+    func tagsAreMatchedWeakly(_ field: String, _ isMatched: Bool) {
+        #expect(tag.isMatched(by: Array(field.utf8)[...]) == isMatched)
+    }
+
+    @Test func datesAreThoseOfTheStandard() {
+        #expect(
+            String(decoding: HTTPDate.text(784_111_777), as: UTF8.self) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(
+            String(decoding: HTTPDate.logText(784_111_777), as: UTF8.self) == "06/Nov/1994:08:49:37 +0000")
+    }
+
+    @Test func headsAreWrittenWithWhatTheyHave() {
+        var head = ResponseHead(status: .ok, length: .bytes(3), mediaType: "application/json", etag: tag)
+        head.closes = true
+        var bytes = ByteWriter()
+        head.write(into: &bytes, date: Array("D".utf8))
+        #expect(
+            bytes.string
+                == "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 3\r\nETag: \"ab-10-0\"\r\nConnection: close\r\n\r\n"
+        )
+    }
+}
