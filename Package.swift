@@ -27,6 +27,11 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CCairo", pkgConfig: "cairo",
+            providers: [.apt(["libcairo2-dev", "libpango1.0-dev"])]),
+        // Land and borders, embedded into clusterctl.
+        .target(name: "CWorldOutline"),
         .target(
             name: "CSimdjson", cxxSettings: optimizedCxx,
             linkerSettings: [.linkedLibrary("simdjson")]),
@@ -70,7 +75,8 @@ let package = Package(
             name: "clusterd",
             dependencies: ["Daemon", "CommandLineOptions"]),
         .target(
-            name: "Rendering", dependencies: ["ClusterClient", "ClusterProtocol", "Compression", "JSON"]),
+            name: "Rendering",
+            dependencies: ["ClusterClient", "ClusterProtocol", "JSON", "CCairo", "CWorldOutline"]),
         .target(name: "Bench", dependencies: ["ClusterClient", "EventLoop", "JSON"]),
         .executableTarget(
             name: "clusterctl",

@@ -47,7 +47,8 @@ struct LiveMapTests {
         let delete: JSONValue = ["delete", "s"]
         let steps: JSONValue = [
             ["0 clusters, 2 points", .string(String(repeating: "-", count: 16)), .null],
-            ["1 clusters, 0 points", "", update], ["1 clusters, 1 points", "", delete],
+            ["1 cluster, 0 points", "?", .null], ["show this help", "", update],
+            ["1 cluster, 1 point ", "", delete],
             ["there is no source", "q", .null],
         ]
         let program = DaemonProcess.products.appendingPathComponent("clusterctl").path

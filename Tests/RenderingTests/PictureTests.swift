@@ -1,134 +1,123 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
-import Compression
 import JSON
 import Testing
 
 @testable import Rendering
 
-@Suite struct PictureTests {
-    @Test(arguments: [
-        BoundingBox(west: -10, south: 35, east: 30, north: 60),
-        BoundingBox(west: 170, south: -50, east: -160, north: -10),
-        BoundingBox(west: -180, south: -75, east: 180, north: 82),
-    ])
-    func aFrameShowsTheWholeBox(box: BoundingBox) {
-        let frame = PictureFrame(showing: box, width: 800, height: 600)
-        let middle = box.west < box.east ? (box.west + box.east) / 2 : -175
-        for latitude in [box.south, box.north] {
-            let pixel = frame.pixel(longitude: middle, latitude: latitude)
-            #expect(abs(pixel.x - 400) < 1e-6)
-            #expect(pixel.y >= -1e-6 && pixel.y <= 600 + 1e-6)
-        }
-        let width = (box.east - box.west + (box.west > box.east ? 360 : 0)) / 360 * frame.worldSide
-        #expect(width <= 800 + 1e-6)
+@Suite("Pictures of maps")
+struct PictureTests {
+    private func feature(_ longitude: Double, _ latitude: Double, count: Int = 1, hull: String? = nil) throws
+        -> Feature
+    {
+        let label = count < 1000 ? "\(count)" : "\"\(count / 1000)k\""
+        let cluster =
+            #""cluster":true,"cluster_id":5,"point_count":\#(count),"point_count_abbreviated":\#(label)"#
+        let members = [count > 1 ? cluster : nil, hull.map { "\"hull\":\($0)" }].compactMap { $0 }
+        let text = """
+            {"type":"Feature","id":5,"geometry":{"type":"Point","coordinates":[\(longitude),\(latitude)]},\
+            "properties":{\(members.joined(separator: ","))}}
+            """
+        return try #require(Feature(JSONReader.parse(text)))
     }
 
-    @Test func aFramesBoxCrossesTheAntimeridian() {
-        let box = BoundingBox(west: 170, south: -50, east: -160, north: -10)
-        let seen = PictureFrame(showing: box, width: 300, height: 900).box
-        #expect(abs(seen.west - 170) < 1e-9)
-        #expect(abs(seen.east + 160) < 1e-9)
+    private static let europe = BoundingBox(west: -12, south: 35, east: 32, north: 60)
+
+    private func picture(width: Int = 800, height: Int = 600, isPlain: Bool = false) -> MapPicture {
+        var picture = MapPicture(showing: Self.europe, width: width, height: height, isPlain: isPlain)
+        picture.title = "Cities & <towns>"
+        return picture
     }
 
-    @Test func aPlaceIsAFrame() {
-        let frame = PictureFrame(
-            showing: BoundingBox(west: 5, south: 50, east: 5, north: 50), width: 64, height: 64)
-        #expect(frame.worldSide.isFinite)
-        #expect(abs(frame.pixel(longitude: 5, latitude: 50).x - 32) < 1e-6)
+    @Test("each format begins as its files do", arguments: PictureFormat.allCases)
+    func formats(format: PictureFormat) throws {
+        let bytes = try picture().draw([feature(10, 50), feature(20, 45, count: 120)], as: format)
+        let start =
+            switch format {
+            case .png: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] as [UInt8]
+            case .svg: Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg ".utf8)
+            case .pdf: Array("%PDF-1.".utf8)
+            }
+        #expect(bytes.starts(with: start))
+        if format == .pdf { #expect(String(decoding: bytes, as: UTF8.self).contains("%%EOF")) }
     }
 
-    @Test func aLineAcrossTheAntimeridianStaysWhole() {
-        let frame = PictureFrame(
-            showing: BoundingBox(west: 170, south: -10, east: -170, north: 10), width: 200, height: 200)
-        let pixels = frame.pixels([(179, 0), (-179, 0)])
-        #expect(abs(pixels[1].x - pixels[0].x - frame.worldSide / 180) < 1e-6)
-    }
-
-    @Test func aCircleIsFullInsideAndSoftAtItsEdge() {
-        var canvas = RasterCanvas(width: 40, height: 40)
-        canvas.circle(PixelPoint(x: 20, y: 20), radius: 10.25, colour: Colour(0), opacity: 1)
-        func red(_ x: Int, _ y: Int) -> UInt8 { canvas.pixels[(y * 40 + x) * 3] }
-        #expect(red(20, 20) == 0)
-        #expect(red(5, 5) == MarkerStyle.paper.red)
-        #expect(red(30, 20) > 0 && red(30, 20) < MarkerStyle.paper.red)
-    }
-
-    @Test func shapesOutsideThePictureAreLeftOut() {
-        var canvas = RasterCanvas(width: 16, height: 16)
-        let empty = canvas.pixels
-        canvas.circle(PixelPoint(x: -1e300, y: 5), radius: 3, colour: Colour(0), opacity: 1)
-        canvas.circle(PixelPoint(x: 5, y: .nan), radius: 3, colour: Colour(0), opacity: 1)
-        canvas.label("12", at: PixelPoint(x: 500, y: 500), height: 10, colour: Colour(0))
-        canvas.polygon([], colour: Colour(0), opacity: 1)
-        #expect(canvas.pixels == empty)
-    }
-
-    @Test func aPolygonIsFilledByItsInsideOnly() {
-        var canvas = RasterCanvas(width: 30, height: 30)
-        let corners = [(5.0, 5.0), (25, 5), (25, 25), (15, 10), (5, 25)].map { PixelPoint(x: $0.0, y: $0.1) }
-        canvas.polygon(corners, colour: Colour(0), opacity: 1)
-        #expect(canvas.pixels[(7 * 30 + 15) * 3] == 0)
-        #expect(canvas.pixels[(20 * 30 + 15) * 3] == MarkerStyle.paper.red)
-    }
-
-    @Test func aPNGHoldsThePixels() throws {
-        let pixels = (0..<(7 * 5 * 3)).map { UInt8(truncatingIfNeeded: $0 * 37) }
-        let file = try PNG.encode(pixels, width: 7, height: 5)
-        #expect(Array(file.prefix(8)) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
-        var rest = file.dropFirst(8)
-        var types: [String] = []
-        var image: [UInt8] = []
-        while !rest.isEmpty {
-            func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
-            let length = number(rest.prefix(4))
-            let checked = Array(rest.dropFirst(4).prefix(4 + length))
-            #expect(
-                number(rest.dropFirst(8 + length).prefix(4))
-                    == Int(checked.withUnsafeBytes { Zlib.crc32($0) }))
-            types.append(String(decoding: checked.prefix(4), as: UTF8.self))
-            if types.last == "IDAT" { image += checked.dropFirst(4) }
-            rest = rest.dropFirst(12 + length)
-        }
-        #expect(types == ["IHDR", "IDAT", "IEND"])
-        let rows = try Zlib.inflate(image, format: .zlib, limit: 1000)
-        var previous = [UInt8](repeating: 0, count: 21)
-        var read: [UInt8] = []
-        for start in stride(from: 0, to: rows.count, by: 22) {
-            let row = rows[(start + 1)..<(start + 22)]
-            previous = zip(row, previous).map { rows[start] == 2 ? $0 &+ $1 : $0 }
-            read += previous
-        }
-        #expect(read == pixels)
-    }
-
-    @Test(arguments: Array("0123456789.kM"))
-    func everyCharacterOfACountHasAGlyphWithinItsLine(character: Character) {
-        let strokes = StrokeFont.strokes(String(character), at: PixelPoint(x: 50, y: 50), height: 12)
-        #expect(!strokes.isEmpty)
-        for point in strokes.flatMap({ $0 }) {
-            #expect(point.y > 43 && point.y < 57)
-            #expect(point.x > 40 && point.x < 60)
-        }
-    }
-
-    @Test func anSVGIsMadeOfTheSameShapes() {
-        var canvas = SVGCanvas(width: 100, height: 50)
-        canvas.circle(PixelPoint(x: 1.234, y: 2), radius: 3, colour: Colour(0x51BBD6), opacity: 0.5)
-        canvas.label("<&>", at: PixelPoint(x: 5, y: 5), height: 7.2, colour: Colour(0))
-        let text = String(decoding: canvas.finish(), as: UTF8.self)
-        #expect(text.contains("<circle cx=\"1.23\" cy=\"2\" r=\"3\" fill=\"#51bbd6\" fill-opacity=\"0.5\"/>"))
-        #expect(text.contains(">&lt;&amp;&gt;</text>"))
-        #expect(!text.contains("<defs>"))
+    @Test("an SVG is well-formed XML of the picture's size")
+    func svg() throws {
+        let bytes = try picture(width: 640, height: 480).draw([feature(10, 50, count: 1500)], as: .svg)
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("width=\"640px\" height=\"480px\""))
         #expect(text.hasSuffix("</svg>\n"))
     }
 
-    @Test func heatGrowsWithDensity() {
+    @Test("circles have the colour of their count, land is land and sea is sea")
+    func colours() throws {
+        let picture = picture()
+        let image = try PNGPixels(
+            picture.draw(
+                [feature(-5, 58, count: 20), feature(5, 48, count: 200), feature(20, 55, count: 2000)],
+                as: .png))
+        func colour(_ longitude: Double, _ latitude: Double, dx: Double = 0, dy: Double = 0) -> Colour {
+            let pixel = picture.frame.pixel(longitude: longitude, latitude: latitude)
+            let map = picture.layout.map
+            return image[Int(map.left + pixel.x + dx), Int(map.top + pixel.y + dy)]
+        }
+        func isNear(_ colour: Colour, _ other: Colour) -> Bool {
+            zip([colour.red, colour.green, colour.blue], [other.red, other.green, other.blue]).allSatisfy {
+                abs(Int($0) - Int($1)) < 24
+            }
+        }
+        // Beside the count, which is in the middle.
+        #expect(isNear(colour(-5, 58, dy: 10), MarkerStyle.colour(count: 20)))
+        #expect(isNear(colour(5, 48, dy: 14), MarkerStyle.colour(count: 200)))
+        #expect(isNear(colour(20, 55, dy: 16), MarkerStyle.colour(count: 2000)))
+        #expect(isNear(colour(-3, 41), MarkerStyle.land))
+        #expect(isNear(colour(-10.5, 47), MarkerStyle.sea))
+    }
+
+    @Test("the heat map is drawn above the circles")
+    func heat() throws {
+        var picture = picture(isPlain: true)
+        let features = try [feature(10, 50, count: 500)]
+        let middle = picture.frame.pixel(longitude: 10, latitude: 50)
+        let cold = try PNGPixels(picture.draw(features, as: .png))[Int(middle.x), Int(middle.y) + 15]
+        picture.showsHeat = true
+        let hot = try PNGPixels(picture.draw(features, as: .png))[Int(middle.x), Int(middle.y) + 15]
+        #expect(hot != cold)
+        #expect(hot.red > hot.blue, "dense heat is red: \(hot)")
+    }
+
+    @Test("what is far outside, and too small a picture, are no reason to fail")
+    func extremes() throws {
+        let odd = try [feature(180, 90, count: 5), feature(-180, -90), feature(1e9, 50, count: 3)]
+        for (width, height) in [(16, 16), (360, 300), (8192, 16)] {
+            let bytes = try picture(width: width, height: height).draw(odd, as: .png)
+            let image = try PNGPixels(bytes)
+            #expect(image.width == width && image.height == height)
+        }
+    }
+
+    @Test("hulls are drawn, also those that are lines or broken")
+    func hulls() throws {
+        var picture = picture(isPlain: true)
+        picture.showsHulls = true
+        let ring = #"{"type":"Polygon","coordinates":[[[0,45],[10,45],[10,50],[0,45]]]}"#
+        let line = #"{"type":"LineString","coordinates":[[0,45],[10,50]]}"#
+        let shown = try picture.draw([feature(8, 46.5, count: 2, hull: ring)], as: .png)
+        let none = try picture.draw([feature(8, 46.5, count: 2)], as: .png)
+        #expect(shown != none)
+        for hull in [line, #"{"type":"Polygon"}"#, #"{"type":"Polygon","coordinates":[[["x"]]]}"#] {
+            #expect(try !picture.draw([feature(8, 46.5, count: 2, hull: hull)], as: .png).isEmpty)
+        }
+    }
+
+    @Test("heat grows with density")
+    func ramp() {
         #expect(HeatRamp.colour(0).opacity == 0)
         #expect(HeatRamp.colour(0).colour == MarkerStyle.heat.first)
         #expect(HeatRamp.colour(1).colour == MarkerStyle.heat.last)
         #expect(HeatRamp.colour(7).colour == MarkerStyle.heat.last)
-        #expect(HeatRamp.fall(0) == 1)
-        #expect(HeatRamp.fall(1) == 0)
+        #expect(HeatRamp.falloff(0) == 1)
+        #expect(HeatRamp.falloff(1) == 0)
     }
 }

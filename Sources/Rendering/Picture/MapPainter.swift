@@ -1,143 +1,90 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
-import Glibc
-import JSON
 
-/// Draws what a source shows as a picture: paper and grid, heat, hulls, points, clusters, counts.
-public struct MapPainter {
-    public let frame: PictureFrame
-    let features: [Feature]
-    var showsHulls = false
-    var showsHeat = false
+/// Draws a map, from the bottom up: sea, land and borders, graticule, hulls, points and circles, heat, counts; then
+/// what is beside it.
+struct MapPainter {
+    private let picture: MapPicture
+    private let frame: PictureFrame
+    private let points: [MapFeature]
+    /// From the largest to the smallest, so that no large one hides a small one.
+    private let clusters: [MapFeature]
+    private let discs: [Disc]
 
-    public init(frame: PictureFrame, features: [Feature], showsHulls: Bool, showsHeat: Bool) {
-        self.frame = frame
-        self.features = features
-        self.showsHulls = showsHulls
-        self.showsHeat = showsHeat
+    init(picture: MapPicture, features: [Feature]) {
+        self.picture = picture
+        frame = picture.frame
+        let shown = features.map { MapFeature($0, picture.frame) }
+        points = shown.filter { $0.label == nil }
+        clusters = shown.filter { $0.label != nil }.sorted { $0.count > $1.count }
+        discs = clusters.map { Disc(centre: $0.position, radius: MarkerStyle.radius(count: $0.count)) }
     }
 
-    public func svg() -> [UInt8] {
-        var canvas = SVGCanvas(width: frame.width, height: frame.height)
-        paint(on: &canvas)
-        return canvas.finish()
-    }
-
-    public func png() throws -> [UInt8] {
-        var canvas = RasterCanvas(width: frame.width, height: frame.height)
-        paint(on: &canvas)
-        return try canvas.finish()
-    }
-
-    func paint(on canvas: inout some Canvas) {
-        paintGrid(on: &canvas)
-        if showsHeat { canvas.heat(heatSpots) }
-        if showsHulls { paintHulls(on: &canvas) }
-        for feature in features where feature.cluster == nil {
-            let centre = frame.pixel(longitude: feature.longitude, latitude: feature.latitude)
-            let radius = MarkerStyle.pointRadius
-            canvas.circle(centre, radius: radius + 1, colour: MarkerStyle.white, opacity: 1)
-            canvas.circle(centre, radius: radius, colour: MarkerStyle.point, opacity: 1)
-        }
-        // The small ones last, so that no large one hides them.
-        let clusters = features.compactMap { feature in feature.cluster.map { (feature, $0) } }
-        for (feature, cluster) in clusters.sorted(by: { $0.1.pointCount > $1.1.pointCount }) {
-            paint(cluster, of: feature, on: &canvas)
+    func paint(on canvas: PictureCanvas) {
+        let (layout, graticule) = (picture.layout, Graticule(frame))
+        canvas.fill(
+            PixelBox(left: 0, top: 0, width: Double(layout.width), height: Double(layout.height)),
+            colour: MarkerStyle.paper)
+        canvas.inside(layout.map) { paintMap(graticule, on: canvas) }
+        if layout.isFramed {
+            MapFrame(picture: picture, features: points + clusters).paint(graticule, on: canvas)
         }
     }
 
-    private func paint(_ cluster: Feature.Cluster, of feature: Feature, on canvas: inout some Canvas) {
-        let centre = frame.pixel(longitude: feature.longitude, latitude: feature.latitude)
-        let radius = MarkerStyle.radius(count: cluster.pointCount)
-        let colour = MarkerStyle.colour(count: cluster.pointCount)
-        canvas.circle(centre, radius: radius + 3, colour: colour, opacity: 0.35)
-        canvas.circle(centre, radius: radius, colour: colour, opacity: showsHeat ? 0.75 : 0.95)
-        let text = cluster.abbreviatedCount
-        // As high as the circle has room for in its breadth.
-        let height = min(11, 1.9 * radius / (Double(max(text.count, 2)) * 0.75))
-        canvas.label(text, at: centre, height: height, colour: MarkerStyle.ink)
-    }
-
-    // MARK: The grid
-
-    /// Meridians and parallels at steps that leave some ninety pixels between them.
-    private func paintGrid(on canvas: inout some Canvas) {
-        let steps = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30]
-        let step = steps.first { $0 / 360 * frame.worldSide >= 90 } ?? 30
-        let (width, height) = (Double(frame.width), Double(frame.height))
-        let half = min(width / frame.worldSide / 2, 0.5)
-        let first = Int((Mercator.longitude(frame.centreX - half) / step).rounded(.up))
-        let last = Int((Mercator.longitude(frame.centreX + half) / step).rounded(.down))
-        let top = max(frame.pixel(x: 0, y: 0).y, 0)
-        let bottom = min(frame.pixel(x: 0, y: 1).y, height)
-        for number in first...max(first, last) {
-            let x = frame.pixel(x: Mercator.x(Double(number) * step), y: 0).x
-            line(PixelPoint(x: x, y: top), PixelPoint(x: x, y: bottom), on: &canvas)
+    private func paintMap(_ graticule: Graticule, on canvas: PictureCanvas) {
+        canvas.fill(frame.worldArea, colour: MarkerStyle.sea)
+        WorldPainter(frame: frame).paint(graticule, on: canvas)
+        if picture.showsHulls { paintHulls(on: canvas) }
+        for point in points { Self.drawPoint(point.position, on: canvas) }
+        for (cluster, disc) in zip(clusters, discs) {
+            Self.drawCircle(disc, count: cluster.count, on: canvas)
         }
-        let left = max(frame.pixel(x: frame.centreX - half, y: 0).x, 0)
-        let right = min(frame.pixel(x: frame.centreX + half, y: 0).x, width)
-        let limit = Int(85 / step)
-        let south = max(Int((frame.box.south / step).rounded(.up)), -limit)
-        let north = min(Int((frame.box.north / step).rounded(.down)), limit)
-        for number in south...max(south, north) {
-            let y = frame.pixel(x: 0, y: Mercator.y(Double(number) * step)).y
-            line(PixelPoint(x: left, y: y), PixelPoint(x: right, y: y), on: &canvas)
-        }
+        if picture.showsHeat { canvas.heat(heatSpots, in: frame.area) }
+        paintCounts(on: canvas)
     }
 
-    private func line(_ from: PixelPoint, _ to: PixelPoint, on canvas: inout some Canvas) {
-        canvas.line([from, to], width: 1, colour: MarkerStyle.grid, opacity: 1)
+    // MARK: Markers
+
+    static func drawPoint(_ centre: PixelPoint, on canvas: PictureCanvas) {
+        canvas.fill(Disc(centre: centre, radius: MarkerStyle.pointRadius + 1), colour: MarkerStyle.white)
+        canvas.fill(Disc(centre: centre, radius: MarkerStyle.pointRadius), colour: MarkerStyle.point)
     }
 
-    // MARK: Hulls and heat
+    static func drawCircle(_ disc: Disc, count: Int, on canvas: PictureCanvas) {
+        let colour = MarkerStyle.colour(count: count)
+        canvas.fill(disc, colour: colour, opacity: 0.92)
+        canvas.stroke(disc, width: 1.25, colour: MarkerStyle.white)
+    }
 
-    private func paintHulls(on canvas: inout some Canvas) {
-        for feature in features {
-            guard let hull = feature.properties["hull"], let shape = HullShape(hull) else { continue }
-            let pixels = frame.pixels(shape.places)
-            if shape.isRing { canvas.polygon(pixels, colour: MarkerStyle.hull, opacity: 0.12) }
-            canvas.line(pixels, width: 1.25, colour: MarkerStyle.hull, opacity: 0.7)
+    private func paintCounts(on canvas: PictureCanvas) {
+        var placement = LabelPlacement(discs: discs, in: frame.area)
+        for (number, cluster) in clusters.enumerated().reversed() {
+            guard let label = cluster.label else { continue }
+            let size = min(12, 1.7 * discs[number].radius / (Double(max(label.count, 2)) * 0.62))
+            let text = PictureText(text: label, size: size, halo: picture.showsHeat ? MarkerStyle.white : nil)
+            let extent = canvas.size(of: text)
+            // The line's height includes room for letters that go below it, which digits do not.
+            let position = placement.place(width: extent.width, height: size * 0.8, in: number)
+            canvas.draw(text, at: position)
         }
     }
 
-    /// Weighted by count: in proportion to its root, for in proportion to itself one city would leave nothing
-    /// of the country.
+    private func paintHulls(on canvas: PictureCanvas) {
+        for hull in clusters.compactMap(\.hull) {
+            let pixels = frame.pixels(hull.positions)
+            if hull.isRing { canvas.fill([pixels], colour: MarkerStyle.hull, opacity: 0.12) }
+            canvas.stroke([pixels], width: 1.25, colour: MarkerStyle.hull, opacity: 0.7)
+        }
+    }
+
+    /// Weighted by the root of the count: weighted by the count itself, one city would leave nothing of the country.
     private var heatSpots: [HeatSpot] {
-        let counts = features.map { Double($0.cluster?.pointCount ?? 1) }
-        let most = max(counts.max() ?? 1, 1)
-        return zip(features, counts).map { feature, count in
-            let weight = (count / most).squareRoot()
+        let shown = points + clusters
+        let most = Double(shown.map(\.count).max() ?? 1)
+        return shown.map { feature in
+            let weight = (Double(feature.count) / most).squareRoot()
             return HeatSpot(
-                centre: frame.pixel(longitude: feature.longitude, latitude: feature.latitude),
-                radius: 30 + 40 * weight, weight: max(weight, 0.05))
-        }
-    }
-}
-
-/// A cluster's hull as the daemon gives it.
-struct HullShape {
-    let places: [(longitude: Double, latitude: Double)]
-    let isRing: Bool
-
-    /// nil where it is no polygon and no line.
-    init?(_ geometry: JSONValue) {
-        switch geometry["type"]?.asString {
-        case "Polygon":
-            places = Self.places(geometry["coordinates"]?.asArray?.first)
-            isRing = true
-        case "LineString":
-            places = Self.places(geometry["coordinates"])
-            isRing = false
-        default: return nil
-        }
-    }
-
-    private static func places(_ list: JSONValue?) -> [(longitude: Double, latitude: Double)] {
-        (list?.asArray ?? []).compactMap { place in
-            guard let place = place.asArray, place.count >= 2, let longitude = place[0].asNumber,
-                let latitude = place[1].asNumber
-            else { return nil }
-            return (longitude, latitude)
+                centre: feature.position, radius: 30 + 40 * weight, weight: max(weight, 0.05))
         }
     }
 }

@@ -5,7 +5,7 @@ import Glibc
 /// The part of the world that a picture shows, and where in the picture its places lie.
 public struct PictureFrame: Equatable, Sendable {
     /// In pixels.
-    public let width, height: Int
+    let width, height: Int
     /// The middle, in the unit square of the world; x may lie beside it.
     let centreX, centreY: Double
     /// How many pixels the whole world would be wide.
@@ -20,7 +20,7 @@ public struct PictureFrame: Equatable, Sendable {
     }
 
     /// A frame in which a box fits whole, in the middle.
-    public init(showing box: BoundingBox, width: Int, height: Int) {
+    init(showing box: BoundingBox, width: Int, height: Int) {
         let west = Mercator.x(box.west)
         var east = Mercator.x(box.east)
         if east < west { east += 1 }
@@ -55,6 +55,15 @@ public struct PictureFrame: Equatable, Sendable {
     private static func wrapped(_ longitude: Double) -> Double {
         let turned = (longitude + 180).truncatingRemainder(dividingBy: 360)
         return (turned < 0 ? turned + 360 : turned) - 180
+    }
+
+    /// The whole frame.
+    var area: PixelBox { PixelBox(left: 0, top: 0, width: Double(width), height: Double(height)) }
+
+    /// The part of the frame that the world fills, once around: less than the frame if the world is narrower.
+    var worldArea: PixelBox {
+        let shown = min(Double(width), worldSide)
+        return PixelBox(left: (Double(width) - shown) / 2, top: 0, width: shown, height: Double(height))
     }
 
     /// The pixel of a place: of its repetitions around the world the one nearest to the middle.

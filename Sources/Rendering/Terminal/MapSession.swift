@@ -33,7 +33,7 @@ public struct MapSession {
         self.extra = extra
         self.home = home
         let size = TerminalScreen.size
-        map = TerminalMap(camera: MapCamera(columns: size.columns, rows: size.rows - 1))
+        map = TerminalMap(camera: MapCamera(columns: size.columns, rows: size.rows - TerminalMap.otherLines))
         map.camera.look(at: home)
     }
 
@@ -53,6 +53,7 @@ public struct MapSession {
         switch event {
         case .input(let bytes):
             map.message = ""
+            map.overlay = .none
             for key in keys.decode(bytes) {
                 if key == .quit { return false }
                 press(key)
@@ -60,12 +61,12 @@ public struct MapSession {
         case .resized:
             let size = TerminalScreen.size
             map.camera.columns = size.columns
-            map.camera.rows = max(size.rows - 1, 1)
+            map.camera.rows = max(size.rows - TerminalMap.otherLines, 1)
             load()
         case .tick: if watch == nil { load() }
         case .ended: return false
         case .loaded(let markers):
-            map.show(markers, keepingChoice: !hasMoved)
+            map.show(markers, keepingSelection: !hasMoved)
             if hasFailed { map.message = "" }
             hasFailed = false
             hasMoved = false
@@ -92,7 +93,9 @@ public struct MapSession {
         case .zoomIn: map.camera.zoom(by: 1)
         case .zoomOut: map.camera.zoom(by: -1)
         case .wholeSource: map.camera.look(at: home)
-        case .nextCluster: return map.chooseNext()
+        case .nextMarker: return map.select()
+        case .previousMarker: return map.select(step: -1)
+        case .help: return map.overlay = .help
         case .open: return open()
         case .quit: return
         }
@@ -110,17 +113,17 @@ public struct MapSession {
         hasMoved = true
         let (box, zoom) = (map.camera.frame.box, Double(map.camera.zoom))
         if let watch { return watch.move(to: box, zoom: zoom) }
-        let params = extra.with(["properties": .array([])])
         let events = events.continuation
         do {
-            let session = try client.viewport(of: source, in: box, zoom: zoom, extra: params)
+            let session = try client.viewport(of: source, in: box, zoom: zoom, extra: extra)
             watch = MapWatch(session) { events.yield($0) }
         } catch { events.yield(.failed(Self.message(error))) }
     }
 
-    /// Zooms to where the chosen cluster falls apart.
-    private func open() {
-        guard let feature = map.chosenFeature, let cluster = feature.cluster else { return }
+    /// Zooms to where the selected cluster splits, or shows the selected point's properties.
+    private mutating func open() {
+        guard let feature = map.selectedFeature else { return }
+        guard let cluster = feature.cluster else { return map.overlay = .properties }
         let (client, source, extra, events) = (client, source, extra, events.continuation)
         Task {
             do {

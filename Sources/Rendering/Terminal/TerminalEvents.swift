@@ -1,23 +1,6 @@
 // SPDX-License-Identifier: MIT
-import ClusterClient
 import Dispatch
 import Glibc
-
-/// What happens to the terminal's map.
-enum MapEvent: Sendable {
-    case input([UInt8])
-    case resized
-    /// Time to try again what has failed.
-    case tick
-    case ended
-    /// What is to be seen, after a change of the data or a move.
-    case loaded([Marker])
-    case opened(longitude: Double, latitude: Double, zoom: Int)
-    /// A single question of the map's was not answered.
-    case refused(String)
-    /// The viewport is watched no more.
-    case failed(String)
-}
 
 /// Keys, signals and time as one stream of events, in the order in which they come.
 final class TerminalEvents {

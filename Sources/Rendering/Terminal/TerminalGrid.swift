@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: MIT
 
 /// A picture of characters: each holds two coloured dots, one above the other, or a character on them.
+///
+/// A dot has a ground, and a mark that covers it.
 struct TerminalGrid {
+    private struct Dot {
+        var ground: Colour?
+        var mark: Colour?
+
+        var colour: Colour? { mark ?? ground }
+    }
+
     private struct Cell {
-        var upper: Colour?
-        var lower: Colour?
+        var upper = Dot()
+        var lower = Dot()
         var character: Character?
         var ink: Colour?
+        /// Whether a wide character before it covers it.
+        var isContinuation = false
+
+        var isMarked: Bool { upper.mark != nil || lower.mark != nil }
     }
 
     let columns, rows: Int
@@ -18,28 +31,70 @@ struct TerminalGrid {
         cells = Array(repeating: Cell(), count: columns * rows)
     }
 
-    /// Colours the dots whose middle lies in a circle; places are in dots.
+    /// Colours the ground of a dot of the grid.
+    mutating func setGround(column: Int, row: Int, _ colour: Colour) {
+        let cell = row / 2 * columns + column
+        if row % 2 == 0 { cells[cell].upper.ground = colour } else { cells[cell].lower.ground = colour }
+    }
+
+    /// Marks the dots whose middle lies in a circle; positions are in dots.
     mutating func disc(_ centre: PixelPoint, radius: Double, colour: Colour) {
         for row in Self.span(centre.y, radius, limit: rows * 2) {
             for column in Self.span(centre.x, radius, limit: columns) {
                 let (x, y) = (Double(column) + 0.5 - centre.x, Double(row) + 0.5 - centre.y)
                 guard x * x + y * y <= radius * radius else { continue }
-                let place = row / 2 * columns + column
-                if row % 2 == 0 { cells[place].upper = colour } else { cells[place].lower = colour }
-                cells[place].character = nil
+                let cell = row / 2 * columns + column
+                if row % 2 == 0 { cells[cell].upper.mark = colour } else { cells[cell].lower.mark = colour }
+                cells[cell].character = nil
             }
         }
     }
 
-    /// Writes a text with its middle at a place in dots, cut at the edges.
+    /// The cells of a text with its middle at a position in dots: the row, and the first column, which may be
+    /// outside. nil if no cell can be named.
+    static func cells(of text: String, at centre: PixelPoint) -> (row: Int, columns: Range<Int>)? {
+        let width = DisplayWidth.of(text)
+        guard abs(centre.x) < 1e6, abs(centre.y) < 1e6,
+            let row = Int(exactly: (centre.y / 2).rounded(.down)),
+            let start = Int(exactly: (centre.x - Double(width) / 2).rounded())
+        else { return nil }
+        return (row, start..<start + width)
+    }
+
+    /// Writes a text with its middle at a position in dots, cut at the edges.
     mutating func text(_ text: String, at centre: PixelPoint, ink: Colour) {
-        guard let row = Int(exactly: (centre.y / 2).rounded(.down)), (0..<rows).contains(row),
-            let start = Int(exactly: (centre.x - Double(text.count) / 2).rounded())
-        else { return }
-        for (offset, character) in text.enumerated() where (0..<columns).contains(start + offset) {
-            cells[row * columns + start + offset].character = character
-            cells[row * columns + start + offset].ink = ink
+        guard let cells = Self.cells(of: text, at: centre) else { return }
+        self.text(text, row: cells.row, column: cells.columns.lowerBound, ink: ink)
+    }
+
+    /// Writes characters of one column each, cut at the edges.
+    mutating func text(_ text: String, row: Int, column: Int, ink: Colour) {
+        guard (0..<rows).contains(row) else { return }
+        for (offset, character) in text.enumerated() where (0..<columns).contains(column + offset) {
+            cells[row * columns + column + offset].character = character
+            cells[row * columns + column + offset].ink = ink
         }
+    }
+
+    /// Writes a line of a panel, which covers whatever is below it.
+    mutating func panel(_ line: String, row: Int, column: Int) {
+        guard (0..<rows).contains(row) else { return }
+        var position = column
+        for character in line {
+            let width = DisplayWidth.of(String(character))
+            guard width > 0, (0..<columns).contains(position), position + width <= columns else { continue }
+            var cell = Cell(character: character, ink: TerminalStyle.panelInk)
+            (cell.upper.mark, cell.lower.mark) = (TerminalStyle.panel, TerminalStyle.panel)
+            cells[row * columns + position] = cell
+            if width == 2 { cells[row * columns + position + 1] = Cell(isContinuation: true) }
+            position += width
+        }
+    }
+
+    /// Whether no mark is in these cells, as far as they are in the grid.
+    func isFree(row: Int, columns span: Range<Int>) -> Bool {
+        guard (0..<rows).contains(row) else { return false }
+        return span.clamped(to: 0..<columns).allSatisfy { !cells[row * columns + $0].isMarked }
     }
 
     /// The rows with a terminal's codes for colours, each ending in the usual ones.
@@ -47,11 +102,11 @@ struct TerminalGrid {
         (0..<rows).map { row in
             var line = ""
             var codes = ""
-            for cell in cells[(row * columns)..<((row + 1) * columns)] {
-                let (character, ink, paper) = Self.look(cell)
-                let wanted = Self.codes(ink, paper, palette)
-                if wanted != codes { line += "\u{1B}[0m" + wanted }
-                codes = wanted
+            for cell in cells[(row * columns)..<((row + 1) * columns)] where !cell.isContinuation {
+                let (character, ink, paper) = palette == .none ? Self.plainLook(cell) : Self.look(cell)
+                let needed = Self.codes(ink, paper, palette)
+                if needed != codes { line += (codes.isEmpty ? "" : "\u{1B}[0m") + needed }
+                codes = needed
                 line.append(character)
             }
             return codes.isEmpty ? line : line + "\u{1B}[0m"
@@ -59,8 +114,11 @@ struct TerminalGrid {
     }
 
     private static func look(_ cell: Cell) -> (Character, ink: Colour?, paper: Colour?) {
-        if let character = cell.character { return (character, cell.ink, cell.upper ?? cell.lower) }
-        return switch (cell.upper, cell.lower) {
+        let (upper, lower) = (cell.upper.colour, cell.lower.colour)
+        if let character = cell.character {
+            return (character, cell.ink, cell.upper.mark ?? cell.lower.mark ?? upper ?? lower)
+        }
+        return switch (upper, lower) {
         case (nil, nil): (" ", nil, nil)
         case (let upper?, nil): ("▀", upper, nil)
         case (nil, let lower?): ("▄", lower, nil)
@@ -68,20 +126,19 @@ struct TerminalGrid {
         }
     }
 
-    private static func codes(_ ink: Colour?, _ paper: Colour?, _ palette: TerminalPalette) -> String {
-        let inkCode = ink.map { code(38, $0, palette) } ?? ""
-        return inkCode + (paper.map { code(48, $0, palette) } ?? "")
+    /// Without colours the ground is a pattern.
+    private static func plainLook(_ cell: Cell) -> (Character, ink: Colour?, paper: Colour?) {
+        if let character = cell.character { return (character, nil, nil) }
+        switch (cell.upper.mark != nil, cell.lower.mark != nil) {
+        case (true, true): return ("█", nil, nil)
+        case (true, false): return ("▀", nil, nil)
+        case (false, true): return ("▄", nil, nil)
+        case (false, false): return ((cell.upper.ground ?? cell.lower.ground) != nil ? "·" : " ", nil, nil)
+        }
     }
 
-    private static func code(_ kind: Int, _ colour: Colour, _ palette: TerminalPalette) -> String {
-        switch palette {
-        case .none: return ""
-        case .full: return "\u{1B}[\(kind);2;\(colour.red);\(colour.green);\(colour.blue)m"
-        case .indexed:
-            // The cube of six steps a channel that terminals of 256 colours have from 16 on.
-            let steps = [colour.red, colour.green, colour.blue].map { (Int($0) * 5 + 127) / 255 }
-            return "\u{1B}[\(kind);5;\(16 + steps[0] * 36 + steps[1] * 6 + steps[2])m"
-        }
+    private static func codes(_ ink: Colour?, _ paper: Colour?, _ palette: TerminalPalette) -> String {
+        (ink.map(palette.foreground) ?? "") + (paper.map(palette.background) ?? "")
     }
 
     private static func span(_ middle: Double, _ radius: Double, limit: Int) -> Range<Int> {

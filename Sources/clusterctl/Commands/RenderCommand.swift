@@ -11,7 +11,7 @@ enum RenderCommand: Subcommand {
         "render", summary: "Draw the clusters in a box as a picture",
         details: [
             "Circles grow with the logarithm of the count; their colour changes at 100 and at 750 points. "
-                + "The picture shows the whole box, and what lies beside it where its shape is another."
+                + "The map shows the whole box, on land and borders (Natural Earth, public domain) with a graticule."
         ],
         operands: [CommandTable.source],
         options: [
@@ -24,9 +24,12 @@ enum RenderCommand: Subcommand {
             Option("size", value: "WxH", help: "the picture's size in pixels; default 1024x640"),
             Option(
                 "output", short: "o", value: "FILE", kind: .file,
-                help: "where to write it, as PNG or SVG by its ending; default: SVG to standard output"),
+                help: "the file to write, as PNG, SVG or PDF by its ending; default: SVG to standard output"),
+            Option(
+                "title", short: "t", value: "TEXT", help: "the picture's title; default: the source's name"),
+            .flag("plain", help: "leave out title, labels and legend: the map fills the picture"),
             .flag("hulls", help: "draw the area of each cluster's points"),
-            .flag("heatmap", help: "draw a heat map, weighted by count, below the circles"),
+            .flag("heatmap", help: "draw a heat map, weighted by count, above the circles"),
             CommandTable.filter, CommandTable.revision,
         ],
         examples: [
@@ -38,37 +41,47 @@ enum RenderCommand: Subcommand {
 
     static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
-        let size = try size(invocation)
+        let path = arguments.string("output") ?? "-"
+        let (size, format) = (try size(invocation), try format(of: path, invocation))
         let box =
             try arguments.string("bbox").map { try ClustersCommand.box($0, invocation) } ?? mercatorWorld
-        let frame = PictureFrame(showing: box, width: size.width, height: size.height)
+        var picture = MapPicture(
+            showing: box, width: size.width, height: size.height, isPlain: arguments.has("plain"))
+        picture.showsHulls = arguments.has("hulls")
+        picture.showsHeat = arguments.has("heatmap")
+        picture.title = try arguments.string("title") ?? invocation.operand(0)
+        let zoom = arguments.number("zoom") ?? picture.frame.zoom
         var members: JSONObject = [
-            "bbox": frame.box.json, "zoom": .number(arguments.number("zoom") ?? frame.zoom),
-            "properties": .array([]),
+            "bbox": picture.frame.box.json, "zoom": .number(zoom), "properties": .array([]),
         ]
         if arguments.has("hulls") { members["include"] = .array([.string("hull")]) }
         let answer = try await invocation.call(
             "ClusterService/GetClusters", try invocation.queryParams(members))
-        let painter = MapPainter(
-            frame: frame, features: try FeatureCollection(answer).features,
-            showsHulls: arguments.has("hulls"), showsHeat: arguments.has("heatmap"))
-        try write(painter, to: arguments.string("output") ?? "-", invocation)
+        let collection = try FeatureCollection(answer)
+        picture.caption = caption(collection, zoom: zoom)
+        try OutputFile.write(picture.draw(collection.features, as: format), to: path)
     }
 
     /// As far north and south as a square map of the world goes.
     private static let mercatorWorld = BoundingBox(west: -180, south: -75, east: 180, north: 82)
 
-    private static func write(_ painter: MapPainter, to path: String, _ invocation: Invocation) throws {
-        let bytes: [UInt8]
-        if path == "-" || path.hasSuffix(".svg") {
-            bytes = painter.svg()
-        } else if path.hasSuffix(".png") {
-            bytes = try painter.png()
-        } else {
+    private static func caption(_ collection: FeatureCollection, zoom: Double) -> String {
+        let clusters = collection.features.compactMap(\.cluster)
+        let points = collection.features.count - clusters.count
+        let all = clusters.reduce(points) { $0 + $1.pointCount }
+        return "zoom \(Quantity.plain((zoom * 10).rounded() / 10)) · \(Quantity.count(all, "point")) in "
+            + "\(Quantity.count(clusters.count, "cluster")), \(Quantity.grouped(points)) alone"
+    }
+
+    private static func format(of path: String, _ invocation: Invocation) throws -> PictureFormat {
+        if path == "-" { return .svg }
+        let ending = path.split(separator: ".").last.map { String($0).lowercased() } ?? ""
+        guard path.contains("."), let format = PictureFormat(rawValue: ending) else {
             throw invocation.arguments.usageError(
-                "invalid argument '\(path)' for '--output': .png or .svg is expected")
+                "invalid argument '\(path)' for '--output': a name that ends in .png, .svg or .pdf is expected"
+            )
         }
-        try OutputFile.write(bytes, to: path)
+        return format
     }
 
     /// From 16 to 8192 pixels each way.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// The natural logarithm, by a name that says so.
-func logarithm(_ number: Double) -> Double { log(number) }
-
 /// The Web Mercator projection onto the unit square, x to the east and y to the south.
 enum Mercator {
     static func x(_ longitude: Double) -> Double { longitude / 360 + 0.5 }
@@ -20,9 +17,4 @@ enum Mercator {
 
     /// The side of a tile in pixels: at zoom 0 it is the world's.
     static let tileSide = 512.0
-}
-
-/// A place in a picture, in pixels from its upper left corner.
-struct PixelPoint: Equatable, Sendable {
-    var x, y: Double
 }

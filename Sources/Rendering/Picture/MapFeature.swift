@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+
+/// A cluster or a point of a picture's map.
+struct MapFeature {
+    let position: PixelPoint
+    /// 1 for a point.
+    let count: Int
+    /// nil for a point.
+    let label: String?
+    let hull: HullShape?
+
+    init(_ feature: Feature, _ frame: PictureFrame) {
+        position = frame.pixel(longitude: feature.longitude, latitude: feature.latitude)
+        count = max(feature.cluster?.pointCount ?? 1, 1)
+        label = feature.cluster?.abbreviatedCount
+        hull = feature.properties["hull"].flatMap(HullShape.init)
+    }
+}

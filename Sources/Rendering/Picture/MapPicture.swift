@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+
+/// A map of a source as a picture: its size, the part of the world that it shows, and what is drawn.
+public struct MapPicture {
+    /// The map, which is smaller than the picture if there is anything beside it.
+    public let frame: PictureFrame
+    let layout: PictureLayout
+    /// Shown above the map, and the document's title.
+    public var title = ""
+    /// Shown beside the title if there is room.
+    public var caption = ""
+    public var showsHulls = false
+    public var showsHeat = false
+
+    /// - Parameters:
+    ///   - box: shown whole, in the middle of the map.
+    ///   - width: of the picture in pixels, at least 1; the same for `height`.
+    ///   - isPlain: whether the map fills the picture, without title, labels and legend.
+    public init(showing box: BoundingBox, width: Int, height: Int, isPlain: Bool) {
+        layout = PictureLayout(width: width, height: height, isPlain: isPlain)
+        frame = PictureFrame(showing: box, width: Int(layout.map.width), height: Int(layout.map.height))
+    }
+
+    /// Draws the picture. The cost is in proportion to the number of features and of pixels.
+    public func draw(_ features: [Feature], as format: PictureFormat) throws(PictureError) -> [UInt8] {
+        let canvas = try PictureCanvas(
+            width: layout.width, height: layout.height, format: format, title: title)
+        MapPainter(picture: self, features: features).paint(on: canvas)
+        return try canvas.finish()
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import JSON
+
+/// What a marker is called.
+enum MarkerName {
+    private static let properties = ["name", "title", "label", "Name", "NAME", "ident"]
+
+    /// `cluster of 1,723 points`, a point's name, or `point 17`.
+    static func of(_ feature: Feature) -> String {
+        if let cluster = feature.cluster { return "cluster of \(cluster.pointCount) points" }
+        for property in properties {
+            if let name = feature.properties[property]?.asString, !name.isEmpty { return name }
+        }
+        return feature.json["id"].map { "point \($0.asString ?? $0.text)" } ?? "point"
+    }
+
+    /// `52.52°N 13.41°E`.
+    static func position(_ feature: Feature) -> String {
+        degrees(latitude: feature.latitude, longitude: feature.longitude)
+    }
+
+    static func degrees(latitude: Double, longitude: Double) -> String {
+        func text(_ value: Double, _ positive: String, _ negative: String) -> String {
+            String(javaScript: (abs(value) * 100).rounded() / 100) + "°" + (value < 0 ? negative : positive)
+        }
+        return text(latitude, "N", "S") + " " + text(longitude, "E", "W")
+    }
+}
