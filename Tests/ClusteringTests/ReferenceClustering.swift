@@ -32,8 +32,8 @@ struct ReferenceClustering {
         func rounded(_ value: Double) -> Double { single ? Double(Float(value)) : value }
         levels[options.maximumZoom + 1] = places.enumerated().map { index, place in
             Item(
-                x: rounded(Projection.x(longitude: place.longitude)),
-                y: rounded(Projection.y(latitude: place.latitude)), id: index,
+                x: rounded(Mercator.x(longitude: place.longitude)),
+                y: rounded(Mercator.y(latitude: place.latitude)), id: index,
                 weight: weights?[index] ?? 1, partition: Int(partitions?[index] ?? 0))
         }
         for zoom in stride(from: options.maximumZoom, through: options.minimumZoom, by: -1) {
