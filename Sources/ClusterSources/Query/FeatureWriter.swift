@@ -93,7 +93,8 @@ struct FeatureWriter {
         try writeProperties(of: cluster, summary, into: &bytes)
         bytes.append("},\"geometry\":{\"type\":\"Point\",\"coordinates\":")
         Coordinates.write(
-            projection.longitude(x: summary.x), projection.latitude(y: summary.y), precision: output.precision, into: &bytes)
+            projection.longitude(x: summary.x), projection.latitude(y: summary.y),
+            precision: output.precision, into: &bytes)
         bytes.append("}}")
     }
 

@@ -65,7 +65,8 @@ extension ClusterIndex {
     /// Clusters projected points.
     static func assemble<Scalar: Coordinate>(
         _ x: Scratch<Scalar>, _ y: Scratch<Scalar>, count: Int, weights: [Double]?, partitions: [UInt32]?,
-        _ options: ClusteringOptions, _ parallel: Parallel, _ wrap: (SpatialIndex<Scalar>) -> BaseIndex.Spatial
+        _ options: ClusteringOptions, _ parallel: Parallel,
+        _ wrap: (SpatialIndex<Scalar>) -> BaseIndex.Spatial
     ) throws(ClusteringError) -> ClusterIndex {
         let builder = IndexBuilder<Scalar>(
             x: x, y: y, pointCount: count, weights: weights, partitions: partitions,

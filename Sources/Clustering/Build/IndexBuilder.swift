@@ -93,6 +93,8 @@ struct IndexBuilder<Scalar: Coordinate> {
         try parallel.stopIfCancelled()
         guard !groups.claimants.isEmpty else { return [] }
         var (grown, tooSmall) = judge(list)
+        // Supercluster 9 uses a level again, order included, if no cluster forms on it.
+        if grown.isEmpty, options.precision == .fixed { return [] }
         grown.withUnsafeMutableBufferPointer { buffer in sortByOrder(buffer) }
         tooSmall.sort()
         alive.recount()
@@ -208,7 +210,8 @@ struct IndexBuilder<Scalar: Coordinate> {
         }
         table.childCount = childCount
         let former = ClusterFormer<Scalar>(
-            table: table, options: options, entries: list.entries, groups: groups, alive: alive, zoom: UInt8(zoom))
+            table: table, options: options, entries: list.entries, groups: groups, alive: alive,
+            zoom: UInt8(zoom))
         let shares = parallel.shares(of: grown.count)
         parallel.run(shares) { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: grown.count)

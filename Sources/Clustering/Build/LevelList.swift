@@ -121,7 +121,8 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     private func merge(
-        states: UnsafePointer<UInt8>?, doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
+        states: UnsafePointer<UInt8>?, doubling: Bool, arrivals: UnsafeMutablePointer<Entry>,
+        arrivalCount: Int
     ) {
         let capacity = rowCount + arrivalCount
         let newKeys = Scratch<UInt64>(capacity: capacity)
@@ -210,7 +211,8 @@ final class LevelList<Scalar: Coordinate> {
             if arrival < share.arrivals.upperBound { key = min(key, rowKey(arrivals[arrival])) }
             let begin = output
             output = takeRows(
-                &row, until: share.rows.upperBound, key: key, doubling: doubling, states: states, output: output
+                &row, until: share.rows.upperBound, key: key, doubling: doubling, states: states,
+                output: output
             )
             let firstArrival = arrival
             while arrival < share.arrivals.upperBound, rowKey(arrivals[arrival]) == key { arrival += 1 }

@@ -54,7 +54,8 @@ struct SequentialClaims<Scalar: Coordinate> {
         var candidate = firstPosition(in: row, notWestOf: claimant.x - radius.reach)
         let east = claimant.x + radius.reach
         while candidate < end && entries[candidate].x <= east {
-            if states[candidate] == ClaimState.pending, centers.reaches(claimant, entries[candidate], radius) {
+            if states[candidate] == ClaimState.pending, centers.reaches(claimant, entries[candidate], radius)
+            {
                 states[candidate] = ClaimState.claimed
                 claimants[candidate] = UInt32(truncatingIfNeeded: position)
             }

@@ -31,7 +31,8 @@ struct SpatialOrder<Scalar: Coordinate> {
                 let (x, y) = place(node)
                 let (firstZoom, lastZoom) = life(node)
                 first.base[node] = Item(
-                    code: ZOrderCurve.code(x, y), node: UInt32(truncatingIfNeeded: node), firstZoom: firstZoom,
+                    code: ZOrderCurve.code(x, y), node: UInt32(truncatingIfNeeded: node),
+                    firstZoom: firstZoom,
                     lastZoom: lastZoom)
             }
         }

@@ -38,7 +38,8 @@ extension ClusterIndex {
                 withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, $0) }
             }
         guard let changed else { return nil }
-        let made = UInt32(truncatingIfNeeded: layers.clusterLimit)..<UInt32(truncatingIfNeeded: changed.clusterLimit)
+        let made =
+            UInt32(truncatingIfNeeded: layers.clusterLimit)..<UInt32(truncatingIfNeeded: changed.clusterLimit)
         return IndexUpdate(index: ClusterIndex(changed, lineage: lineage), made: made)
     }
 

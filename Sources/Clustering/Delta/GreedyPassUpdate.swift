@@ -85,12 +85,16 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
             guard layers.child(0, ofCluster: cluster) == departure.key else { continue }
             let order = layers.order(of: departure.key)
             // Whom the departed had claimed must visit again, once it is known what becomes of a successor.
-            if successors.contains(order) { orphanedClusters[order] = cluster } else { enqueueMembers(of: cluster) }
+            if successors.contains(order) {
+                orphanedClusters[order] = cluster
+            } else {
+                enqueueMembers(of: cluster)
+            }
         }
         for key in arrived { enqueue(key) }
         prefetch()
         while let key = queue.pop() {
-            guard spend(1), visit( key) else { return false }
+            guard spend(1), visit(key) else { return false }
         }
         return true
     }
@@ -195,7 +199,8 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     }
 
     /// Lets those visit again whom a node claims now that did not claim before.
-    private mutating func enqueueLaterNeighbours(        _ key: NodeKey, _ known: NeighbourPrefetch<Scalar>.Found?
+    private mutating func enqueueLaterNeighbours(
+        _ key: NodeKey, _ known: NeighbourPrefetch<Scalar>.Found?
     ) -> Bool {
         let (x, y) = search.level.compared(key)
         newClaimants.insert(key, x: x, y: y)
@@ -204,7 +209,8 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
             return spend(known.visit.visited)
         }
         laterNeighbours.removeAll(keepingCapacity: true)
-        let visited = search.findLaterNeighbours(of: key, limit: .max, into: &laterNeighbours, &neighbours) ?? 0
+        let visited =
+            search.findLaterNeighbours(of: key, limit: .max, into: &laterNeighbours, &neighbours) ?? 0
         enqueue(laterNeighbours[...])
         return spend(visited)
     }

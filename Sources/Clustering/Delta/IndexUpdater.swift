@@ -53,7 +53,8 @@ struct IndexUpdater<Scalar: Coordinate> {
     ) -> LevelOutcome? {
         // Gone before the layers is changed, which would be copied otherwise.
         var level = GreedyPassUpdate(
-            LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom, departed: departed,
+            LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom,
+            departed: departed,
             arrived: arrived, budget: budget, positions: positionsOfShares)
         guard level.run() else { return nil }
         budget = level.budget
@@ -68,7 +69,9 @@ struct IndexUpdater<Scalar: Coordinate> {
             departed.append(layers.departure(NodeKey(rawValue: point), positions))
         }
         for point in changes.removed {
-            if let place = layers.delta.placed[point.rawValue] { layers.delta.placements[Int(place)].isAlive = false }
+            if let place = layers.delta.placed[point.rawValue] {
+                layers.delta.placements[Int(place)].isAlive = false
+            }
             layers.delta.removedPoints.append(point.rawValue)
         }
         if !changes.removed.isEmpty { layers.delta.removedPoints.sort() }
@@ -80,7 +83,8 @@ struct IndexUpdater<Scalar: Coordinate> {
             if let place = layers.delta.placed[key.rawValue] {
                 layers.delta.placements[Int(place)] = placed
             } else {
-                layers.delta.placed.set(key.rawValue, UInt32(truncatingIfNeeded: layers.delta.placements.count))
+                layers.delta.placed.set(
+                    key.rawValue, UInt32(truncatingIfNeeded: layers.delta.placements.count))
                 layers.delta.placements.append(placed)
             }
             layers.setParent(NodeNumber.none, of: key)
@@ -97,7 +101,8 @@ struct IndexUpdater<Scalar: Coordinate> {
         let bit: UInt32 = 1 << UInt32(level)
         for departure in departed
         where !layers.delta.levels[place].remove(departure.key, x: departure.x, y: departure.y) {
-            layers.delta.tombstones.set(departure.key.rawValue, (layers.delta.tombstones[departure.key.rawValue] ?? 0) | bit)
+            layers.delta.tombstones.set(
+                departure.key.rawValue, (layers.delta.tombstones[departure.key.rawValue] ?? 0) | bit)
         }
         for key in arrived {
             if layers.isInBase(key, at: level) {
@@ -125,8 +130,10 @@ struct IndexUpdater<Scalar: Coordinate> {
             }
             layers.delta.clusters.append(
                 IndexDelta.Cluster(
-                    x: layers.options.center(sum.x, sum.weight), y: layers.options.center(sum.y, sum.weight), weight: sum.weight,
-                    partition: layers.partition(of: origin), count: sum.count, origin: layers.origin(of: origin),
+                    x: layers.options.center(sum.x, sum.weight), y: layers.options.center(sum.y, sum.weight),
+                    weight: sum.weight,
+                    partition: layers.partition(of: origin), count: sum.count,
+                    origin: layers.origin(of: origin),
                     childStart: UInt32(truncatingIfNeeded: start),
                     childCount: UInt32(truncatingIfNeeded: members.count), parent: NodeNumber.none,
                     zoom: UInt8(truncatingIfNeeded: zoom), isAlive: true))

@@ -78,12 +78,14 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         for key in keys {
             let (claimant, laterNeighbour) = (share.claimants.count, share.laterNeighbours.count)
             let visited = search.findAll(
-                of: key, limit: laterNeighbour < mostLaterNeighbours ? mostLaterNeighbours : 0, claimants: &share.claimants,
+                of: key, limit: laterNeighbour < mostLaterNeighbours ? mostLaterNeighbours : 0,
+                claimants: &share.claimants,
                 laterNeighbours: &share.laterNeighbours, &neighbours)
             share.visits.append(
                 Visit(
                     claimants: claimant..<share.claimants.count,
-                    laterNeighbours: visited.map { _ in laterNeighbour..<share.laterNeighbours.count }, visited: visited ?? 0,
+                    laterNeighbours: visited.map { _ in laterNeighbour..<share.laterNeighbours.count },
+                    visited: visited ?? 0,
                     former: search.former(key)))
         }
         return share

@@ -127,7 +127,9 @@ struct NeighbourSearch<Scalar: Coordinate> {
         findClaimants(of: key, into: &claimants, &neighbours)
         // One that somebody claims is heard by nobody.
         guard claimants.count == known, limit > 0 else { return nil }
-        guard isSparse else { return findLaterNeighbours(of: key, limit: limit, into: &laterNeighbours, &neighbours) }
+        guard isSparse else {
+            return findLaterNeighbours(of: key, limit: limit, into: &laterNeighbours, &neighbours)
+        }
         guard neighbours.count <= limit else { return nil }
         appendLaterNeighbours(of: key, neighbours, into: &laterNeighbours)
         return neighbours.count
@@ -174,16 +176,21 @@ struct NeighbourSearch<Scalar: Coordinate> {
             || level.layers.order(of: NodeKey(ClusterOrdinal(rawValue: parent))) == neighbour.order
     }
 
-    private func appendLaterNeighbours(of key: NodeKey, _ neighbours: [Neighbour], into found: inout [LaterNeighbour]) {
+    private func appendLaterNeighbours(
+        of key: NodeKey, _ neighbours: [Neighbour], into found: inout [LaterNeighbour]
+    ) {
         let order = level.layers.order(of: key)
         let (center, part) = (level.exact(key), level.layers.partition(of: key))
         for neighbour in neighbours where neighbour.order > order && neighbour.key != key {
             let (dx, dy) = (neighbour.x - center.x, neighbour.y - center.y)
-            guard dx * dx + dy * dy <= radius.squared, level.layers.partition(of: neighbour.key) == part else {
+            guard dx * dx + dy * dy <= radius.squared, level.layers.partition(of: neighbour.key) == part
+            else {
                 continue
             }
             var claimant = isOld(neighbour.key) ? oldClaimant(neighbour.key) : nil
-            if let known = claimant, !isOld(known) || level.layers.order(of: known) >= order { claimant = nil }
+            if let known = claimant, !isOld(known) || level.layers.order(of: known) >= order {
+                claimant = nil
+            }
             found.append(LaterNeighbour(key: neighbour.key, claimant: claimant))
         }
     }

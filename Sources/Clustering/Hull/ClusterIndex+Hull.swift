@@ -36,7 +36,9 @@ extension ClusterIndex {
         let placed = layers.delta.placed
         leaves.visit { point in
             // The base's position of a point that an update placed is out of date.
-            if Int(point.rawValue) < layers.base.pointCount, placed[point.rawValue] == nil { sieve.admit(point) }
+            if Int(point.rawValue) < layers.base.pointCount, placed[point.rawValue] == nil {
+                sieve.admit(point)
+            }
         }
         guard sieve.run(isCancelled, position) else { return nil }
         var candidates: [PointIndex] = []

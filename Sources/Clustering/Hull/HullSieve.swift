@@ -40,7 +40,8 @@ struct HullSieve<Scalar: Coordinate> {
         guard let slots = gather(isCancelled) else { return false }
         for word in marks.indices { marks[word] = 0 }
         let outermost = outermost(of: slots).map { position(PointIndex(rawValue: $0)) }
-        guard case .polygon(let ring)? = ConvexHull.hull(of: outermost), let interior = HullInterior(ring, projection)
+        guard case .polygon(let ring)? = ConvexHull.hull(of: outermost),
+            let interior = HullInterior(ring, projection)
         else { return !isCancelled() }
         for (place, slot) in slots.enumerated() {
             if place % Self.piece == 0, isCancelled() { return false }

@@ -42,13 +42,16 @@ extension ClusterIndex {
     }
 
     /// A box of a plane, which has no antimeridian: nothing lies in a box whose west is greater than its east.
+    ///
+    /// A box that reaches an edge of the plane reaches beyond it, since rounding may move the centre of a cluster there.
     private func planarBox(_ west: Double, _ south: Double, _ east: Double, _ north: Double) -> UnitBox {
         let (options, projection) = (options, options.projection)
+        let domain = projection.domain
         return UnitBox(
-            minimumX: options.rounded(projection.x(longitude: west)),
-            minimumY: options.rounded(projection.y(latitude: north)),
-            maximumX: options.rounded(projection.x(longitude: east)),
-            maximumY: options.rounded(projection.y(latitude: south)))
+            minimumX: west <= domain.west ? -1 : options.rounded(projection.x(longitude: west)),
+            minimumY: north >= domain.north ? -1 : options.rounded(projection.y(latitude: north)),
+            maximumX: east >= domain.east ? 2 : options.rounded(projection.x(longitude: east)),
+            maximumY: south <= domain.south ? 2 : options.rounded(projection.y(latitude: south)))
     }
 
     /// A node of a tile, and how many world widths west of the tile's world its world lies.

@@ -93,7 +93,8 @@ extension LayeredIndex {
     func weight(of key: NodeKey) -> Double {
         guard let weights = columns.weights else { return Double(pointCount(of: key)) }
         if key.isCluster {
-            return read(key.number, base: { _ in weights[base.pointCount + key.number] }, delta: { $0.weight })
+            return read(
+                key.number, base: { _ in weights[base.pointCount + key.number] }, delta: { $0.weight })
         }
         return delta.placement(of: key.rawValue)?.weight ?? weights[key.number]
     }
