@@ -40,8 +40,20 @@ int32_t code_unit(const char *at, const char *end) {
     return value;
 }
 
-/// Whether every escape in a string's inside is one that JSON has, with surrogates in pairs.
-bool escapes_are_good(const char *at, const char *end) {
+bool is_high_surrogate(int32_t unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
+
+bool is_low_surrogate(int32_t unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
+
+/// The second half of a surrogate pair, escaped at `at`, or -1.
+int32_t low_surrogate(const char *at, const char *end) {
+    if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
+    const int32_t unit = code_unit(at + 2, end);
+    return is_low_surrogate(unit) ? unit : -1;
+}
+
+/// Whether every escape in a string's inside is one that JSON has. RFC 8259 allows half a surrogate pair, which no
+/// Unicode text has: `lone` becomes true then.
+bool escapes_are_good(const char *at, const char *end, bool &lone) {
     while (at < end) {
         at = static_cast<const char *>(memchr(at, '\\', static_cast<size_t>(end - at)));
         if (at == nullptr) return true;
@@ -52,13 +64,16 @@ bool escapes_are_good(const char *at, const char *end) {
             break;
         case 'u': {
             const int32_t unit = code_unit(at + 2, end);
-            if (unit < 0 || (unit >= 0xDC00 && unit <= 0xDFFF)) return false;
+            if (unit < 0) return false;
             at += 6;
-            if (unit >= 0xD800 && unit <= 0xDBFF) {
-                if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return false;
-                const int32_t low = code_unit(at + 2, end);
-                if (low < 0xDC00 || low > 0xDFFF) return false;
-                at += 6;
+            if (is_low_surrogate(unit)) {
+                lone = true;
+            } else if (is_high_surrogate(unit)) {
+                if (low_surrogate(at, end) < 0) {
+                    lone = true;
+                } else {
+                    at += 6;
+                }
             }
             break;
         }
@@ -156,6 +171,8 @@ struct csj_parser {
     size_t place_count = 0;
     size_t place = 0;
     size_t error_offset = 0;
+    /// Where the first string with half a surrogate pair starts; SIZE_MAX without one.
+    size_t lone_surrogate = SIZE_MAX;
 
     int scan() {
         if (!scanner) {
@@ -206,8 +223,10 @@ struct csj_parser {
         if (end < start + 2 || text[end - 1] != '"') return fail(CSJ_STRING_ERROR, start);
         const char *inside = text + start + 1;
         const bool escaped = memchr(inside, '\\', end - start - 2) != nullptr;
-        if (escaped && !escapes_are_good(inside, text + end - 1)) return fail(CSJ_STRING_ERROR, start);
-        add(CSJ_STRING | (escaped ? 8 : 0), start, end, 0);
+        bool lone = false;
+        if (escaped && !escapes_are_good(inside, text + end - 1, lone)) return fail(CSJ_STRING_ERROR, start);
+        if (lone && lone_surrogate == SIZE_MAX) lone_surrogate = start;
+        add(CSJ_STRING | (escaped ? 8 : 0) | (lone ? 16 : 0), start, end, 0);
         return CSJ_OK;
     }
 
@@ -254,6 +273,7 @@ struct csj_parser {
     int run(uint32_t maximum_depth) {
         tape.clear();
         stack.clear();
+        lone_surrogate = SIZE_MAX;
         place = 0;
         const int scanned = scan();
         if (scanned) return fail(scanned, 0);
@@ -313,7 +333,8 @@ csj_parser *csj_create(void) { return new (std::nothrow) csj_parser(); }
 void csj_destroy(csj_parser *parser) { delete parser; }
 
 int csj_parse(csj_parser *parser, const char *text, size_t length, uint32_t maximum_depth,
-              const csj_entry **entries, size_t *count, size_t *error_offset) {
+              const csj_entry **entries, size_t *count, size_t *error_offset, size_t *lone_surrogate) {
+    *lone_surrogate = SIZE_MAX;
     *entries = nullptr;
     *count = 0;
     *error_offset = 0;
@@ -332,6 +353,7 @@ int csj_parse(csj_parser *parser, const char *text, size_t length, uint32_t maxi
     }
     *entries = parser->tape.data();
     *count = parser->tape.size();
+    *lone_surrogate = parser->lone_surrogate;
     return CSJ_OK;
 }
 
@@ -340,6 +362,8 @@ int csj_read_number(const char *text, size_t length, double *value) {
     const char *end = text + length;
     return read_number(text, end, *value, integer) == end && *value - *value == 0;
 }
+
+int csj_is_utf8(const char *text, size_t length) { return simdjson::validate_utf8(text, length); }
 
 size_t csj_unescape(const char *at, size_t length, char *target) {
     const char *end = at + length;
@@ -362,9 +386,16 @@ size_t csj_unescape(const char *at, size_t length, char *target) {
             if (unit < 0) return static_cast<size_t>(out - target);
             at += 4;
             uint32_t scalar = static_cast<uint32_t>(unit);
-            if (unit >= 0xD800 && unit <= 0xDBFF && end - at >= 6) {
-                scalar = 0x10000 + ((scalar - 0xD800) << 10) + (static_cast<uint32_t>(code_unit(at + 2, end)) - 0xDC00);
-                at += 6;
+            if (is_high_surrogate(unit)) {
+                const int32_t low = low_surrogate(at, end);
+                if (low < 0) {
+                    scalar = 0xFFFD;
+                } else {
+                    scalar = 0x10000 + ((scalar - 0xD800) << 10) + (static_cast<uint32_t>(low) - 0xDC00);
+                    at += 6;
+                }
+            } else if (is_low_surrogate(unit)) {
+                scalar = 0xFFFD;
             }
             if (scalar < 0x80) {
                 *out++ = static_cast<char>(scalar);

@@ -4,8 +4,9 @@ import GeoJSON
 extension SourceError {
     init(_ error: GeoJSONError) {
         switch error {
-        case .badFeature(let index, let fault):
-            self = .badFeature(index: index, reason: fault.rawValue, message: error.message)
+        case .badFeature(let feature):
+            self = .badFeature(
+                index: feature.index, reason: feature.fault.rawValue, message: error.message)
         case .malformed, .damaged, .unreadable: self = .unreadableInput(error.message)
         case .tooLarge: self = .tooLarge(error.message)
         case .cancelled: self = .cancelled

@@ -53,7 +53,7 @@ public final class JSONDocument {
     /// Lends the root value, valid during the call.
     public func withRoot<Result>(_ body: (JSONElement) throws -> Result) rethrows -> Result {
         try text.withUnsafeBytes { bytes in
-            try body(JSONTape(text: bytes, entries: parser.lastEntries).root)
+            try body(JSONTape(text: bytes, entries: parser.lastEntries, hasLoneSurrogates: false).root)
         }
     }
 }

@@ -112,6 +112,12 @@ public struct JSONMembers: Sequence, IteratorProtocol {
 
 /// A single value's text that has been found good.
 public enum JSONText {
+    /// Whether bytes are UTF-8. O(bytes), at some gigabytes a second.
+    public static func isUTF8(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard let start = text.baseAddress else { return true }
+        return csj_is_utf8(start.assumingMemoryBound(to: CChar.self), text.count) != 0
+    }
+
     /// A number's value; nil where the text is no number.
     public static func number(_ text: UnsafeRawBufferPointer) -> Double? {
         if let short = ShortDecimal.value(of: text) { return short }

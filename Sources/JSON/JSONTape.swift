@@ -10,6 +10,8 @@ public final class JSONParser {
     private let handle: OpaquePointer?
     /// The entries of the last text parsed.
     private(set) var lastEntries = UnsafeBufferPointer<csj_entry>(start: nil, count: 0)
+    /// Where in the last text parsed the first string with half a surrogate pair starts.
+    private var loneSurrogate: Int?
 
     public init() { handle = csj_create() }
 
@@ -20,21 +22,25 @@ public final class JSONParser {
     /// - Parameters:
     ///   - text: UTF-8, less than 4 GiB.
     ///   - maximumDepth: how deeply arrays and objects may nest; a scalar has depth 0.
+    ///   - allowsLoneSurrogates: whether `\ud800` without its other half is accepted; it decodes to U+FFFD. RFC 8259
+    ///     allows it, but it is no Unicode text.
     ///   - body: the tape and the text behind it are valid during this call only.
     /// - Complexity: O(length), some hundred MB/s.
     @inlinable public func withTape<Result, Failure: Error>(
         of text: UnsafeRawBufferPointer, maximumDepth: Int = JSONReader.maximumDepth,
-        _ body: (JSONTape) throws(Failure) -> Result
+        allowsLoneSurrogates: Bool = false, _ body: (JSONTape) throws(Failure) -> Result
     ) throws(JSONTapeError<Failure>) -> Result {
         let tape: JSONTape
-        do { tape = try parse(text, maximumDepth) } catch { throw .json(error) }
+        do { tape = try parse(text, maximumDepth, allowsLoneSurrogates) } catch {
+            throw .json(error)
+        }
         do { return try body(tape) } catch { throw .body(error) }
     }
 
     /// As `withTape`, without scope: the tape is valid until the parser's next use or end, and for as long as
     /// the text is.
     @usableFromInline func parse(
-        _ text: UnsafeRawBufferPointer, _ maximumDepth: Int
+        _ text: UnsafeRawBufferPointer, _ maximumDepth: Int, _ allowsLoneSurrogates: Bool = false
     ) throws(JSONError) -> JSONTape {
         guard let handle, let start = text.baseAddress, !text.isEmpty else {
             throw JSONError(kind: .empty, offset: 0, message: "The text is empty; a JSON value was expected.")
@@ -42,14 +48,21 @@ public final class JSONParser {
         var entries: UnsafePointer<csj_entry>?
         var count = 0
         var offset = 0
+        var lone = 0
         let characters = start.assumingMemoryBound(to: CChar.self)
         let status = csj_parse(
-            handle, characters, text.count, UInt32(clamping: maximumDepth), &entries, &count, &offset)
+            handle, characters, text.count, UInt32(clamping: maximumDepth), &entries, &count, &offset,
+            &lone)
         guard status == CSJ_OK.rawValue, let entries else {
             throw Self.error(UInt32(bitPattern: status), offset: offset, maximumDepth: maximumDepth)
         }
+        // SIZE_MAX arrives as -1.
+        loneSurrogate = lone >= 0 ? lone : nil
+        if let loneSurrogate, !allowsLoneSurrogates {
+            throw Self.error(CSJ_STRING_ERROR.rawValue, offset: loneSurrogate, maximumDepth: maximumDepth)
+        }
         lastEntries = UnsafeBufferPointer(start: entries, count: count)
-        return JSONTape(text: text, entries: lastEntries)
+        return JSONTape(text: text, entries: lastEntries, hasLoneSurrogates: loneSurrogate != nil)
     }
 
     private static func error(_ status: UInt32, offset: Int, maximumDepth: Int) -> JSONError {
@@ -92,6 +105,8 @@ public enum JSONTapeError<Failure: Error>: Error {
 public struct JSONTape {
     let text: UnsafeRawBufferPointer
     let entries: UnsafeBufferPointer<csj_entry>
+    /// Whether some string has half a surrogate pair.
+    public let hasLoneSurrogates: Bool
 
     public var root: JSONElement { JSONElement(tape: self, index: 0) }
 }
@@ -123,6 +138,11 @@ public struct JSONElement {
 
     /// Where that is in the whole text.
     public var rawRange: Range<Int> { Int(entry.start)..<Int(entry.end) }
+
+    /// How many strings in the value, keys included, have half a surrogate pair. O(values), if the text has any.
+    public var loneSurrogates: Int {
+        tape.hasLoneSurrogates ? tape.entries[index..<Int(entry.next)].count { $0.kind & 16 != 0 } : 0
+    }
 
     public var bool: Bool? {
         switch entry.kind {

@@ -45,7 +45,7 @@ struct HullCandidatesTests {
 
     @Test(
         "the hull of the candidates is that of all points", arguments: PointSet.allCases,
-        [ClusteringOptions.Precision.float, .fixed, .double])
+        [ClusteringOptions.Precision.float, .double])
     func sets(_ set: PointSet, _ precision: ClusteringOptions.Precision) throws {
         let places = set.places(Self.count)
         try compare(index(of: places, precision: precision)) { places[Int($0.rawValue)] }

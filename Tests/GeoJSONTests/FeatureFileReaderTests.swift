@@ -24,6 +24,13 @@ struct FeatureFileReaderTests {
         ("lines", features.joined(separator: "\n")),
         ("lines with CRLF and blank ones", features.joined(separator: "\r\n\r\n") + "\r\n"),
         ("sequence", features.map { "\u{1E}\($0)\n" }.joined()),
+        ("array", "[" + features.joined(separator: ",\n") + "]\n"),
+        ("one after another", features.joined()),
+        (
+            "laid out one after another",
+            features.map { $0.replacingOccurrences(of: ",\"geometry", with: "\n,\"geometry") }.joined(
+                separator: "\n")
+        ),
     ]
 
     private func read(
@@ -57,19 +64,21 @@ struct FeatureFileReaderTests {
 
     /// How many features the pieces of a text held that was pushed piece by piece.
     private func push(_ pieces: [[UInt8]]) throws -> Int {
-        var reader = FeatureTextReader()
+        var reader = FeatureCutter()
         var count = 0
-        func take(_ piece: FeatureTextReader.Piece) {
-            switch piece {
-            case .array(let bytes):
-                let text = "[" + String(decoding: bytes, as: UTF8.self) + "]"
+        func take(_ piece: FeatureCutter.Piece) {
+            switch piece.form {
+            case .array:
+                let text = "[" + String(decoding: piece.bytes, as: UTF8.self) + "]"
                 if case .array(let values)? = try? JSONReader.parse(text) {
                     count += values.count
                 } else {
                     count = -99
                 }
-            case .texts(let bytes, let separator):
-                count += bytes.split(separator: separator).filter { $0.contains { $0 > 32 } }.count
+            case .texts(let separator):
+                count += piece.bytes.split(separator: separator).filter { $0.contains { $0 > 32 } }.count
+            case .objects: count += PieceText(piece).texts?.count ?? 0
+            case .rows: count += piece.bytes.count { $0 == 10 }
             }
         }
         for piece in pieces {
@@ -86,7 +95,8 @@ struct FeatureFileReaderTests {
     @Test(
         "what holds no features is refused",
         arguments: [
-            "[", "7", "{", #"{"type":"FeatureCollection","features":["#,
+            "[", "7", "{", "[{}", "[{}]]", "hello\nyou", "a,b\n1,2\n",
+            #"{"type":"FeatureCollection","features":["#,
             #"{"type":"FeatureCollection","features":[1}"#,
             #"{"type":"FeatureCollection","features":[]"#, #"{"type":"FeatureCollection","features":[]}}"#,
             #"{"type":"Other","features":[]}"#, #"{"features":[]}"#, #"{"a":1"#,
@@ -147,9 +157,8 @@ struct FeatureFileReaderTests {
         let text = [Self.features[0], "{oops", "{},{}", Self.features[1]].joined(separator: "\n")
         let (store, skipped) = try read([Array(text.utf8)], policy: .skip)
         #expect(store.count == 2 && skipped == 2)
-        #expect(throws: GeoJSONError.badFeature(index: 1, fault: .badJSON)) {
-            _ = try read([Array(text.utf8)])
-        }
+        let error = #expect(throws: GeoJSONError.self) { _ = try read([Array(text.utf8)]) }
+        #expect(error == .badFeature(InvalidFeature(index: 1, fault: .badJSON, line: 2)))
     }
 
     @Test("files of many windows keep their order")

@@ -34,6 +34,13 @@ extension FeatureStore {
     }
 }
 
+extension GeoJSONError {
+    var invalidFeature: InvalidFeature? {
+        guard case .badFeature(let feature) = self else { return nil }
+        return feature
+    }
+}
+
 @Suite("Features kept as bytes")
 struct FeatureStoreTests {
     @Test(
@@ -44,6 +51,7 @@ struct FeatureStoreTests {
             feature("12345678901234567890", "[-180,90]", "null"),
             feature("1", "[180,-90]", #"{"cluster":true}"#),
             #"{"type":"Feature","geometry":{"type":"Point","coordinates":[0,0]},"properties":{},"bbox":[0,0,1,1],"x":{"y":1}}"#,
+            #"{"type":"Feature","geometry":{"type":"Point","coordinates":[0,0],"bbox":[0,0,0,0],"x":{"y":[1]}},"properties":{}}"#,
         ])
     func verbatim(_ text: String) throws {
         let store = try store("[\(text)]")
@@ -82,7 +90,8 @@ struct FeatureStoreTests {
         ] as [(String, FeatureFault)])
     func bad(_ text: String, _ fault: FeatureFault) throws {
         let json = "[\(feature()),\(text),\(feature())]"
-        #expect(throws: GeoJSONError.badFeature(index: 1, fault: fault)) { _ = try store(json) }
+        let error = #expect(throws: GeoJSONError.self) { _ = try store(json) }
+        #expect(error?.invalidFeature?.index == 1 && error?.invalidFeature?.fault == fault)
         var builder = FeatureStoreBuilder(policy: .skip, promoteId: nil)
         try builder.add(json)
         #expect(builder.accepted == 2 && builder.skipped == 1)
@@ -95,8 +104,19 @@ struct FeatureStoreTests {
         var builder = FeatureStoreBuilder(policy: .reject, promoteId: nil)
         try builder.add("[\(feature()),\(feature())]")
         let error = #expect(throws: GeoJSONError.self) { try builder.add("[\(feature()),7]") }
-        #expect(error == .badFeature(index: 3, fault: .notAFeature))
+        #expect(error == .badFeature(InvalidFeature(index: 3, fault: .notAFeature)))
         #expect(error?.message.contains("Feature 3") == true)
+    }
+
+    @Test("half a surrogate pair is one invalid feature")
+    func surrogates() throws {
+        for text in [#""\ud800""#, #""\udc00""#, #""\ud800\u0041""#, #""\ud800\ud800\udc00""#] {
+            let json = "[\(feature()),\(feature("7", "[1,2]", "{\"a\":\(text)}")),\(feature())]"
+            let error = #expect(throws: GeoJSONError.self) { _ = try store(json) }
+            let expected = InvalidFeature(index: 1, fault: .loneSurrogate, identifier: "7")
+            #expect(error == .badFeature(expected))
+            #expect(try store(json, policy: .skip).count == 2)
+        }
     }
 
     @Test("text that is not JSON is malformed")

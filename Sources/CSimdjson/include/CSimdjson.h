@@ -34,7 +34,8 @@ enum csj_error {
 
 /// A value of the document. An array's or object's members follow it; an object's are key, value, key, value.
 typedef struct csj_entry {
-    /// A csj_kind; for strings plus 8 where the text has escapes; for numbers plus 8 where it is written as an integer.
+    /// A csj_kind; for strings plus 8 where the text has escapes, plus 16 where one is half a surrogate pair; for numbers
+    /// plus 8 where it is written as an integer.
     uint32_t kind;
     /// The index of the entry behind this one and all that is in it.
     uint32_t next;
@@ -52,9 +53,13 @@ csj_parser *csj_create(void);
 void csj_destroy(csj_parser *parser);
 
 /// Parses a whole text, less than 4 GiB. On success entries stay valid until the parser's next use.
-/// On failure error_offset tells where.
+/// On failure error_offset tells where. lone_surrogate is where the first string with half a surrogate pair starts,
+/// SIZE_MAX without one; such a half decodes to U+FFFD.
 int csj_parse(csj_parser *parser, const char *text, size_t length, uint32_t maximum_depth,
-              const csj_entry **entries, size_t *count, size_t *error_offset);
+              const csj_entry **entries, size_t *count, size_t *error_offset, size_t *lone_surrogate);
+
+/// Whether a text is UTF-8.
+int csj_is_utf8(const char *text, size_t length);
 
 /// Decodes a string's inside, which csj_parse has accepted, into target, which has room for length bytes.
 /// Returns the decoded length.

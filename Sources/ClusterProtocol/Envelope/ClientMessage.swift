@@ -78,8 +78,10 @@ extension ClientMessage {
         _ text: UnsafeRawBufferPointer, parser: JSONParser, names: MethodNames? = nil
     ) throws(EnvelopeError) -> ClientMessage {
         do {
-            return try parser.withTape(of: text) { (tape) throws(EnvelopeError) in
-                try read(tape.root, names)
+            // Half a surrogate pair spoils the feature that has it, not the message: features' text is read again.
+            return try parser.withTape(of: text, allowsLoneSurrogates: true) { (tape) throws(EnvelopeError) in
+                if tape.hasLoneSurrogates { try checkSurrogates(tape.root) }
+                return try read(tape.root, names)
             }
         } catch {
             switch error {
@@ -87,6 +89,14 @@ extension ClientMessage {
             case .json(let error): throw refusal(of: text, for: error)
             }
         }
+    }
+
+    /// Rejects half a surrogate pair outside of features, as text that is not JSON.
+    private static func checkSurrogates(_ root: JSONElement) throws(EnvelopeError) {
+        let features = root["item"]?["features"] ?? root["params"]?["upsert"]
+        guard root.loneSurrogates > features?.loneSurrogates ?? 0 else { return }
+        let problem = "The message is not JSON: a string has half a surrogate pair, such as \\ud800."
+        throw EnvelopeError(id: nil, error: RPCError(.invalidArgument, problem))
     }
 
     /// What is too deep or has too large a number is an object all the same, and answered under its id.

@@ -42,6 +42,9 @@ private final class ColumnPiece: PropertyPiece {
     /// Of a feature, by column the last of the members that have its name.
     private var values: [JSONElement?]
     fileprivate private(set) var count = 0
+    /// The table that rows came of last, and its column of each name.
+    private var header: TableHeader?
+    private var cells: [Int?] = []
 
     init(_ names: [String]) {
         self.names = names.map { Array($0.utf8) }
@@ -65,6 +68,23 @@ private final class ColumnPiece: PropertyPiece {
         for column in columns.indices {
             Self.append(values[column], to: columns[column])
             values[column] = nil
+        }
+        count += 1
+    }
+
+    func add(_ row: TableRow) {
+        if row.header !== header {
+            header = row.header
+            cells = names.map { row.header.column(named: String(decoding: $0, as: UTF8.self)) }
+        }
+        for (column, cell) in zip(columns, cells) {
+            switch cell.map(row.value) ?? .missing {
+            case .missing: column.appendMissing()
+            case .number(let number): column.append(number)
+            case .bool(let value): column.append(.bool(value))
+            case .text(let text): column.append(utf8: text)
+            case .string(let text): column.append(.string(text))
+            }
         }
         count += 1
     }

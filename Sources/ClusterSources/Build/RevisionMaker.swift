@@ -60,9 +60,12 @@ struct RevisionMaker {
     /// Tells which features are loaded: those that pass the source's filter. Of these, one whose weight is
     /// not a number above 0 is a bad feature.
     ///
-    /// - Parameter known: columns of the store that are at hand.
+    /// - Parameters:
+    ///   - known: columns of the store that are at hand.
+    ///   - groups: which rows are one feature.
     func screen(
-        _ store: FeatureStore, policy: InvalidFeaturePolicy, known: SourceColumns? = nil
+        _ store: FeatureStore, policy: InvalidFeaturePolicy, known: SourceColumns? = nil,
+        groups: RowGroups = RowGroups()
     ) throws(SourceError) -> FeatureBatch {
         guard options.filter != nil || options.weight != nil else {
             return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
@@ -77,9 +80,13 @@ struct RevisionMaker {
             let source = columns.rows(passing, of: store, cancellation)
             let (rows, weights) = (source.rows, try SourceColumns.weights(weight.expression, source))
             let good = zip(rows, weights).filter { $0.1 > 0 && $0.1.isFinite }.map(\.0)
-            badWeights = rows.count - good.count
-            if badWeights > 0 {
-                if policy == .reject { throw Self.badWeight(rows, weights) }
+            if good.count < rows.count {
+                if policy == .reject { throw Self.badWeight(rows, weights, groups) }
+                let kept = Set(good)
+                // All rows of a feature have its weight: the first stands for them.
+                badWeights = rows.count { row in
+                    !kept.contains(row) && groups.rows(of: Int(row)).lowerBound == Int(row)
+                }
                 passing = good
             }
         }
@@ -89,12 +96,15 @@ struct RevisionMaker {
         return FeatureBatch(store: store, loaded: .some(passing), badWeights: badWeights)
     }
 
-    private static func badWeight(_ rows: [UInt32], _ weights: [Double]) -> SourceError {
+    private static func badWeight(
+        _ rows: [UInt32], _ weights: [Double], _ groups: RowGroups
+    ) -> SourceError {
         let place = weights.firstIndex { !($0 > 0 && $0.isFinite) } ?? 0
+        let index = groups.feature(of: Int(rows[place]))
         return .badFeature(
-            index: Int(rows[place]), reason: FeatureBatch.badWeight,
+            index: index, reason: FeatureBatch.badWeight,
             message:
-                "Feature \(rows[place]) has a weight, by the source's option, that is not a number above 0.")
+                "Feature \(index) has a weight, by the source's option, that is not a number above 0.")
     }
 }
 

@@ -11,32 +11,57 @@ public final class FeatureImport: Sendable {
     private let source: Source
     private let mode: ImportMode
     private let policy: InvalidFeaturePolicy
-    private let promoteId: String?
+    private let rules: FeatureRules
+    private let format: FeatureFormat
+    private let allowsEmpty: Bool
     private let claim: MemoryClaim
     /// Why the budget refused more.
     private let refusal: Refusal
     /// Decodes what the source's options read, where that is of use. Only whoever has taken the builder may use it.
     private let collector: ColumnCollector?
     /// Nil once finished or given up.
-    private let builder: Mutex<FeatureStoreBuilder?>
+    private let work: Mutex<Work?>
+
+    /// What is gathered, and the reader of bytes that come in pieces, once there were some.
+    private struct Work: ~Copyable, Sendable {
+        var builder: FeatureStoreBuilder
+        var reader: PushReader?
+    }
 
     /// When the features count as put in; nil: when the import is finished.
     private let moment: Timestamp?
 
-    public convenience init(into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy) {
-        self.init(into: source, mode: mode, policy: policy, at: nil)
+    /// - Parameters:
+    ///   - format: what is known of the form of bytes that are pushed or of a file.
+    ///   - wrapsLongitudes: whether longitudes beyond ±180 are brought back by whole turns.
+    ///   - allowsEmpty: whether an import without a valid feature may replace data.
+    public convenience init(
+        into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy,
+        format: FeatureFormat = FeatureFormat(), wrapsLongitudes: Bool = false, allowsEmpty: Bool = false
+    ) {
+        self.init(
+            into: source, mode: mode, policy: policy, format: format, wrapsLongitudes: wrapsLongitudes,
+            allowsEmpty: allowsEmpty, at: nil)
     }
 
-    init(into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy, at moment: Timestamp?) {
+    init(
+        into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy,
+        format: FeatureFormat = FeatureFormat(), wrapsLongitudes: Bool = false, allowsEmpty: Bool = false,
+        at moment: Timestamp?
+    ) {
         self.moment = moment
+        self.format = format
+        self.allowsEmpty = allowsEmpty
         self.source = source
         self.mode = mode
         self.policy = policy
-        promoteId = source.revision.options.promoteId
+        var rules = source.revision.options.featureRules
+        rules.wrapsLongitudes = wrapsLongitudes
+        self.rules = rules
         let claim = source.shared.memory.claim(for: source.owner)
         let refusal = Refusal()
         (self.claim, self.refusal) = (claim, refusal)
-        var builder = FeatureStoreBuilder(policy: policy, promoteId: promoteId)
+        var builder = FeatureStoreBuilder(policy: policy, rules: rules)
         let names = source.revision.options.readNames
         if !names.isEmpty, mode == .replace || !source.revision.hasData {
             let collector = ColumnCollector(names)
@@ -45,16 +70,32 @@ public final class FeatureImport: Sendable {
             collector = nil
         }
         builder.admits = { bytes in refusal.admits { () throws(SourceError) in try claim.grow(to: bytes) } }
-        self.builder = Mutex(builder)
+        work = Mutex(Work(builder: builder))
     }
 
     /// Takes features in: the text of a JSON array of them.
     public func add(features json: UnsafeRawBufferPointer) throws(SourceError) {
-        let failure = builder.withLock { builder -> SourceError? in
-            guard var current = builder.take() else { return .cancelled }
+        try withWork { (work) throws(GeoJSONError) in try work.builder.append(features: json) }
+    }
+
+    /// Takes in a piece of a text of features in any form that `FeatureReader` knows, plain or gzipped.
+    ///
+    /// - Parameter threads: how many cores may be used.
+    public func push(_ bytes: UnsafeRawBufferPointer, threads: Int) throws(SourceError) {
+        try withWork { (work) throws(GeoJSONError) in
+            let reader = work.reader ?? PushReader(FeatureReader(format, threads: threads))
+            work.reader = reader
+            try reader.reader.push(bytes, into: &work.builder)
+        }
+    }
+
+    /// Does work with what is gathered, which is given up if that fails.
+    private func withWork(_ body: (inout Work) throws(GeoJSONError) -> Void) throws(SourceError) {
+        let failure = work.withLock { work -> SourceError? in
+            guard var current = work.take() else { return .cancelled }
             do throws(GeoJSONError) {
-                try current.append(features: json)
-                builder = consume current
+                try body(&current)
+                work = consume current
                 return nil
             } catch {
                 return refusal.error ?? SourceError(error)
@@ -66,15 +107,24 @@ public final class FeatureImport: Sendable {
     /// Clusters what was gathered and swaps it in. Blocks: only for threads of the pool.
     public func finish(_ cancellation: Cancellation) throws(SourceError) -> ImportOutcome {
         let moment = moment ?? .now
+        try withWork { (work) throws(GeoJSONError) in
+            try work.reader?.reader.finish(into: &work.builder)
+            work.reader = nil
+        }
         guard let gathered = take(moment) else { throw .cancelled }
+        try checkContent(gathered)
         var badWeights = 0
         let revision = try source.change(cancellation) { (base) throws(SourceError) -> Source.Change in
-            guard base.options.promoteId == promoteId else {
+            guard base.options.promoteId == rules.promoteId else {
                 throw .conflict("the source's option promoteId changed during the import; import again")
+            }
+            guard base.options.geometries == rules.geometries else {
+                throw .conflict("the source's option geometries changed during the import; import again")
             }
             let maker = RevisionMaker(
                 options: base.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
-            let batch = try maker.screen(gathered.store, policy: policy, known: gathered.columns)
+            let batch = try maker.screen(
+                gathered.store, policy: policy, known: gathered.columns, groups: gathered.groups)
             badWeights = batch.badWeights
             let isRecord =
                 mode == .append && base.hasData && gathered.store.memoryBytes < Self.largestRecord
@@ -96,8 +146,30 @@ public final class FeatureImport: Sendable {
 
     /// Forgets what was gathered.
     public func cancel() {
-        builder.withLock { $0 = nil }
+        work.withLock { $0 = nil }
     }
+
+    /// Rejects an import that would replace data with nothing because no feature was valid.
+    private func checkContent(_ gathered: GatheredFeatures) throws(SourceError) {
+        let skipped = gathered.skippedReasons.values.reduce(0, +)
+        guard !allowsEmpty, mode == .replace, gathered.accepted == 0, skipped > 0, source.revision.hasData
+        else { return }
+        let reasons = gathered.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        let first = gathered.firstSkipped.first.map { " \($0.message)" } ?? ""
+        let advice = gathered.advice.coordinateMessage.map { " Note: \($0)." } ?? ""
+        throw .unreadableInput(
+            "None of \(skipped) features is valid (\(reasons.joined(separator: ", "))), and the import would replace "
+                + "the source's data with nothing; allow that with \"allowEmpty\": true (--allow-empty).\(first)\(advice)"
+        )
+    }
+}
+
+/// A reader between two calls. Only whoever has taken the import's work may use it, one at a time; that is why it may
+/// be sent.
+private final class PushReader: @unchecked Sendable {
+    var reader: FeatureReader
+
+    init(_ reader: consuming FeatureReader) { self.reader = reader }
 }
 
 /// The budget's own words, on their way past the reader, which knows no budgets.
@@ -124,17 +196,23 @@ private struct GatheredFeatures {
     let columns: SourceColumns?
     let accepted: Int
     let skippedReasons: [String: Int]
+    let firstSkipped: [InvalidFeature]
+    let groups: RowGroups
+    let advice: ImportAdvice
 }
 
 extension FeatureImport {
     private func take(_ moment: Timestamp) -> GatheredFeatures? {
-        builder.withLock { builder -> GatheredFeatures? in
-            guard let current = builder.take() else { return nil }
-            let (accepted, reasons) = (current.accepted, current.skippedReasons)
+        work.withLock { work -> GatheredFeatures? in
+            guard let current = work.take() else { return nil }
+            let (accepted, reasons, first) = (
+                current.builder.accepted, current.builder.skippedReasons, current.builder.firstSkipped
+            )
+            let (groups, advice) = (current.builder.groups, current.builder.advice)
             return GatheredFeatures(
-                store: current.finish(moments: FeatureMoments(all: moment.milliseconds)),
-                columns: collector?.finish(), accepted: accepted,
-                skippedReasons: reasons)
+                store: current.builder.finish(moments: FeatureMoments(all: moment.milliseconds)),
+                columns: collector?.finish(), accepted: accepted, skippedReasons: reasons,
+                firstSkipped: first, groups: groups, advice: advice)
         }
     }
 }
@@ -144,18 +222,10 @@ extension FeatureImport {
     public func read(
         _ file: FileDescriptor, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let failure = builder.withLock { builder -> SourceError? in
-            guard var current = builder.take() else { return .cancelled }
-            do throws(GeoJSONError) {
-                try FeatureFileReader.read(
-                    descriptor: file.number, into: &current, threads: threads,
-                    isCancelled: { cancellation.isCancelled })
-                builder = consume current
-                return nil
-            } catch {
-                return refusal.error ?? SourceError(error)
-            }
+        try withWork { (work) throws(GeoJSONError) in
+            try FeatureFileReader.read(
+                descriptor: file.number, format: format, into: &work.builder, threads: threads,
+                isCancelled: { cancellation.isCancelled })
         }
-        if let failure { throw failure }
     }
 }

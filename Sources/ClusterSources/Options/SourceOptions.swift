@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 import Expressions
+import GeoJSON
 import JSON
 
 /// How a source's points become clusters. Names and defaults are supercluster's.
@@ -24,6 +25,8 @@ public struct SourceOptions: Sendable {
     public internal(set) var precision = ClusteringOptions.Precision.float
     /// The property that serves as a feature's id.
     public internal(set) var promoteId: String?
+    /// Which geometries are taken, and which point stands for each.
+    public internal(set) var geometries = GeometryPlacing.point
     /// How long a feature stays after it was last upserted, in seconds.
     public internal(set) var ttlSeconds: Double?
     /// Features that fail it are not clustered.
@@ -53,6 +56,13 @@ public struct ClusterPropertyOption: Sendable {
 }
 
 extension SourceOptions {
+    /// What makes a feature valid.
+    public var featureRules: FeatureRules {
+        var rules = FeatureRules(promoteId: promoteId)
+        rules.geometries = geometries
+        return rules
+    }
+
     /// What the index has to know of them.
     var clustering: ClusteringOptions {
         var options = ClusteringOptions(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 import Expressions
+import GeoJSON
 import JSON
 
 extension SourceOptions {
@@ -34,6 +35,7 @@ extension SourceOptions {
         case "generateId": generateId = try OptionValue.boolean(value, path: path)
         case "precision": precision = try OptionValue.precision(value, path: path)
         case "promoteId": promoteId = try OptionValue.string(value, path: path)
+        case "geometries": geometries = try OptionValue.geometries(value, path: path)
         case "ttlSeconds": ttlSeconds = try OptionValue.positive(value, path: path)
         case "filter": filter = try ExpressionOption.filter(value, path: path)
         case "weight": weight = try ExpressionOption.weight(value, path: path)
@@ -47,7 +49,8 @@ extension SourceOptions {
 
     static let names = [
         "radius", "extent", "minZoom", "maxZoom", "minPoints", "generateId", "clusterProperties", "filter",
-        "promoteId", "weight", "partitionBy", "precision", "ttlSeconds",
+        "promoteId", "weight", "partitionBy", "precision", "geometries",
+        "ttlSeconds",
     ]
 
     /// Far beyond any use; keeps a tile's coordinates within what vector tiles can hold.
@@ -88,11 +91,19 @@ enum OptionValue {
         return text
     }
 
+    static func geometries(_ value: JSONValue, path: String) throws(SourceError) -> GeometryPlacing {
+        guard case .string(let text) = value, let placing = GeometryPlacing(rawValue: text) else {
+            let names = GeometryPlacing.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+            throw .invalidParameter(path: path, message: "must be one of \(names)")
+        }
+        return placing
+    }
+
     static func precision(
         _ value: JSONValue, path: String
     ) throws(SourceError) -> ClusteringOptions.Precision {
         guard case .string(let text) = value, let choice = ClusteringOptions.Precision(rawValue: text) else {
-            throw .invalidParameter(path: path, message: "must be \"float\", \"fixed\" or \"double\"")
+            throw .invalidParameter(path: path, message: "must be \"float\" or \"double\"")
         }
         return choice
     }

@@ -14,6 +14,8 @@ extension SourceOptions {
         object["minPoints"] = .number(Double(minPoints))
         object["generateId"] = .bool(generateId)
         object["precision"] = .string(precision.rawValue)
+        // Left out if it is the default: descriptions stay as short as they were.
+        if geometries != .point { object["geometries"] = .string(geometries.rawValue) }
         object["promoteId"] = promoteId.map { .string($0) }
         object["ttlSeconds"] = ttlSeconds.map { .number($0) }
         object["filter"] = filter?.source

@@ -103,7 +103,7 @@ extension Revision {
         case .cluster(let cluster): return view.index.unitPosition(of: cluster)
         case .point(let point):
             let (longitude, latitude) = store.coordinates(view.feature(of: point))
-            return (Mercator.x(longitude: longitude), Mercator.y(latitude: latitude))
+            return (Projection.x(longitude: longitude), Projection.y(latitude: latitude))
         }
     }
 

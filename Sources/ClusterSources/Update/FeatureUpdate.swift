@@ -6,6 +6,8 @@ struct FeatureUpdate: Sendable {
     let store: FeatureStore
     /// By row of the store.
     let identifiers: [FeatureIdentifier]
+    /// Which rows of the store are one feature.
+    let groups: RowGroups
     let removals: [FeatureIdentifier]
     /// Features put in at this moment or before go, whatever their ids.
     let expiry: Int64?
@@ -13,12 +15,14 @@ struct FeatureUpdate: Sendable {
     /// Features whose places are known.
     init(store: FeatureStore, identifiers: [FeatureIdentifier]) {
         (self.store, self.identifiers, removals, expiry) = (store, identifiers, [], nil)
+        groups = RowGroups()
     }
 
     /// - Parameter limit: features put in at this moment or before go, in milliseconds since 1970.
     init(expiry limit: Int64) {
         store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
         (identifiers, removals, expiry) = ([], [], limit)
+        groups = RowGroups()
     }
 
     /// - Parameters:
@@ -26,10 +30,10 @@ struct FeatureUpdate: Sendable {
     ///   - removals: none of them an id of the features.
     ///   - moment: when the features are put in.
     init(
-        upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], promoteId: String?,
+        upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], rules: FeatureRules,
         at moment: Timestamp
     ) throws(SourceError) {
-        var builder = FeatureStoreBuilder(policy: .reject, promoteId: promoteId)
+        var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
         if let json {
             do throws(GeoJSONError) {
                 try builder.append(features: json)
@@ -37,14 +41,16 @@ struct FeatureUpdate: Sendable {
                 throw SourceError(error)
             }
         }
+        groups = builder.groups
         store = builder.finish(moments: FeatureMoments(all: moment.milliseconds))
         expiry = nil
         var identifiers: [FeatureIdentifier] = []
         for place in 0..<store.count {
             guard let identifier = store.featureIdentifier(place) else {
+                let index = groups.feature(of: place)
                 throw .badFeature(
-                    index: place, reason: "noIdentifier",
-                    message: "Feature \(place) has no id to be updated by.")
+                    index: index, reason: "noIdentifier",
+                    message: "Feature \(index) has no id to be updated by.")
             }
             identifiers.append(identifier)
         }
@@ -65,14 +71,15 @@ struct FeatureUpdate: Sendable {
         let shared = base.shared
         let maker = RevisionMaker(
             options: base.options, shared: shared, owner: owner, cancellation: cancellation)
-        let loaded = try maker.screen(store, policy: .reject).loaded
+        let loaded = try maker.screen(store, policy: .reject, groups: groups).loaded
         let index = try base.identifierIndex(cancellation)
         let plan =
             if let expiry {
                 UpdatePlan(removing: base.store.places(notAfter: expiry).places)
             } else {
                 UpdatePlan(
-                    upserts: identifiers, isLoaded: { loaded.contains($0) }, removals: removals,
+                    upserts: identifiers, groups: groups, isLoaded: { loaded.contains($0) },
+                    removals: removals, countsRows: base.options.geometries == .point,
                     places: { index.places(of: $0, in: base.store) })
             }
         let live = try LiveUpdate(

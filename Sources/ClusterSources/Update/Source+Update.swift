@@ -23,7 +23,7 @@ extension Source {
         var plan: UpdatePlan?
         let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
             let update = try FeatureUpdate(
-                upserts: json, removals: removals, promoteId: base.options.promoteId, at: moment)
+                upserts: json, removals: removals, rules: base.options.featureRules, at: moment)
             let (revision, made) = try update.apply(to: base, owner: owner, cancellation)
             plan = made
             return Change(

@@ -4,8 +4,8 @@ import GeoJSON
 /// Which features are where once an update is done: an updated one keeps its place, a new one goes last, a
 /// removed one leaves.
 ///
-/// Where several features have an id that is updated, the first takes the new contents and the others go;
-/// where one is removed, all go.
+/// Features with the same id, such as the positions of a MultiPoint, are updated and removed together: the first ones
+/// take the new contents, and those that are too many go. Of equal ids among the new the last feature counts.
 struct UpdatePlan {
     private(set) var inserted = 0
     private(set) var updated = 0
@@ -18,21 +18,23 @@ struct UpdatePlan {
 
     /// - Parameters:
     ///   - upserts: the new features' ids by place; of equal ones the last counts.
+    ///   - groups: which of the new rows are one feature.
     ///   - isLoaded: whether the source loads a new feature; one that it does not load leaves its place.
     ///   - removals: ids of features that go, none of them among `upserts`.
+    ///   - countsRows: whether each row that goes counts as removed, rather than each id.
     ///   - places: where in the old store the features of an id are, ascending.
     init(
-        upserts: [FeatureIdentifier], isLoaded: (Int) -> Bool, removals: [FeatureIdentifier],
-        places: (FeatureIdentifier) -> [Int]
+        upserts: [FeatureIdentifier], groups: RowGroups = RowGroups(), isLoaded: (Int) -> Bool,
+        removals: [FeatureIdentifier], countsRows: Bool = true, places: (FeatureIdentifier) -> [Int]
     ) {
         for (identifier, place) in Self.latest(upserts) {
-            upsert(isLoaded(place) ? place : nil, over: places(identifier))
+            upsert(groups.rows(of: place).filter(isLoaded), over: places(identifier))
         }
         var seen: Set<FeatureIdentifier> = []
         for identifier in removals where seen.insert(identifier).inserted {
             let old = places(identifier)
             for place in old { changes[place] = .some(nil) }
-            if old.isEmpty { missing += 1 } else { removed += old.count }
+            if old.isEmpty { missing += 1 } else { removed += countsRows ? old.count : 1 }
         }
     }
 
@@ -47,17 +49,15 @@ struct UpdatePlan {
         (self.changes, self.additions) = (changes, additions)
     }
 
-    private mutating func upsert(_ new: Int?, over old: [Int]) {
+    private mutating func upsert(_ new: [Int], over old: [Int]) {
         for place in old { changes[place] = .some(nil) }
-        switch (new, old.first) {
-        case (let new?, let first?):
-            changes[first] = .some(new)
-            updated += 1
-        case (let new?, nil):
-            additions.append(new)
-            inserted += 1
-        case (nil, _?): removed += 1
-        case (nil, nil): break
+        for (place, row) in zip(old, new) { changes[place] = .some(row) }
+        additions += new.dropFirst(old.count)
+        switch (new.isEmpty, old.isEmpty) {
+        case (false, false): updated += 1
+        case (false, true): inserted += 1
+        case (true, false): removed += 1
+        case (true, true): break
         }
     }
 

@@ -30,8 +30,7 @@ extension ClusterIndex {
         let parallel = Parallel(threads: threads, isCancelled: isCancelled)
         switch options.precision {
         case .float: return try assemble(Float.self, inputs, options, parallel) { .float($0) }
-        case .fixed, .double:
-            return try assemble(Double.self, inputs, options, parallel) { .double($0) }
+        case .double: return try assemble(Double.self, inputs, options, parallel) { .double($0) }
         }
     }
 
@@ -44,7 +43,7 @@ extension ClusterIndex {
 
     private static func assemble<Scalar: Coordinate>(
         _: Scalar.Type, _ inputs: PointInputs, _ options: ClusteringOptions, _ parallel: Parallel,
-        _ wrap: (SpatialIndex<Scalar>) -> BaseIndex.Spatial
+        _ wrap: (SpatialIndex<Scalar>) -> Spatial
     ) throws(ClusteringError) -> ClusterIndex {
         let count = inputs.longitudes.count
         let x = Scratch<Scalar>(capacity: count)
@@ -53,8 +52,9 @@ extension ClusterIndex {
         parallel.run(shares) { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: count)
             for index in start..<end {
-                let place = options.unitPosition(inputs.longitudes[index], inputs.latitudes[index])
-                (x.base[index], y.base[index]) = (Scalar(place.x), Scalar(place.y))
+                // Held within the square, so that no input can lead outside it; not-a-number becomes 0.
+                x.base[index] = Scalar(max(0, min(1, Projection.x(longitude: inputs.longitudes[index]))))
+                y.base[index] = Scalar(max(0, min(1, Projection.y(latitude: inputs.latitudes[index]))))
             }
         }
         return try assemble(
@@ -65,8 +65,7 @@ extension ClusterIndex {
     /// Clusters projected points.
     static func assemble<Scalar: Coordinate>(
         _ x: Scratch<Scalar>, _ y: Scratch<Scalar>, count: Int, weights: [Double]?, partitions: [UInt32]?,
-        _ options: ClusteringOptions, _ parallel: Parallel,
-        _ wrap: (SpatialIndex<Scalar>) -> BaseIndex.Spatial
+        _ options: ClusteringOptions, _ parallel: Parallel, _ wrap: (SpatialIndex<Scalar>) -> Spatial
     ) throws(ClusteringError) -> ClusterIndex {
         let builder = IndexBuilder<Scalar>(
             x: x, y: y, pointCount: count, weights: weights, partitions: partitions,
@@ -80,12 +79,11 @@ extension ClusterIndex {
         ).make()
         try parallel.stopIfCancelled()
         let (leaves, starts, leafCount) = LeafOrder.make(table)
-        let base = BaseIndex(
+        return ClusterIndex(
             options: options, pointCount: count,
             columns: table.finish(
                 leaves: leaves.finish(count: leafCount), leafStarts: starts.finish(count: table.count)),
             spatial: wrap(spatial))
-        return ClusterIndex(LayeredIndex(base))
     }
 }
 

@@ -19,7 +19,7 @@ extension ClusterIndex {
             (partitions?.count ?? points.count) == points.count
         else { throw .invalidOptions("every point needs a weight and part where asked") }
         let parallel = Parallel(threads: threads, isCancelled: isCancelled)
-        switch layers.base.spatial {
+        switch spatial {
         case .float(let spatial):
             let (x, y) = try places(of: points, spatial, parallel)
             return try Self.assemble(
@@ -47,7 +47,7 @@ extension ClusterIndex {
             for place in start..<end {
                 if parallel.stops(at: place) { return }
                 let slot = spatial.slots[place]
-                guard Int(slot.node) < layers.base.pointCount else { continue }
+                guard Int(slot.node) < basePointCount else { continue }
                 let rank = Int(ranks.base[Int(slot.node)])
                 guard rank < points.count else { continue }
                 x.base[rank] = slot.x
@@ -55,9 +55,10 @@ extension ClusterIndex {
             }
         }
         try parallel.stopIfCancelled()
-        guard !layers.delta.isEmpty else { return (x, y) }
+        guard let overlay else { return (x, y) }
         for (rank, point) in points.enumerated() {
-            guard let placement = layers.delta.placement(of: point) else { continue }
+            guard let place = overlay.state.placed[point] else { continue }
+            let placement = overlay.state.placements[Int(place)]
             x.base[rank] = Scalar(placement.x)
             y.base[rank] = Scalar(placement.y)
         }
@@ -78,12 +79,12 @@ extension ClusterIndex {
 
     /// By point of the base, its place in `points`, or more than any.
     private func ranks(of points: [UInt32], _ parallel: Parallel) -> Scratch<UInt32> {
-        let ranks = Self.filled(UInt32.max, layers.base.pointCount, parallel)
+        let ranks = Self.filled(UInt32.max, basePointCount, parallel)
         let shares = parallel.shares(of: points.count)
         points.withUnsafeBufferPointer { points in
             parallel.run(shares) { share in
                 let (start, end) = Parallel.bounds(share, of: shares, count: points.count)
-                for rank in start..<end where Int(points[rank]) < layers.base.pointCount {
+                for rank in start..<end where Int(points[rank]) < basePointCount {
                     ranks.base[Int(points[rank])] = UInt32(truncatingIfNeeded: rank)
                 }
             }

@@ -34,7 +34,8 @@ struct WorldPainter {
     /// The line in pixels from `left`, without needless points; empty if no part of it can be seen.
     private func thinned(_ line: [PixelPoint], _ left: Double) -> [PixelPoint] {
         let (xs, ys) = (line.map(\.x), line.map(\.y))
-        guard let west = xs.min(), let east = xs.max(), let north = ys.min(), let south = ys.max(), east > left,
+        guard let west = xs.min(), let east = xs.max(), let north = ys.min(), let south = ys.max(),
+            east > left,
             west < frame.worldArea.right, south > 0, north < Double(frame.height)
         else { return [] }
         var kept: [PixelPoint] = []

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+/// Which geometries a source takes, and which point stands for each.
+public enum GeometryPlacing: String, Sendable, CaseIterable {
+    /// Points only.
+    case point
+    /// Points, and each position of a MultiPoint.
+    case multipoint
+    /// As `multipoint`; any other geometry is placed at its centroid.
+    case centroid
+    /// As `multipoint`; any other geometry is placed at a position on it, for an area well inside it.
+    case inside
+}
+
+/// A position of a geometry in degrees.
+struct Position: Equatable {
+    var longitude: Double
+    var latitude: Double
+
+    func distance(to other: Position) -> Double {
+        let (x, y) = (longitude - other.longitude, latitude - other.latitude)
+        return (x * x + y * y).squareRoot()
+    }
+}
+
+/// A geometry's parts by dimension, those of collections one after another.
+struct GeometryParts {
+    var points: [Position] = []
+    /// Each has two positions or more.
+    var lines: [[Position]] = []
+    /// Each is a shell and its holes: closed rings of four positions or more.
+    var areas: [[[Position]]] = []
+
+    /// The point that stands for the geometry; nil if it has no position.
+    func position(_ placing: GeometryPlacing) -> Position? {
+        switch placing {
+        case .inside: InteriorPoint.of(self)
+        default: Centroid.of(self)
+        }
+    }
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Cuts a text of features that comes in pieces into pieces of whole features.
+///
+/// It is held only as far as it has not been cut yet, so memory follows the pieces and not the file. Brackets, line
+/// ends and quotation marks decide where a feature ends; whether it is one is for the parser to say.
+struct FeatureCutter {
+    /// A piece of whole features. Bytes are valid during the call only.
+    struct Piece {
+        enum Form {
+            /// Features with commas between them: what stands within an array's brackets.
+            case array
+            /// JSON texts, one after each separator byte.
+            case texts(separator: UInt8)
+            /// JSON objects one after another.
+            case objects
+            /// Rows of a table.
+            case rows(TableHeader)
+        }
+
+        let form: Form
+        let bytes: UnsafeRawBufferPointer
+        /// The line of the first byte, from 1.
+        let line: Int
+    }
+
+    typealias Body = (Piece) throws(GeoJSONError) -> Void
+
+    private enum State {
+        case start, collection, lines, sequence, objects, trailer
+        case table(TableHeader)
+    }
+
+    /// No feature, and nothing before or behind the features, may be longer, in bytes.
+    static let longestPart = 16 << 20
+
+    private let format: FeatureFormat
+    private var state = State.start
+    private var held: [UInt8] = []
+    /// How many of the held bytes the scanner has seen.
+    private var scanned = 0
+    private var scanner = JSONScanner()
+    private var rows = RowScanner()
+    /// The collection without its features, parsed at the end; nil for a bare array.
+    private var frame: [UInt8]?
+    private var isFirstPiece = true
+    /// How many bytes were let go of before those held.
+    private var consumed = 0
+    /// The line of the first byte held.
+    private var line = 1
+    private(set) var foreignReferenceSystem: String?
+
+    init(_ format: FeatureFormat = FeatureFormat()) { self.format = format }
+
+    /// Takes in a piece of text and yields all features that are whole.
+    mutating func push(_ text: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) {
+        held.append(contentsOf: text)
+        try cut(isLast: false, body)
+        guard held.count + (frame?.count ?? 0) <= Self.longestPart else {
+            throw .malformed(
+                message:
+                    "A feature, or what surrounds the features, is longer than \(Self.longestPart >> 20) MiB.",
+                offset: consumed)
+        }
+    }
+
+    /// Yields what is left when the text has ended.
+    mutating func finish(_ body: Body) throws(GeoJSONError) { try cut(isLast: true, body) }
+
+    private mutating func cut(isLast: Bool, _ body: Body) throws(GeoJSONError) {
+        if case .start = state { try begin(isLast) }
+        switch state {
+        case .start: break
+        case .collection:
+            try cutCollection(body)
+            if case .trailer = state {
+                if isLast { try checkFrame() }
+            } else if isLast {
+                throw .malformed(
+                    message: "The text ends within its features.", offset: consumed + held.count)
+            }
+        case .lines: try cutTexts(separator: Self.lineFeed, isLast, body)
+        case .sequence: try cutTexts(separator: Self.recordSeparator, isLast, body)
+        case .objects: try cutObjects(isLast, body)
+        case .table(let header): try cutRows(header, isLast, body)
+        case .trailer: if isLast { try checkFrame() }
+        }
+    }
+
+    private static let lineFeed = UInt8(ascii: "\n")
+    private static let recordSeparator: UInt8 = 0x1E
+
+    /// Finds out what the text is, once enough of it is there.
+    private mutating func begin(_ isLast: Bool) throws(GeoJSONError) {
+        if held.starts(with: [0xEF, 0xBB, 0xBF]) {
+            drop(3)
+        } else if held.count < 3, held.first == 0xEF, !isLast {
+            return
+        }
+        var found = Result<FormatDetection.Outcome, GeoJSONError>.success(.incomplete)
+        held.withUnsafeBytes { bytes in
+            do throws(GeoJSONError) {
+                found = .success(try FormatDetection(bytes, format, isLast: isLast).outcome())
+            } catch { found = .failure(error) }
+        }
+        switch try found.get() {
+        case .incomplete: break
+        case .empty: drop(held.count)
+        case .lines: state = .lines
+        case .sequence: state = .sequence
+        case .objects: state = .objects
+        case .collection(let offset):
+            let head = Array(held[..<offset])
+            foreignReferenceSystem = Self.referenceSystem(head + Array("]}".utf8))
+            frame = head + [UInt8(ascii: "]")]
+            enterFeatures(at: offset)
+        case .bareArray(let offset): enterFeatures(at: offset)
+        case .table(let header, let offset):
+            drop(offset)
+            state = .table(header)
+        }
+    }
+
+    private mutating func enterFeatures(at offset: Int) {
+        drop(offset)
+        scanned = 0
+        scanner = JSONScanner()
+        state = .collection
+    }
+
+    /// Lets go of bytes at the beginning.
+    private mutating func drop(_ count: Int) {
+        guard count > 0 else { return }
+        line += held.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        held.removeFirst(count)
+        consumed += count
+    }
+
+    /// Yields the first bytes held and lets go of them.
+    private mutating func hand(_ form: Piece.Form, upTo end: Int, _ body: Body) throws(GeoJSONError) {
+        guard end > 0 else { return }
+        var failure: GeoJSONError?
+        held.withUnsafeBytes { bytes in
+            do throws(GeoJSONError) {
+                let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+                try body(Piece(form: form, bytes: bytes, line: line))
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        drop(end)
+    }
+
+    // MARK: Collections
+
+    /// Cuts behind the last feature that is whole; behind the array's end the rest is the trailer.
+    private mutating func cutCollection(_ body: Body) throws(GeoJSONError) {
+        let (cut, ended) = scanToLastBracket()
+        let featuresEnd = ended ? scanned - 1 : cut
+        try handFeatures(upTo: featuresEnd, body)
+        scanned -= featuresEnd
+        if ended {
+            drop(1)
+            state = .trailer
+        }
+    }
+
+    /// Behind the last bracket that closes a feature, and whether the array's own bracket follows.
+    private mutating func scanToLastBracket() -> (cut: Int, ended: Bool) {
+        var (cut, ended) = (0, false)
+        held.withUnsafeBytes { bytes in
+            while scanned < bytes.count, !ended {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[scanned...])
+                guard let offset = scanner.scan(rest, toDepth: 0) else {
+                    scanned = bytes.count
+                    return
+                }
+                scanned += offset
+                if scanner.depth < 0 { ended = true } else { cut = scanned }
+            }
+        }
+        return (cut, ended)
+    }
+
+    /// Pieces are cut before commas, so every one but the first must begin with one.
+    private mutating func handFeatures(upTo end: Int, _ body: Body) throws(GeoJSONError) {
+        guard var start = held[..<end].firstIndex(where: Self.isContent) else { return drop(end) }
+        if !isFirstPiece {
+            guard held[start] == UInt8(ascii: ",") else {
+                throw .malformed(message: "A comma between features was expected.", offset: consumed + start)
+            }
+            start += 1
+            guard held[start..<end].contains(where: Self.isContent) else {
+                throw .malformed(message: "A feature behind the comma was expected.", offset: consumed + end)
+            }
+        }
+        isFirstPiece = false
+        drop(start)
+        try hand(.array, upTo: end - start, body)
+    }
+
+    /// Parses what surrounded the features.
+    private mutating func checkFrame() throws(GeoJSONError) {
+        guard let frame else {
+            guard !held.contains(where: Self.isContent) else {
+                throw .malformed(message: "More text follows the array of features.", offset: consumed)
+            }
+            return
+        }
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONReader.parse(frame + held)
+        } catch {
+            throw .malformed(
+                message: "What surrounds the features is not JSON: \(error.message)", offset: nil)
+        }
+        guard case .object(let object) = value, object["type"] == .string("FeatureCollection") else {
+            throw .malformed(message: "The file's \"type\" is not \"FeatureCollection\".", offset: nil)
+        }
+        // The frame keeps the array that was read, emptied.
+        guard object["features"] == .array([]) else {
+            throw .malformed(message: "The file has more than one member \"features\".", offset: nil)
+        }
+        foreignReferenceSystem = foreignReferenceSystem ?? Self.referenceSystem(frame + held)
+    }
+
+    /// The reference system that a collection declares (as before RFC 7946), if it is another than WGS 84's
+    /// longitude and latitude.
+    private static func referenceSystem(_ frame: [UInt8]) -> String? {
+        guard case .object(let object)? = try? JSONReader.parse(frame),
+            case .object(let system)? = object["crs"], case .object(let properties)? = system["properties"],
+            case .string(let name)? = properties["name"]
+        else { return nil }
+        let known = [
+            "CRS84", "EPSG:4326", "EPSG::4326", "EPSG:4979", "EPSG::4979", "CRS84H", "WGS84", "WGS 84",
+        ]
+        return known.contains { name.uppercased().hasSuffix($0) } ? nil : name
+    }
+
+    // MARK: Texts, objects and rows
+
+    private mutating func cutTexts(
+        separator: UInt8, _ isLast: Bool, _ body: Body
+    ) throws(GeoJSONError) {
+        let end = isLast ? held.count : (held.lastIndex(of: separator) ?? 0)
+        try hand(.texts(separator: separator), upTo: end, body)
+    }
+
+    private mutating func cutObjects(_ isLast: Bool, _ body: Body) throws(GeoJSONError) {
+        let (cut, ended) = scanToLastBracket()
+        guard !ended else {
+            throw .malformed(
+                message: "A bracket closes that was never opened.", offset: consumed + scanned - 1)
+        }
+        try hand(.objects, upTo: cut, body)
+        scanned -= cut
+        if isLast, held.contains(where: Self.isContent) {
+            throw .malformed(message: "The text ends within a feature.", offset: consumed)
+        }
+    }
+
+    private mutating func cutRows(
+        _ header: TableHeader, _ isLast: Bool, _ body: Body
+    ) throws(GeoJSONError) {
+        let end = held.withUnsafeBytes { rows.endOfWholeRows($0, header.delimiter, isLast: isLast) }
+        try hand(.rows(header), upTo: end, body)
+    }
+
+    private static func isContent(_ byte: UInt8) -> Bool { byte > UInt8(ascii: " ") }
+}
+
+/// Counts line ends.
+enum LineCount {
+    /// - Complexity: O(bytes), at some gigabytes a second.
+    static func of(_ text: UnsafeRawBufferPointer) -> Int {
+        var count = 0
+        for byte in text { count &+= byte == UInt8(ascii: "\n") ? 1 : 0 }
+        return count
+    }
+}

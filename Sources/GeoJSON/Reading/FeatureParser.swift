@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Takes features out of JSON text (RFC 7946, section 3.2). Used by one thread at a time.
+final class FeatureParser {
+    private let parser = JSONParser()
+    private let rules: FeatureRules
+    private let promoteId: [UInt8]?
+    /// Members of the feature that is read that are not GeoJSON's.
+    private var rest: [UInt8] = []
+
+    init(rules: FeatureRules) {
+        self.rules = rules
+        promoteId = rules.promoteId.map { Array($0.utf8) }
+    }
+
+    /// Adds the features of an array's text, or the one feature that the text is.
+    func parse(_ text: UnsafeRawBufferPointer, into result: ParsedFeatures) throws(JSONError) {
+        try withRoot(of: text) { (root) throws(JSONError) in
+            if root.kind == .array {
+                for feature in root.elements { add(feature, result) }
+            } else {
+                add(root, result)
+            }
+        }
+    }
+
+    /// Adds the features of an array whose elements are these parts of its text. Throws if they are others: texts
+    /// that are not JSON may be JSON if they are put together.
+    func parse(
+        _ text: UnsafeRawBufferPointer, into result: ParsedFeatures, expecting texts: [Range<Int>]
+    ) throws(JSONError) {
+        // Around the array there is one level more than around each of its elements.
+        try withRoot(of: text, maximumDepth: JSONReader.maximumDepth + 1) { (root) throws(JSONError) in
+            let isExpected =
+                root.count == texts.count && zip(root.elements, texts).allSatisfy { $0.rawRange == $1 }
+            guard isExpected else {
+                throw JSONError(kind: .syntax, offset: 0, message: "A text is not JSON.")
+            }
+            for feature in root.elements { add(feature, result) }
+        }
+    }
+
+    /// Adds the one feature that a text is, which begins at an offset of the piece.
+    func parse(
+        single text: UnsafeRawBufferPointer, at offset: Int, into result: ParsedFeatures
+    ) throws(JSONError) {
+        try withRoot(of: text) { (root) throws(JSONError) in add(root, result, offset: offset) }
+    }
+
+    private func withRoot(
+        of text: UnsafeRawBufferPointer, maximumDepth: Int = JSONReader.maximumDepth,
+        _ body: (JSONElement) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        do {
+            try parser.withTape(of: text, maximumDepth: maximumDepth, allowsLoneSurrogates: true) {
+                (tape) throws(JSONError) in try body(tape.root)
+            }
+        } catch {
+            switch error {
+            case .json(let error), .body(let error): throw error
+            }
+        }
+    }
+
+    /// A feature's members as they are met; of equal names the last counts.
+    private struct Members {
+        var type: JSONElement?
+        var identifier: JSONElement?
+        var geometry: JSONElement?
+        var properties: JSONElement?
+        var hasRest = false
+    }
+
+    /// - Parameter offset: where the parsed text begins in the piece.
+    private func add(_ feature: JSONElement, _ result: ParsedFeatures, offset: Int = 0) {
+        var members = Members()
+        for (key, value) in feature.members {
+            if key.isString("type") {
+                members.type = value
+            } else if key.isString("id") {
+                members.identifier = value
+            } else if key.isString("geometry") {
+                members.geometry = value
+            } else if key.isString("properties") {
+                members.properties = value
+            } else {
+                members.hasRest = true
+            }
+        }
+        if let fault = fault(of: feature, members) ?? read(feature, members, result) {
+            let range = feature.rawRange.lowerBound + offset..<feature.rawRange.upperBound + offset
+            result.addFault(fault, identifier: Self.text(of: members.identifier), range: range)
+        } else {
+            result.seen += 1
+        }
+    }
+
+    /// An id for messages: one that is as long as a novel says nothing more.
+    private static func text(of identifier: JSONElement?) -> String? {
+        guard let identifier, identifier.kind == .number || identifier.kind == .string,
+            identifier.loneSurrogates == 0, identifier.rawText.count <= 80
+        else { return nil }
+        return String(decoding: identifier.rawText, as: UTF8.self)
+    }
+
+    /// What is wrong with a feature beside its geometry.
+    private func fault(of feature: JSONElement, _ members: Members) -> FeatureFault? {
+        guard let type = members.type, type.isString("Feature") else {
+            return Geometry.isBare(feature, type: members.type) ? .bareGeometry : .notAFeature
+        }
+        if feature.loneSurrogates > 0 { return .loneSurrogate }
+        if let identifier = members.identifier, identifier.kind != .number, identifier.kind != .string {
+            return .badIdentifier
+        }
+        guard let properties = members.properties else { return .badProperties }
+        return properties.kind == .object || properties.kind == .null ? nil : .badProperties
+    }
+
+    /// Appends the feature's rows; or appends nothing and returns what is wrong.
+    private func read(
+        _ feature: JSONElement, _ members: Members, _ result: ParsedFeatures
+    ) -> FeatureFault? {
+        guard let properties = members.properties else { return .badProperties }
+        guard let element = members.geometry, element.kind != .null else { return .noGeometry }
+        var identifier = members.identifier
+        if let promoteId {
+            identifier = Self.promoted(promoteId, properties)
+            if identifier != nil { result.advice.promoted += 1 }
+        }
+        rest.removeAll(keepingCapacity: true)
+        if members.hasRest { gatherRest(of: feature) }
+        let row = Row(
+            identifier: identifier?.rawText ?? UnsafeRawBufferPointer(start: nil, count: 0),
+            properties: properties, rest: rest)
+        switch Geometry(element).rows(rules, &result.advice) {
+        case .fault(let fault): return fault
+        case .point(let coordinates, let foreign, let position):
+            row.append(coordinates, foreign, position, to: result)
+        case .points(let positions, let foreign):
+            let size = positions.count * (row.size + 24 + foreign.count)
+            guard result.blob.count + size <= ParsedFeatures.largestBlob else { return .tooLarge }
+            result.groups.append((result.ends.count, positions.count - 1))
+            for position in positions { row.append(position.text, foreign, position.position, to: result) }
+        case .placed(let position, let foreign):
+            var text = ByteWriter()
+            text.append("[")
+            text.append(number: position.longitude)
+            text.append(",")
+            text.append(number: position.latitude)
+            text.append("]")
+            text.withUnsafeBytes { row.append($0, foreign, position, to: result) }
+        }
+        return nil
+    }
+
+    /// The property that is to be the id, if it is a number or a string.
+    private static func promoted(_ name: [UInt8], _ properties: JSONElement) -> JSONElement? {
+        var found: JSONElement?
+        for (key, value) in properties.members where key.isString(name) { found = value }
+        return found.flatMap { $0.kind == .number || $0.kind == .string ? $0 : nil }
+    }
+
+    private func gatherRest(of feature: JSONElement) {
+        for (key, value) in feature.members
+        where !key.isString("type") && !key.isString("id") && !key.isString("geometry")
+            && !key.isString("properties")
+        {
+            rest.append(UInt8(ascii: ","))
+            rest.append(contentsOf: key.rawText)
+            rest.append(UInt8(ascii: ":"))
+            rest.append(contentsOf: value.rawText)
+        }
+    }
+
+    /// What the rows of one feature have in common.
+    private struct Row {
+        let identifier: UnsafeRawBufferPointer
+        let properties: JSONElement
+        let rest: [UInt8]
+
+        var size: Int { identifier.count + properties.rawText.count + rest.count }
+
+        @inline(__always) func append(
+            _ coordinates: UnsafeRawBufferPointer, _ foreign: [UInt8], _ position: Position,
+            to result: ParsedFeatures
+        ) {
+            let blob = result.blob
+            blob.append(length: identifier.count)
+            blob.append(length: coordinates.count + foreign.count)
+            blob.append(length: rest.count)
+            blob.append(identifier)
+            blob.append(coordinates)
+            if !foreign.isEmpty { foreign.withUnsafeBytes { blob.append($0) } }
+            if !rest.isEmpty { rest.withUnsafeBytes { blob.append($0) } }
+            blob.append(properties.rawText)
+            result.endRow(longitude: position.longitude, latitude: position.latitude)
+            result.piece?.add(properties)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+/// What makes a feature valid, and how it is taken in: the part of a source's options that readers follow.
+public struct FeatureRules: Sendable, Equatable {
+    /// The property to use as features' id; nil keeps their own.
+    public var promoteId: String?
+    public var geometries = GeometryPlacing.point
+    /// Where positions may lie; nil: longitude within ±180, latitude within ±90.
+    public var bounds: PlanarBounds?
+    /// Whether longitudes beyond ±180 are brought back by whole turns instead of being faults.
+    public var wrapsLongitudes = false
+
+    public init(promoteId: String? = nil) { self.promoteId = promoteId }
+
+    /// Why a position is not valid; nil if it is.
+    @inline(__always) func fault(longitude: Double, latitude: Double) -> FeatureFault? {
+        guard let bounds else {
+            if abs(longitude) > 180 { return .longitudeOutOfRange }
+            return abs(latitude) <= 90 ? nil : .latitudeOutOfRange
+        }
+        return bounds.contains(longitude, latitude) ? nil : .outsideBounds
+    }
+
+    /// - Returns: the longitude within -180 to 180; one within stays the same.
+    static func wrapped(_ longitude: Double) -> Double {
+        if abs(longitude) <= 180 { return longitude }
+        let rest = (longitude + 180).truncatingRemainder(dividingBy: 360)
+        return rest < 0 ? rest + 180 : rest - 180
+    }
+}
+
+/// A box of planar coordinates, its edges included.
+public struct PlanarBounds: Sendable, Equatable {
+    public var minX: Double
+    public var minY: Double
+    public var maxX: Double
+    public var maxY: Double
+
+    public init(minX: Double, minY: Double, maxX: Double, maxY: Double) {
+        (self.minX, self.minY, self.maxX, self.maxY) = (minX, minY, maxX, maxY)
+    }
+
+    @inline(__always) func contains(_ x: Double, _ y: Double) -> Bool {
+        x >= minX && x <= maxX && y >= minY && y <= maxY
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+
+/// Names forms of files that are often taken for GeoJSON, and what to do with them.
+enum ForeignFormat {
+    /// What to do with a text that is of another form; nil if it is none that is known.
+    static func problem(of text: UnsafeRawBufferPointer, from start: Int) -> String? {
+        for (magic, offset, name) in magics
+        where text.count >= offset + magic.count && text[offset..<offset + magic.count].elementsEqual(magic) {
+            return "This is \(name): 'clusterctl import' reads it through GDAL's ogr2ogr."
+        }
+        if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
+            return "The text is UTF-16: convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8."
+        }
+        if text[start...].starts(with: "<!DOCTYPE html".utf8) || text[start...].starts(with: "<html".utf8) {
+            return "This is a web page, not GeoJSON: the download may have failed."
+        }
+        if text[start...].starts(with: "<?xml".utf8) || text[start...].starts(with: "<kml".utf8)
+            || text[start...].starts(with: "<gpx".utf8)
+        {
+            return
+                "This is XML, such as KML, GPX or GML: 'clusterctl import' reads it through GDAL's ogr2ogr."
+        }
+        return nil
+    }
+
+    private static let magics: [(magic: [UInt8], offset: Int, name: String)] = [
+        (Array("SQLite format 3".utf8), 0, "a GeoPackage or another SQLite file"),
+        ([0x50, 0x4B, 0x03, 0x04], 0, "a zip archive, such as a Shapefile or KMZ"),
+        ([0x66, 0x67, 0x62, 0x03], 0, "a FlatGeobuf file"),
+        ([0x00, 0x00, 0x27, 0x0A], 0, "a Shapefile"),
+        (Array("PAR1".utf8), 0, "a Parquet file"),
+        (Array("ARROW1".utf8), 0, "an Arrow file"),
+    ]
+}

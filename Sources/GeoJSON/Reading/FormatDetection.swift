@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Recognises the form of a text of features by its beginning, past a byte order mark.
+///
+/// A first line that is junk does not decide: the lines that follow do.
+struct FormatDetection {
+    enum Outcome {
+        /// More text is needed.
+        case incomplete
+        /// Nothing but space, and no more will come.
+        case empty
+        case lines, sequence, objects
+        /// The offset behind the opening bracket of a collection's features.
+        case collection(Int)
+        /// The offset behind an array's opening bracket.
+        case bareArray(Int)
+        /// The offset behind the header.
+        case table(TableHeader, Int)
+    }
+
+    /// As much is looked at before the form must be clear, in bytes and lines.
+    static let window = 1 << 20
+    private static let lineLimit = 16
+
+    private let text: UnsafeRawBufferPointer
+    private let format: FeatureFormat
+    private let isLast: Bool
+
+    init(_ text: UnsafeRawBufferPointer, _ format: FeatureFormat, isLast: Bool) {
+        (self.text, self.format, self.isLast) = (text, format, isLast)
+    }
+
+    func outcome() throws(GeoJSONError) -> Outcome {
+        let spaces: [UInt8] = [0x09, 0x0A, 0x0D, 0x20]
+        guard let start = text.firstIndex(where: { !spaces.contains($0) }) else {
+            return isLast ? .empty : .incomplete
+        }
+        switch format.kind {
+        case .lines: return .lines
+        case .sequence: return .sequence
+        case .table: return try table()
+        case .automatic, .json: break
+        }
+        switch text[start] {
+        case 0x1E: return .sequence
+        case UInt8(ascii: "{"): return try object(start)
+        case UInt8(ascii: "["): return try array(start)
+        default: return try other(start)
+        }
+    }
+
+    // MARK: JSON
+
+    private func object(_ start: Int) throws(GeoJSONError) -> Outcome {
+        switch CollectionHead.find(in: text, from: start) {
+        case .features(let offset): return .collection(offset)
+        case .oddFeatures: throw .malformed(message: "The file's \"features\" is not an array.", offset: nil)
+        case .topology:
+            throw .malformed(
+                message:
+                    "This is TopoJSON, not GeoJSON: convert it, for example with topo2geo or ogr2ogr -f GeoJSON.",
+                offset: nil)
+        case .incomplete where !isLast && text.count < Self.window: return .incomplete
+        case .incomplete, .otherObject: break
+        }
+        if let line = line(from: start) {
+            if Self.isJSON(line) { return .lines }
+        } else {
+            return isLast ? .lines : .incomplete
+        }
+        // The object is laid out over several lines, or is followed by another, or is junk.
+        if featureFollows(start) == true { return .lines }
+        var scanner = JSONScanner()
+        let rest = UnsafeRawBufferPointer(rebasing: text[start...])
+        guard let length = scanner.scan(rest, toDepth: 0) else {
+            guard isLast else { return .incomplete }
+            try explain(rest)
+            return .lines
+        }
+        return Self.isJSON(UnsafeRawBufferPointer(rebasing: rest[..<length])) ? .objects : .lines
+    }
+
+    private func array(_ start: Int) throws(GeoJSONError) -> Outcome {
+        let next = text[(start + 1)...].first { $0 > UInt8(ascii: " ") }
+        guard let next else {
+            guard isLast else { return .incomplete }
+            try explain(UnsafeRawBufferPointer(rebasing: text[start...]))
+            return .lines
+        }
+        if next == UInt8(ascii: "{") || next == UInt8(ascii: "]") { return .bareArray(start + 1) }
+        guard let follows = featureFollows(start) else { return .incomplete }
+        return follows ? .lines : .bareArray(start + 1)
+    }
+
+    private func explain(_ text: UnsafeRawBufferPointer) throws(GeoJSONError) {
+        do throws(JSONError) { _ = try JSONReader.parse(text) } catch {
+            throw .malformed(message: error.message, offset: error.offset)
+        }
+    }
+
+    private static func isJSON(_ text: UnsafeRawBufferPointer) -> Bool {
+        (try? JSONParser().withTape(of: text, allowsLoneSurrogates: true) { _ in }) != nil
+    }
+
+    /// Whether one of the next lines is a Feature by itself; nil if more text is needed to know.
+    private func featureFollows(_ start: Int) -> Bool? {
+        let parser = JSONParser()
+        var place = start
+        for _ in 0..<Self.lineLimit {
+            guard let line = line(from: place) else {
+                return isLast || text.count >= Self.window ? false : nil
+            }
+            place += line.count + 1
+            let isFeature = try? parser.withTape(of: line) { $0.root["type"]?.isString("Feature") == true }
+            if isFeature == true { return true }
+            if place >= text.count { return isLast ? false : nil }
+        }
+        return false
+    }
+
+    /// The line from an offset on, without its end; nil if it is not whole.
+    private func line(from start: Int) -> UnsafeRawBufferPointer? {
+        let rest = UnsafeRawBufferPointer(rebasing: text[start...])
+        guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
+            return isLast || rest.count >= FeatureCutter.longestPart / 2 ? rest : nil
+        }
+        return UnsafeRawBufferPointer(rebasing: rest[..<end])
+    }
+
+    // MARK: Tables, and what is neither
+
+    private func table() throws(GeoJSONError) -> Outcome {
+        guard let (cells, end) = header(), let header = try TableHeader(cells, format.table) else {
+            return .incomplete
+        }
+        return .table(header, end)
+    }
+
+    /// The header's text and where the rows begin; nil if more text is needed.
+    private func header() -> (UnsafeRawBufferPointer, Int)? {
+        var scanner = RowScanner()
+        guard let end = scanner.endOfFirstRow(text, isLast: isLast) else {
+            return text.count < Self.window && !isLast ? nil : (text, text.count)
+        }
+        return (UnsafeRawBufferPointer(rebasing: text[..<end]), end)
+    }
+
+    private func other(_ start: Int) throws(GeoJSONError) -> Outcome {
+        if let problem = ForeignFormat.problem(of: text, from: start) {
+            throw .malformed(message: problem, offset: nil)
+        }
+        guard let (cells, end) = header() else { return .incomplete }
+        if format.kind == .automatic, let header = try? TableHeader(cells, format.table) {
+            return .table(header, end)
+        }
+        guard let follows = featureFollows(start) else { return .incomplete }
+        if follows { return .lines }
+        if format.kind == .automatic, TableHeader.isLikely(cells) {
+            _ = try TableHeader(cells, format.table)
+        }
+        throw .malformed(
+            message:
+                "This is neither GeoJSON nor a table: a FeatureCollection, features a line each, a JSON text "
+                + "sequence, or CSV with a header was expected.", offset: nil)
+    }
+}

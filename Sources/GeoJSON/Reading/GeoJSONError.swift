@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+/// Why a feature is invalid. Raw values are what answers count skipped features under.
+public enum FeatureFault: String, Sendable, CaseIterable {
+    case notAFeature
+    case bareGeometry
+    case noGeometry
+    case notAPoint
+    case badGeometry
+    case badCoordinates
+    case longitudeOutOfRange
+    case latitudeOutOfRange
+    case outsideBounds
+    case badIdentifier
+    case badProperties
+    case loneSurrogate
+    case badJSON
+    case tooLarge
+    case badCellCount
+    case badQuotes
+    case badPosition
+    case badEncoding
+
+    /// What is wrong, to follow "Feature 7 ".
+    public var message: String {
+        switch self {
+        case .notAFeature: "is not a GeoJSON Feature: an object whose \"type\" is \"Feature\" was expected"
+        case .bareGeometry:
+            "is a bare geometry: put it into the \"geometry\" of a Feature with \"properties\""
+        case .noGeometry: "has no geometry: a Point was expected"
+        case .notAPoint:
+            "has another geometry than a Point: the source's option \"geometries\" says which others it takes"
+        case .badGeometry:
+            "has a geometry that is not GeoJSON's: lines need two positions, rings four and must be closed"
+        case .badCoordinates: "has coordinates that are not two or more finite numbers"
+        case .longitudeOutOfRange: "has a longitude beyond -180 to 180"
+        case .latitudeOutOfRange: "has a latitude beyond -90 to 90"
+        case .outsideBounds: "has a position outside of the source's planar projection"
+        case .badIdentifier: "has an id that is neither a number nor a string"
+        case .badProperties: "has properties that are missing or neither an object nor null"
+        case .loneSurrogate: "has a string with half a surrogate pair, such as \\ud800, which is not Unicode"
+        case .badJSON: "is not JSON"
+        case .tooLarge: "is too large"
+        case .badCellCount: "has another number of cells than the header"
+        case .badQuotes: "has a cell whose quotation marks are not those of CSV"
+        case .badPosition: "has a longitude or latitude that is not a number"
+        case .badEncoding: "is not UTF-8"
+        }
+    }
+}
+
+/// An invalid feature, and where it is.
+public struct InvalidFeature: Sendable, Equatable {
+    /// Its index in the whole import, from 0, valid and invalid features counted.
+    public var index: Int
+    public var fault: FeatureFault
+    /// The line on which it begins, from 1; nil if the features are not read from a text of lines.
+    public var line: Int?
+    /// Its id as JSON text; nil if it has none that is known.
+    public var identifier: String?
+
+    public init(index: Int, fault: FeatureFault, line: Int? = nil, identifier: String? = nil) {
+        (self.index, self.fault, self.line, self.identifier) = (index, fault, line, identifier)
+    }
+
+    /// For a person, such as `Feature 7 (line 9, id "x") has a latitude beyond -90 to 90.`
+    public var message: String {
+        let details = [line.map { "line \($0)" }, identifier.map { "id \($0)" }].compactMap { $0 }
+        let place = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
+        return "Feature \(index)\(place) \(fault.message)."
+    }
+}
+
+/// What to do with an invalid feature.
+public enum InvalidFeaturePolicy: String, Sendable {
+    /// The whole import fails.
+    case reject
+    /// It is left out and counted.
+    case skip
+}
+
+/// Why features could not be read.
+public enum GeoJSONError: Error, Sendable, Equatable {
+    case badFeature(InvalidFeature)
+    /// The text is no JSON, or not of a form that holds features; `offset` in bytes where it is known.
+    case malformed(message: String, offset: Int?)
+    /// The file's compressed data are damaged or end early.
+    case damaged(String)
+    /// The file cannot be read; the system's error number.
+    case unreadable(Int32)
+    /// The builder does not admit so many bytes.
+    case tooLarge
+    case cancelled
+
+    /// For a person.
+    public var message: String {
+        switch self {
+        case .badFeature(let feature): feature.message
+        case .malformed(let message, let offset): offset.map { "\(message) (at byte \($0))" } ?? message
+        case .damaged(let message): "The compressed file is damaged: \(message)."
+        case .unreadable(let number): "The file cannot be read: system error \(number)."
+        case .tooLarge: "The features take more memory than there may be."
+        case .cancelled: "The import was cancelled."
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// A GeoJSON geometry (RFC 7946, section 3.1) on a tape.
+struct Geometry {
+    private let element: JSONElement
+    private var type: JSONElement?
+    private var coordinates: JSONElement?
+    private var hasForeign = false
+
+    /// The points that a geometry becomes.
+    enum Rows {
+        case fault(FeatureFault)
+        /// The coordinates as they were sent, and further members, each with a comma before it.
+        case point(UnsafeRawBufferPointer, foreign: [UInt8], Position)
+        case points([(text: UnsafeRawBufferPointer, position: Position)], foreign: [UInt8])
+        /// A point that was worked out.
+        case placed(Position, foreign: [UInt8])
+    }
+
+    init(_ element: JSONElement) {
+        self.element = element
+        for (key, value) in element.members {
+            if key.isString("type") {
+                type = value
+            } else if key.isString("coordinates") {
+                coordinates = value
+            } else {
+                hasForeign = true
+            }
+        }
+    }
+
+    /// Whether an object is a geometry where a Feature was expected.
+    static func isBare(_ object: JSONElement, type: JSONElement?) -> Bool {
+        guard let type, object["coordinates"] != nil || object["geometries"] != nil else { return false }
+        return shapes.contains { type.isString($0) }
+    }
+
+    private static let shapes: [StaticString] = [
+        "Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon",
+        "GeometryCollection",
+    ]
+
+    @inline(__always) func rows(_ rules: FeatureRules, _ advice: inout ImportAdvice) -> Rows {
+        guard let type, type.isString("Point") else { return otherRows(rules, &advice) }
+        guard let coordinates, let position = Self.position(coordinates) else {
+            return .fault(.badCoordinates)
+        }
+        guard let fault = rules.fault(longitude: position.longitude, latitude: position.latitude) else {
+            return .point(coordinates.rawText, foreign: hasForeign ? foreignMembers : [], position)
+        }
+        if fault == .longitudeOutOfRange, rules.wrapsLongitudes, abs(position.latitude) <= 90 {
+            return .placed(Self.wrapped(position), foreign: foreignMembers)
+        }
+        advice.note(position)
+        return .fault(fault)
+    }
+
+    private static func wrapped(_ position: Position) -> Position {
+        Position(longitude: FeatureRules.wrapped(position.longitude), latitude: position.latitude)
+    }
+
+    /// Two or more finite numbers.
+    @inline(__always) private static func position(_ coordinates: JSONElement) -> Position? {
+        guard coordinates.count >= 2 else { return nil }
+        var position = Position(longitude: 0, latitude: 0)
+        var place = 0
+        for element in coordinates.elements {
+            guard let number = element.number else { return nil }
+            if place == 0 { position.longitude = number }
+            if place == 1 { position.latitude = number }
+            place += 1
+        }
+        return place >= 2 ? position : nil
+    }
+
+    // MARK: Other geometries
+
+    private func otherRows(_ rules: FeatureRules, _ advice: inout ImportAdvice) -> Rows {
+        guard let type, let shape = Self.shapes.first(where: { type.isString($0) }) else {
+            return .fault(.notAPoint)
+        }
+        guard rules.geometries != .point else { return .fault(.notAPoint) }
+        if "\(shape)" == "MultiPoint" { return positions(rules, &advice) }
+        guard rules.geometries != .multipoint else { return .fault(.notAPoint) }
+        var parts = GeometryParts()
+        var reader = GeometryReader(rules: rules)
+        if let fault = reader.read(element, into: &parts) {
+            if let position = reader.outside { advice.note(position) }
+            return .fault(fault)
+        }
+        guard let position = parts.position(rules.geometries) else { return .fault(.badGeometry) }
+        return .placed(
+            rules.wrapsLongitudes ? Self.wrapped(position) : position, foreign: foreignMembers)
+    }
+
+    private func positions(_ rules: FeatureRules, _ advice: inout ImportAdvice) -> Rows {
+        guard let coordinates, coordinates.count > 0 else { return .fault(.badCoordinates) }
+        var positions: [(text: UnsafeRawBufferPointer, position: Position)] = []
+        positions.reserveCapacity(coordinates.count)
+        for element in coordinates.elements {
+            guard let position = Self.position(element) else { return .fault(.badCoordinates) }
+            if let fault = rules.fault(longitude: position.longitude, latitude: position.latitude) {
+                advice.note(position)
+                return .fault(fault)
+            }
+            positions.append((element.rawText, position))
+        }
+        return positions.isEmpty ? .fault(.badCoordinates) : .points(positions, foreign: foreignMembers)
+    }
+
+    /// Members that are not GeoJSON's, each with a comma before it. A box is that of the geometry, not of its point.
+    private var foreignMembers: [UInt8] {
+        guard hasForeign, let type else { return [] }
+        var members: [UInt8] = []
+        for (key, value) in element.members {
+            if key.isString("type") || key.isString("coordinates") { continue }
+            if !type.isString("Point"), key.isString("geometries") || key.isString("bbox") { continue }
+            members.append(UInt8(ascii: ","))
+            members.append(contentsOf: key.rawText)
+            members.append(UInt8(ascii: ":"))
+            members.append(contentsOf: value.rawText)
+        }
+        return members
+    }
+}

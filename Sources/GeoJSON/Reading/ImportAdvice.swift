@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+
+/// What about the data of an import deserves a remark: numbers from which messages are made at its end.
+public struct ImportAdvice: Sendable, Equatable {
+    /// The reference system that a collection declares, if it is not longitude and latitude.
+    public var foreignReferenceSystem: String?
+    /// Features whose promoted property is an id.
+    public var promoted = 0
+    /// Positions out of range.
+    private var outside = 0
+    /// Of these: beyond any degrees.
+    private var beyondDegrees = 0
+    /// Of these: with a longitude that a turn would bring back.
+    private var wrappable = 0
+    /// Of these: with a latitude beyond 90 that is a longitude.
+    private var swappable = 0
+    /// Positions in range, and of these those that would be out of range if swapped.
+    private var inside = 0
+    private var insideOnlyAsIs = 0
+
+    public init() {}
+
+    /// Notes a position that is out of range.
+    mutating func note(_ position: Position) {
+        let (longitude, latitude) = (abs(position.longitude), abs(position.latitude))
+        outside += 1
+        if longitude > 540 || latitude > 180 {
+            beyondDegrees += 1
+        } else if latitude > 90, longitude <= 90 {
+            swappable += 1
+        } else if latitude <= 90 {
+            wrappable += 1
+        }
+    }
+
+    /// Notes the longitudes of valid positions.
+    mutating func note(longitudes: [Double]) {
+        inside += longitudes.count
+        for longitude in longitudes where abs(longitude) > 90 { insideOnlyAsIs += 1 }
+    }
+
+    mutating func add(_ other: ImportAdvice) {
+        foreignReferenceSystem = foreignReferenceSystem ?? other.foreignReferenceSystem
+        promoted += other.promoted
+        outside += other.outside
+        beyondDegrees += other.beyondDegrees
+        wrappable += other.wrappable
+        swappable += other.swappable
+        inside += other.inside
+        insideOnlyAsIs += other.insideOnlyAsIs
+    }
+
+    /// What the coordinates look like, if they look wrong.
+    public var coordinateMessage: String? {
+        if let system = foreignReferenceSystem {
+            return "the data declare the reference system \(system), but longitude and latitude in degrees "
+                + "(WGS 84) are expected: reproject them, for example with ogr2ogr -t_srs EPSG:4326"
+        }
+        if beyondDegrees * 2 > outside {
+            return
+                "the coordinates look projected (metres rather than degrees): reproject them to longitude and "
+                + "latitude, for example with ogr2ogr -t_srs EPSG:4326"
+        }
+        if swappable * 2 > outside || swappable > 0 && outside - swappable + insideOnlyAsIs < outside {
+            return "the coordinates look swapped: GeoJSON's order is longitude, then latitude"
+        }
+        if wrappable * 2 > outside {
+            return
+                "longitudes lie beyond -180 to 180: --wrap (\"wrap\": true) brings them back by whole turns"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Takes the features of a piece of text. Used by one thread at a time.
+///
+/// A text that is not JSON is one invalid feature; the texts around it are read.
+final class PieceParser {
+    let result: ParsedFeatures
+    private let parser: FeatureParser
+    private let rules: FeatureRules
+    private lazy var table = TableParser(rules: rules)
+
+    init(rules: FeatureRules, result: ParsedFeatures) {
+        self.rules = rules
+        self.result = result
+        parser = FeatureParser(rules: rules)
+    }
+
+    /// Reads a JSON array's text, or one feature's, in place of what was read before.
+    func parse(features json: UnsafeRawBufferPointer) throws(JSONError) {
+        result.removeAll()
+        try parser.parse(json, into: result)
+    }
+
+    /// Reads a piece in place of what was read before.
+    func parse(_ piece: PieceText) {
+        result.removeAll()
+        piece.text.withUnsafeBytes { text in
+            if let header = piece.header { return table.parse(text, header, into: result) }
+            if let texts = piece.texts {
+                if (try? parser.parse(text, into: result, expecting: texts)) == nil { parse(texts, of: text) }
+            } else if (try? parser.parse(text, into: result)) == nil {
+                parse(PieceText.values(in: text), of: text)
+            }
+        }
+    }
+
+    /// Reads each text by itself: one that is not JSON has spoilt the array of all.
+    private func parse(_ texts: [Range<Int>], of piece: UnsafeRawBufferPointer) {
+        result.removeAll()
+        for range in texts {
+            let text = UnsafeRawBufferPointer(rebasing: piece[range])
+            if (try? parser.parse(single: text, at: range.lowerBound, into: result)) == nil {
+                result.addFault(.badJSON, identifier: nil, range: range)
+            }
+        }
+    }
+}
+
+/// A piece's text to be parsed by another thread.
+struct PieceText: Sendable {
+    /// A JSON array, or a table's rows.
+    private(set) var text: [UInt8] = []
+    /// Where each feature is expected to be in the text; nil for an array as it was sent.
+    private(set) var texts: [Range<Int>]?
+    private(set) var header: TableHeader?
+    /// The line of the first byte of the piece, from 1.
+    let line: Int
+
+    init(_ piece: FeatureCutter.Piece) {
+        line = piece.line
+        switch piece.form {
+        case .rows(let header):
+            text = Array(piece.bytes)
+            self.header = header
+        case .array:
+            text.reserveCapacity(piece.bytes.count + 2)
+            text.append(UInt8(ascii: "["))
+            text.append(contentsOf: piece.bytes)
+            text.append(UInt8(ascii: "]"))
+        case .texts(let separator): join(piece.bytes, Self.texts(in: piece.bytes, separator))
+        case .objects: join(piece.bytes, Self.values(in: piece.bytes))
+        }
+    }
+
+    var isEmpty: Bool { texts?.isEmpty ?? text.isEmpty }
+
+    /// The line of an offset in the text, from 1.
+    func line(of offset: Int) -> Int {
+        line + text.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<offset])) }
+    }
+
+    /// Puts texts into one array. What is between them stays, and with it the line ends.
+    private mutating func join(_ bytes: UnsafeRawBufferPointer, _ ranges: [Range<Int>]) {
+        text.reserveCapacity(bytes.count + ranges.count + 2)
+        text.append(UInt8(ascii: "["))
+        var (joined, place) = ([Range<Int>](), 0)
+        joined.reserveCapacity(ranges.count)
+        for range in ranges {
+            if !joined.isEmpty { text.append(UInt8(ascii: ",")) }
+            for byte in bytes[place..<range.lowerBound] where byte == UInt8(ascii: "\n") { text.append(byte) }
+            let start = text.count
+            text.append(contentsOf: bytes[range])
+            joined.append(start..<text.count)
+            place = range.upperBound
+        }
+        text.append(UInt8(ascii: "]"))
+        texts = joined
+    }
+
+    /// The texts between separators, blank ones left out.
+    private static func texts(in bytes: UnsafeRawBufferPointer, _ separator: UInt8) -> [Range<Int>] {
+        var texts: [Range<Int>] = []
+        var start = 0
+        while start < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+            let end = start + (rest.firstIndex(of: separator) ?? rest.count)
+            let text = trimmed(start..<end, bytes)
+            if !text.isEmpty { texts.append(text) }
+            start = end + 1
+        }
+        return texts
+    }
+
+    /// The values of a text by its brackets alone, commas between them left out: what stands before an object and is
+    /// not one belongs to it.
+    static func values(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
+        var values: [Range<Int>] = []
+        var scanner = JSONScanner()
+        let isArray = bytes.first == UInt8(ascii: "[")
+        let end = isArray ? bytes.count - 1 : bytes.count
+        var start = isArray ? 1 : 0
+        while start < end {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            let length = scanner.scan(rest, toDepth: 0) ?? rest.count
+            var value = trimmed(start..<start + length, bytes)
+            if let first = value.first, bytes[first] == UInt8(ascii: ","), !values.isEmpty {
+                value = trimmed(first + 1..<value.upperBound, bytes)
+            }
+            if !value.isEmpty { values.append(value) }
+            start += length
+        }
+        return values
+    }
+
+    private static func trimmed(_ range: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, isSpace(bytes[start]) { start += 1 }
+        while end > start, isSpace(bytes[end - 1]) { end -= 1 }
+        return start..<end
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte >= 9 && byte <= 13
+    }
+}

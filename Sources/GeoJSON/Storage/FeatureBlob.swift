@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// Features' bytes one behind the other: while they come in, or as they lie in a file.
+///
+/// Invariant: without an owner `base` points at `capacity` bytes of this object's own, of which the first
+/// `count` are written; with one, at `count` bytes that the owner keeps valid and that nobody writes, in
+/// which case nothing is ever appended. Once handed to a `FeatureStore` nobody writes either any more; that
+/// is why it may be shared then.
+final class FeatureBlob: @unchecked Sendable {
+    private(set) var base: UnsafeMutableRawPointer
+    private(set) var count = 0
+    private var capacity: Int
+    private let owner: AnyObject?
+    /// Stands before bytes whose checksums were not compared yet.
+    let guardian: TextGuard?
+
+    init(capacity: Int = 4096) {
+        self.capacity = max(capacity, 64)
+        base = Self.resize(nil, to: self.capacity)
+        (owner, guardian) = (nil, nil)
+    }
+
+    /// Bytes that `owner` keeps valid and unchanged, such as a mapped file's.
+    init(borrowing bytes: UnsafeRawBufferPointer, owner: AnyObject, guardian: TextGuard?) {
+        // Without an owner's bytes there would be nothing to point at.
+        base = UnsafeMutableRawPointer(mutating: bytes.baseAddress) ?? Self.resize(nil, to: 64)
+        self.owner = bytes.baseAddress == nil ? nil : owner
+        self.guardian = guardian
+        count = bytes.count
+        capacity = bytes.count
+    }
+
+    deinit { if owner == nil { free(base) } }
+
+    private static func resize(_ memory: UnsafeMutableRawPointer?, to count: Int) -> UnsafeMutableRawPointer {
+        guard let memory = realloc(memory, count) else { preconditionFailure("out of memory") }
+        return memory
+    }
+
+    @inline(__always) func reserve(_ more: Int) {
+        if capacity - count < more {
+            // The system moves large blocks by remapping their pages, so growing copies nothing.
+            capacity = max(count + more, capacity + capacity / 2)
+            base = Self.resize(base, to: capacity)
+        }
+    }
+
+    @inline(__always) func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        reserve(bytes.count)
+        (base + count).copyMemory(from: start, byteCount: bytes.count)
+        count &+= bytes.count
+    }
+
+    @inline(__always) func append(byte: UInt8) {
+        reserve(1)
+        base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+        count &+= 1
+    }
+
+    /// Appends a length in seven bits a byte, the lowest first (LEB128).
+    @inline(__always) func append(length: Int) {
+        reserve(10)
+        var rest = UInt64(truncatingIfNeeded: length)
+        while rest > 127 {
+            base.storeBytes(of: UInt8(truncatingIfNeeded: rest) | 128, toByteOffset: count, as: UInt8.self)
+            count &+= 1
+            rest >>= 7
+        }
+        base.storeBytes(of: UInt8(truncatingIfNeeded: rest), toByteOffset: count, as: UInt8.self)
+        count &+= 1
+    }
+
+    func removeAll() { count = 0 }
+
+    /// Gives back what was reserved in vain.
+    func shrink() {
+        capacity = max(count, 64)
+        base = Self.resize(base, to: capacity)
+    }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+}
+
+/// One feature in a blob: four texts of JSON, each as it was sent.
+///
+/// The layout is three lengths (id, coordinates, rest), then id, coordinates, rest (further members, each
+/// with a comma before it) and properties, whose length is what remains. Behind the coordinates' bracket are the
+/// geometry's own further members, each with a comma before it.
+struct FeatureRecord {
+    let identifier: UnsafeRawBufferPointer
+    let coordinates: UnsafeRawBufferPointer
+    let rest: UnsafeRawBufferPointer
+    let properties: UnsafeRawBufferPointer
+
+    /// - Parameter bytes: a whole record. Lengths that would lead outside it are cut to fit.
+    @inline(__always) init(_ bytes: UnsafeRawBufferPointer) {
+        var place = 0
+        let (identifierLength, coordinatesLength, restLength): (Int, Int, Int)
+        // Mostly all three are of one byte. A processor that need not guess reads the next record meanwhile.
+        if bytes.count >= 3, (bytes[0] | bytes[1] | bytes[2]) < 128 {
+            (identifierLength, coordinatesLength, restLength) = (Int(bytes[0]), Int(bytes[1]), Int(bytes[2]))
+            place = 3
+        } else {
+            identifierLength = Self.length(bytes, &place)
+            coordinatesLength = Self.length(bytes, &place)
+            restLength = Self.length(bytes, &place)
+        }
+        identifier = Self.part(bytes, &place, identifierLength)
+        coordinates = Self.part(bytes, &place, coordinatesLength)
+        rest = Self.part(bytes, &place, restLength)
+        properties = UnsafeRawBufferPointer(rebasing: bytes[place...])
+    }
+
+    @inline(__always) private static func length(_ bytes: UnsafeRawBufferPointer, _ place: inout Int) -> Int {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while place < bytes.count, shift < 56 {
+            let byte = bytes[place]
+            place &+= 1
+            value |= UInt64(byte & 127) &<< shift
+            if byte < 128 { break }
+            shift &+= 7
+        }
+        return Int(truncatingIfNeeded: value)
+    }
+
+    @inline(__always) private static func part(
+        _ bytes: UnsafeRawBufferPointer, _ place: inout Int, _ length: Int
+    ) -> UnsafeRawBufferPointer {
+        let end = min(bytes.count, place &+ length)
+        defer { place = end }
+        return UnsafeRawBufferPointer(rebasing: bytes[place..<end])
+    }
+}

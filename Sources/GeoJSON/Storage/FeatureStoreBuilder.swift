@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Gathers features into a store.
+public struct FeatureStoreBuilder: ~Copyable, Sendable {
+    public let policy: InvalidFeaturePolicy
+    public let rules: FeatureRules
+    /// How many features were taken in: a MultiPoint of several rows counts once.
+    public private(set) var accepted = 0
+    /// How many invalid features were left out.
+    public private(set) var skipped = 0
+    /// The same by reason.
+    public private(set) var skippedReasons: [String: Int] = [:]
+    /// The first invalid features that were left out.
+    public private(set) var firstSkipped: [InvalidFeature] = []
+    /// What the data look like.
+    public private(set) var advice = ImportAdvice()
+    /// Which rows are one feature, if some feature has several.
+    public private(set) var groups = RowGroups()
+
+    /// Asked before the builder takes more memory, with how many bytes it would hold then. Where the answer
+    /// is no, adding throws `tooLarge`.
+    public var admits: @Sendable (_ bytes: Int) -> Bool = { _ in true }
+
+    /// Told the properties of all features taken in; to be set before the first.
+    public var collector: (any PropertyCollector)?
+
+    private var gathered = GatheredFeatures()
+    /// Made at the first need; parsers are not Sendable, and a builder is used by one thread at a time.
+    private let workshop = Workshop()
+
+    /// So many invalid features are described one by one.
+    private static let mostDescribed = 20
+
+    /// A builder's parser and its room for one piece.
+    ///
+    /// A builder is noncopyable and its methods exclusive, so nobody uses this from two threads at once;
+    /// that is why it may be called Sendable.
+    private final class Workshop: @unchecked Sendable {
+        var parser: PieceParser?
+    }
+
+    public init(policy: InvalidFeaturePolicy, rules: FeatureRules) {
+        self.policy = policy
+        self.rules = rules
+    }
+
+    /// - Parameter promoteId: the property to use as features' id; nil keeps their own.
+    public init(policy: InvalidFeaturePolicy, promoteId: String?) {
+        self.init(policy: policy, rules: FeatureRules(promoteId: promoteId))
+    }
+
+    /// Adds the features of a JSON array's text. Where it throws, nothing of the text was added, and the
+    /// builder can only be thrown away.
+    public mutating func append(features json: UnsafeRawBufferPointer) throws(GeoJSONError) {
+        let parser = workshop.parser ?? makeParser()
+        workshop.parser = parser
+        do throws(JSONError) {
+            try parser.parse(features: json)
+        } catch {
+            throw .malformed(message: error.message, offset: error.offset)
+        }
+        try add(parser.result) { _ in nil }
+    }
+
+    func makeParser() -> PieceParser {
+        PieceParser(rules: rules, result: ParsedFeatures(piece: collector?.makePiece()))
+    }
+
+    /// Takes over what another thread has read.
+    ///
+    /// - Parameter line: the line of an offset in the text that was parsed.
+    mutating func add(_ parsed: ParsedFeatures, line: (Int) -> Int?) throws(GeoJSONError) {
+        let before = accepted + skipped
+        advice.add(parsed.advice)
+        if !parsed.faults.isEmpty || skipped > 0 { advice.note(longitudes: parsed.longitudes) }
+        for fault in parsed.faults {
+            let isDescribed = policy == .reject || firstSkipped.count < Self.mostDescribed
+            let feature = InvalidFeature(
+                index: before + fault.place, fault: fault.fault,
+                line: isDescribed ? line(fault.range.lowerBound) : nil, identifier: fault.identifier)
+            if policy == .reject { throw .badFeature(feature) }
+            skipped += 1
+            skippedReasons[fault.fault.rawValue, default: 0] += 1
+            if isDescribed { firstSkipped.append(feature) }
+        }
+        guard
+            admits(
+                gathered.memoryBytes + parsed.blob.count + parsed.ends.count * GatheredFeatures.bytesOfFeature
+                    + (collector?.memoryBytes ?? 0)
+            )
+        else { throw .tooLarge }
+        if let piece = parsed.piece { collector?.take(piece) }
+        groups.append(parsed.groups, after: gathered.ends.offsets.count)
+        accepted += parsed.accepted
+        gathered.add(parsed)
+    }
+
+    mutating func note(foreignReferenceSystem name: String?) {
+        advice.foreignReferenceSystem = advice.foreignReferenceSystem ?? name
+    }
+
+    /// - Parameter moments: when the features were put in.
+    public consuming func finish(moments: FeatureMoments = FeatureMoments()) -> FeatureStore {
+        gathered.finish(moments)
+    }
+}
+
+/// Which rows of a store are one feature: each is one by itself, but for a MultiPoint's positions.
+public struct RowGroups: Sendable, Equatable {
+    /// Features of several rows: their first row, ascending, and the row behind their last.
+    private var groups: [Range<Int>] = []
+
+    public init() {}
+
+    mutating func append(_ parsed: [(row: Int, following: Int)], after rows: Int) {
+        for (row, following) in parsed { groups.append(rows + row..<rows + row + following + 1) }
+    }
+
+    /// The rows of the feature that a row belongs to. O(log features of several rows).
+    public func rows(of row: Int) -> Range<Int> {
+        var (low, high) = (0, groups.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if groups[middle].upperBound <= row { low = middle + 1 } else { high = middle }
+        }
+        return low < groups.count && groups[low].contains(row) ? groups[low] : row..<row + 1
+    }
+
+    /// The index of the feature that a row belongs to. O(features of several rows).
+    public func feature(of row: Int) -> Int {
+        let start = rows(of: row).lowerBound
+        return start - groups.prefix { $0.lowerBound < start }.reduce(0) { $0 + $1.count - 1 }
+    }
+}
+
+/// Record ends as a store keeps them: from the start of each block of features.
+struct RecordOffsets: Sendable {
+    var blockStarts: [Int] = []
+    var offsets: [UInt32] = []
+
+    /// Notes a record that starts at `start`.
+    @inline(__always) mutating func append(start: Int) {
+        if offsets.count % FeatureStore.blockSize == 0 { blockStarts.append(start) }
+        offsets.append(UInt32(truncatingIfNeeded: start - blockStarts[blockStarts.count - 1]))
+    }
+}
+
+/// What a builder has gathered.
+private struct GatheredFeatures: Sendable {
+    let blob = FeatureBlob()
+    var ends = RecordOffsets()
+    var coordinates = FeatureStore.FreshCoordinates(longitudes: [], latitudes: [])
+
+    /// A record's end and two coordinates.
+    static let bytesOfFeature = 20
+
+    var memoryBytes: Int { blob.count + ends.offsets.count * Self.bytesOfFeature }
+
+    mutating func add(_ parsed: ParsedFeatures) {
+        var start = blob.count
+        let base = start
+        blob.append(parsed.blob.bytes)
+        for end in parsed.ends {
+            ends.append(start: start)
+            start = base + end
+        }
+        coordinates.longitudes.append(contentsOf: parsed.longitudes)
+        coordinates.latitudes.append(contentsOf: parsed.latitudes)
+    }
+
+    consuming func finish(_ moments: FeatureMoments) -> FeatureStore {
+        blob.shrink()
+        return FeatureStore(
+            blob: blob, blockStarts: ends.blockStarts, offsets: Array(ends.offsets), moments: moments,
+            fresh: coordinates)
+    }
+}
+
+/// Some of a store's features that follow each other.
+public struct FeatureSlice {
+    public let store: FeatureStore
+    public let rows: Range<Int>
+
+    /// - Parameter rows: what lies outside of the store is left out.
+    public init(store: FeatureStore, rows: Range<Int>) {
+        self.store = store
+        self.rows = rows.clamped(to: 0..<store.count)
+    }
+}
+
+extension FeatureStore {
+    /// A store of the features of slices, one behind the other. O(their bytes).
+    ///
+    /// Where a slice's store `isDamaged` afterwards, so may be the result, which does not tell.
+    public static func joining(_ slices: [FeatureSlice]) -> FeatureStore {
+        let slices = slices.flatMap { $0.store.plainSlices($0.rows) }
+        let sizes = slices.map { $0.store.start($0.rows.upperBound) - $0.store.start($0.rows.lowerBound) }
+        let blob = FeatureBlob(capacity: sizes.reduce(0, +))
+        var ends = RecordOffsets()
+        ends.offsets.reserveCapacity(slices.reduce(0) { $0 + $1.rows.count })
+        var moments = FeatureMoments()
+        for slice in slices {
+            let first = slice.store.start(slice.rows.lowerBound)
+            let shift = blob.count - first
+            for run in slice.store.moments.runs(of: slice.rows) {
+                moments.append(
+                    from: ends.offsets.count + run.rows.lowerBound - slice.rows.lowerBound, run.moment)
+            }
+            for row in slice.rows { ends.append(start: slice.store.start(row) + shift) }
+            let end = slice.store.start(slice.rows.upperBound)
+            // Where the text is damaged, the slice's store tells so from now on, and the result is of no use.
+            _ = slice.store.blob.guardian?.admits(first..<end, of: slice.store.blob.bytes)
+            blob.append(UnsafeRawBufferPointer(rebasing: slice.store.blob.bytes[first..<end]))
+        }
+        blob.shrink()
+        return FeatureStore(
+            blob: blob, blockStarts: ends.blockStarts, offsets: ends.offsets, moments: moments,
+            fresh: nil)
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// A table's columns, and which of them mean what.
+public final class TableHeader: Sendable {
+    /// The columns' names, without the space around them.
+    public let names: [String]
+    let delimiter: UInt8
+    let longitude: Int
+    let latitude: Int
+    let id: Int?
+    /// By column: whether its cells stay text.
+    let staysText: [Bool]
+    /// By column: its name as a JSON member's, with the colon; nil for a column that is no property.
+    let keys: [[UInt8]?]
+
+    /// Reads the header's row.
+    ///
+    /// - Throws: `malformed`, which lists the columns, if one that is needed is not among them.
+    convenience init?(_ text: UnsafeRawBufferPointer, _ columns: TableColumns) throws(GeoJSONError) {
+        let readings = Self.readings(of: text, columns.delimiter)
+        guard let most = readings.max(by: { $0.names.count < $1.names.count }) else { return nil }
+        let fitting = readings.first { reading in
+            Self.position(columns, reading.names).longitude != nil
+                && Self.position(columns, reading.names).latitude != nil
+        }
+        try self.init(fitting ?? most, columns)
+    }
+
+    /// Whether a first line looks like a header rather than like anything else.
+    static func isLikely(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard JSONText.isUTF8(text), !text.contains(where: { $0 < 32 && ![9, 10, 13].contains($0) }) else {
+            return false
+        }
+        return readings(of: text, nil).contains { reading in
+            reading.names.count > 1 && reading.names.allSatisfy { !$0.isEmpty && $0.utf8.count <= 64 }
+        }
+    }
+
+    private struct Reading {
+        let delimiter: UInt8
+        let names: [String]
+    }
+
+    private static func readings(of text: UnsafeRawBufferPointer, _ delimiter: UInt8?) -> [Reading] {
+        let candidates = delimiter.map { [$0] } ?? [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
+        return candidates.map { delimiter in
+            var (scanner, cells) = (RowScanner(), [TableCell]())
+            _ = scanner.next(text, delimiter, isLast: true, into: &cells)
+            return Reading(delimiter: delimiter, names: cells.map { trimmed($0.string) })
+        }
+    }
+
+    private static func trimmed(_ name: String) -> String {
+        let isSpace = { (character: Character) in character == " " || character == "\t" }
+        let start = name.drop(while: isSpace)
+        return String(start.reversed().drop(while: isSpace).reversed())
+    }
+
+    private static func position(
+        _ columns: TableColumns, _ names: [String]
+    ) -> (longitude: Int?, latitude: Int?) {
+        (
+            find(columns.longitude, ["longitude", "lon", "lng", "long", "x"], names),
+            find(columns.latitude, ["latitude", "lat", "y"], names)
+        )
+    }
+
+    /// The column of a name that was given, else the first of the usual ones in any letter case.
+    private static func find(_ given: String?, _ usual: [String], _ names: [String]) -> Int? {
+        if let given { return names.firstIndex { $0.hasSameBytes(as: given) } }
+        let lowered = names.map { $0.lowercased() }
+        return usual.lazy.compactMap { lowered.firstIndex(of: $0) }.first
+    }
+
+    private init(_ reading: Reading, _ columns: TableColumns) throws(GeoJSONError) {
+        let names = reading.names
+        func missing(_ what: String, _ given: String?) -> GeoJSONError {
+            let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+            let wanted = given.map { "column \"\($0)\"" } ?? "\(what) column"
+            let advice = given == nil ? ": name it with \"\(what)\"" : ""
+            return .malformed(
+                message: "The table has no \(wanted) among its columns \(list)\(advice).", offset: nil)
+        }
+        let position = Self.position(columns, names)
+        guard let longitude = position.longitude else { throw missing("longitude", columns.longitude) }
+        guard let latitude = position.latitude else { throw missing("latitude", columns.latitude) }
+        let id = Self.find(columns.id, ["id"], names)
+        if let given = columns.id, id == nil { throw missing("id", given) }
+        for name in columns.text.sorted() where !names.contains(where: { $0.hasSameBytes(as: name) }) {
+            throw missing("text", name)
+        }
+        self.names = names
+        delimiter = reading.delimiter
+        (self.longitude, self.latitude, self.id) = (longitude, latitude, id)
+        staysText = names.map { name in columns.text.contains { $0.hasSameBytes(as: name) } }
+        keys = names.indices.map { column in
+            // Of columns with the same name the last counts, as of members.
+            let isLast = names.lastIndex { $0.hasSameBytes(as: names[column]) } == column
+            guard isLast, column != longitude, column != latitude, column != id else { return nil }
+            return Array(JSONValue.string(names[column]).text.utf8) + [UInt8(ascii: ":")]
+        }
+    }
+
+    /// The column that has a name; of several the last.
+    public func column(named name: String) -> Int? { names.lastIndex { $0.hasSameBytes(as: name) } }
+}
+
+extension TableCell {
+    /// The cell's text with its quotation marks single.
+    var string: String {
+        let string = String(decoding: text, as: UTF8.self)
+        guard hasDoubledQuotes else { return string }
+        var single = ""
+        var isSecond = false
+        for scalar in string.unicodeScalars {
+            isSecond = scalar == "\"" && !isSecond
+            if !(scalar == "\"" && !isSecond) { single.unicodeScalars.append(scalar) }
+        }
+        return single
+    }
+}

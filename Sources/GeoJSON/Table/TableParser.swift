@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Takes features out of a table's rows. Used by one thread at a time.
+///
+/// Records are written straight from the cells: no JSON is read.
+struct TableParser {
+    let rules: FeatureRules
+    private var cells: [TableCell] = []
+
+    init(rules: FeatureRules) { self.rules = rules }
+
+    /// Adds the features of whole rows.
+    mutating func parse(
+        _ text: UnsafeRawBufferPointer, _ header: TableHeader, into result: ParsedFeatures
+    ) {
+        var scanner = RowScanner()
+        let isUTF8 = JSONText.isUTF8(text)
+        let promoted = rules.promoteId.flatMap { header.column(named: $0) }
+        let id = rules.promoteId == nil ? header.id : promoted
+        while let row = scanner.next(text, header.delimiter, isLast: true, into: &cells) {
+            let bytes = UnsafeRawBufferPointer(rebasing: text[row.range])
+            var fault = row.fault
+            if fault == nil, !isUTF8, !JSONText.isUTF8(bytes) { fault = .badEncoding }
+            if fault == nil, cells.count != header.names.count { fault = .badCellCount }
+            if let fault = fault ?? add(header, id, result) {
+                let hasCells = row.fault == nil && cells.count == header.names.count && fault != .badEncoding
+                result.addFault(
+                    fault, identifier: hasCells ? identifier(header, id) : nil, range: row.range)
+            } else {
+                result.seen += 1
+            }
+        }
+    }
+
+    private func identifier(_ header: TableHeader, _ column: Int?) -> String? {
+        guard let column, !cells[column].text.isEmpty, cells[column].text.count <= 80 else { return nil }
+        if case .number = CellKind(cells[column], staysText: header.staysText[column]) {
+            return cells[column].string
+        }
+        return JSONValue.string(cells[column].string).text
+    }
+
+    /// Appends the row's record; or appends nothing and returns what is wrong.
+    @inline(__always) private func add(
+        _ header: TableHeader, _ id: Int?, _ result: ParsedFeatures
+    ) -> FeatureFault? {
+        let texts = (Self.trimmed(cells[header.longitude].text), Self.trimmed(cells[header.latitude].text))
+        guard CellKind.isNumber(texts.0), CellKind.isNumber(texts.1),
+            let longitude = JSONText.number(texts.0), let latitude = JSONText.number(texts.1)
+        else { return .badPosition }
+        var position = Position(longitude: longitude, latitude: latitude)
+        if let fault = rules.fault(longitude: longitude, latitude: latitude) {
+            guard fault == .longitudeOutOfRange, rules.wrapsLongitudes, abs(latitude) <= 90 else {
+                result.advice.note(position)
+                return fault
+            }
+            position.longitude = FeatureRules.wrapped(longitude)
+        }
+        let blob = result.blob
+        appendHead(header, id, texts, position, to: blob)
+        if rules.promoteId != nil, let id, !cells[id].text.isEmpty { result.advice.promoted += 1 }
+        appendProperties(header, to: blob)
+        result.endRow(longitude: position.longitude, latitude: position.latitude)
+        result.piece?.add(TableRow(header: header, cells: cells))
+        return nil
+    }
+
+    /// Writes the record's lengths, id and coordinates.
+    private func appendHead(
+        _ header: TableHeader, _ id: Int?, _ texts: (UnsafeRawBufferPointer, UnsafeRawBufferPointer),
+        _ position: Position, to blob: FeatureBlob
+    ) {
+        var head = ByteWriter(capacity: 128)
+        if let id, !cells[id].text.isEmpty {
+            if case .number = CellKind(cells[id], staysText: header.staysText[id]) {
+                head.append(contentsOf: cells[id].text)
+            } else {
+                head.append(json: cells[id].string)
+            }
+        }
+        let idLength = head.count
+        head.append("[")
+        if abs(position.longitude) <= 180, rules.wrapsLongitudes {
+            head.append(number: position.longitude)
+        } else {
+            head.append(contentsOf: texts.0)
+        }
+        head.append(",")
+        head.append(contentsOf: texts.1)
+        head.append("]")
+        blob.append(length: idLength)
+        blob.append(length: head.count - idLength)
+        blob.append(length: 0)
+        head.withUnsafeBytes { blob.append($0) }
+    }
+
+    private func appendProperties(_ header: TableHeader, to blob: FeatureBlob) {
+        blob.append(byte: UInt8(ascii: "{"))
+        var isFirst = true
+        for column in cells.indices {
+            guard let key = header.keys[column] else { continue }
+            let cell = cells[column]
+            let kind = CellKind(cell, staysText: header.staysText[column])
+            if case .empty = kind { continue }
+            if !isFirst { blob.append(byte: UInt8(ascii: ",")) }
+            isFirst = false
+            key.withUnsafeBytes { blob.append($0) }
+            if case .text = kind {
+                Self.append(text: cell, to: blob)
+            } else {
+                blob.append(cell.text)
+            }
+        }
+        blob.append(byte: UInt8(ascii: "}"))
+    }
+
+    /// Writes a cell's text as a JSON string.
+    @inline(__always) private static func append(text cell: TableCell, to blob: FeatureBlob) {
+        blob.append(byte: UInt8(ascii: "\""))
+        let text = cell.text
+        var (start, at) = (0, 0)
+        while at < text.count {
+            let byte = text[at]
+            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+                at &+= 1
+                continue
+            }
+            blob.append(UnsafeRawBufferPointer(rebasing: text[start..<at]))
+            append(escaped: byte, to: blob)
+            // Of a doubled quotation mark one is written.
+            at &+= byte == UInt8(ascii: "\"") && cell.hasDoubledQuotes ? 2 : 1
+            start = at
+        }
+        if start < text.count { blob.append(UnsafeRawBufferPointer(rebasing: text[start...])) }
+        blob.append(byte: UInt8(ascii: "\""))
+    }
+
+    private static func append(escaped byte: UInt8, to blob: FeatureBlob) {
+        blob.append(byte: UInt8(ascii: "\\"))
+        switch byte {
+        case UInt8(ascii: "\n"): blob.append(byte: UInt8(ascii: "n"))
+        case UInt8(ascii: "\r"): blob.append(byte: UInt8(ascii: "r"))
+        case UInt8(ascii: "\t"): blob.append(byte: UInt8(ascii: "t"))
+        case 0..<0x20:
+            let digits = Array("0123456789abcdef".utf8)
+            for digit in [UInt8(ascii: "u"), 48, 48, digits[Int(byte >> 4)], digits[Int(byte & 15)]] {
+                blob.append(byte: digit)
+            }
+        default: blob.append(byte: byte)
+        }
+    }
+
+    @inline(__always) private static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var (start, end) = (0, text.count)
+        while start < end, text[start] == UInt8(ascii: " ") { start += 1 }
+        while end > start, text[end - 1] == UInt8(ascii: " ") { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: text[start..<end])
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import GeoJSON
+
+/// Reads a text in pieces of some bytes.
+func read(
+    _ text: [UInt8], piece: Int = 1 << 20, format: FeatureFormat = FeatureFormat(), threads: Int = 2,
+    policy: InvalidFeaturePolicy = .reject, rules: FeatureRules = FeatureRules()
+) throws -> (store: FeatureStore, skipped: [InvalidFeature], reasons: [String: Int]) {
+    var builder = FeatureStoreBuilder(policy: policy, rules: rules)
+    var reader = FeatureReader(format, threads: threads, window: 4096)
+    for start in stride(from: 0, to: text.count, by: piece) {
+        var failure: GeoJSONError?
+        Array(text[start..<min(text.count, start + piece)]).withUnsafeBytes { bytes in
+            do throws(GeoJSONError) { try reader.push(bytes, into: &builder) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+    try reader.finish(into: &builder)
+    let (skipped, reasons) = (builder.firstSkipped, builder.skippedReasons)
+    return (builder.finish(), skipped, reasons)
+}
+
+@Suite("Junk among lines")
+struct JunkLineTests {
+    static let junk: [(name: String, bytes: [UInt8])] = [
+        ("words", Array("hello, world".utf8)),
+        ("an opening brace", Array("{".utf8)),
+        ("a closing brace", Array("}".utf8)),
+        ("a cut feature", Array(#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1"#.utf8)),
+        ("a string without end", Array(#"{"type":"Feature","id":"abc"#.utf8)),
+        ("two objects", Array(#"{"a":1}{"b":2}"#.utf8)),
+        ("objects with commas", Array("{},{}".utf8)),
+        ("a half array", Array("[1,2".utf8)),
+        ("null", Array("null".utf8)),
+        ("bytes that are not UTF-8", Array(#"{"type":"#.utf8) + [0xFF, 0xFE] + Array("}".utf8)),
+        ("a zero byte", [0]),
+        (
+            "not a number",
+            Array(#"{"type":"Feature","geometry":{"type":"Point","coordinates":[NaN,1]}}"#.utf8)
+        ),
+        ("nesting too deep", [UInt8](repeating: UInt8(ascii: "["), count: 200)),
+        ("half a surrogate pair", Array(feature("1", "[1,2]", #"{"a":"\ud800"}"#).utf8)),
+        ("a web page", Array("<p>Not found</p>".utf8)),
+    ]
+
+    @Test("costs its own line, wherever it is and however the bytes come", arguments: junk.indices)
+    func costs(_ index: Int) throws {
+        let good = (0..<1000).map { Array(feature("\($0)", "[\(Double($0) / 10),2]").utf8) }
+        for (place, piece) in [
+            (0, 1 << 20), (500, 1 << 20), (1000, 1 << 20), (0, 777), (500, 777), (1000, 777),
+        ] {
+            var lines = good
+            lines.insert(Self.junk[index].bytes, at: place)
+            let text = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+            let (store, skipped, _) = try read(text, piece: piece, policy: .skip)
+            #expect(store.count == 1000, "\(Self.junk[index].name) at \(place)")
+            #expect(skipped.count == 1 && skipped.first?.index == place && skipped.first?.line == place + 1)
+        }
+    }
+
+    @Test("lines that are JSON only together stay invalid")
+    func together() throws {
+        let text = [feature(), #"{"a":[1"#, #"2]}"#, "{},{}", feature("2")].joined(separator: "\n")
+        let (store, skipped, _) = try read(Array(text.utf8), policy: .skip)
+        #expect(store.count == 2 && skipped.map(\.line) == [2, 3, 4])
+    }
+
+    @Test("an error names index, line and id")
+    func error() throws {
+        let text = [feature(), "", feature(#""x""#, "[1,91]")].joined(separator: "\r\n")
+        let error = #expect(throws: GeoJSONError.self) { _ = try read(Array(text.utf8)) }
+        #expect(
+            error?.message
+                == #"Feature 1 (line 3, id "x") has a latitude beyond -90 to 90."#)
+    }
+
+    @Test("in a collection junk between commas costs itself")
+    func collection() throws {
+        let text =
+            #"{"type":"FeatureCollection","features":["#
+            + [feature(), "{oops}", feature("2")]
+            .joined(separator: ",\n") + "]}"
+        let (store, skipped, _) = try read(Array(text.utf8), policy: .skip)
+        #expect(store.count == 2 && skipped.map(\.line) == [2])
+    }
+}
