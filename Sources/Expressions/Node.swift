@@ -46,7 +46,7 @@ enum Operation: Sendable {
     case bind
     /// Argument: what is bound. Bindings of one expression are numbered.
     case variable(binding: Int)
-    case comparison(Comparison, isUntyped: Bool)
+    case comparison(Comparison)
     case numberFormat(NumberFormatArguments)
 
     typealias Evaluate =

@@ -45,6 +45,8 @@ import Testing
             (#"["match",["get","x"],1,"one","other"]"#, #""other""#),
             (#"["coalesce",["get","x"],null,2]"#, "2"),
             (#"["step",5,"a",5,"b"]"#, #""b""#), (#"["interpolate",["linear"],20,0,0,10,100]"#, "100"),
+            (#"["/",1,["min",0,-0.0]]"#, "-Infinity"), (#"["/",1,["min",-0.0,0]]"#, "-Infinity"),
+            (#"["/",1,["max",0,-0.0]]"#, "Infinity"), (#"["/",1,["max",-0.0,0]]"#, "Infinity"),
             (#"["min"]"#, "Infinity"),
             (#"["max"]"#, "-Infinity"), (#"["+"]"#, "0"), (#"["*"]"#, "1"), (#"["%",-5,3]"#, "-2"),
             (#"["%",5,-3]"#, "2"),
@@ -158,6 +160,36 @@ import Testing
             }
             #expect(passing.map(Int.init) == expected, "\(text)")
         }
+    }
+
+    @Test(
+        "arrays and objects are equal if their content is",
+        arguments: [
+            (#"{"a":[1,{"b":null}],"b":[1,{"b":null}]}"#, true), (#"{"a":[1,2],"b":[2,1]}"#, false),
+            (#"{"a":{"x":1,"y":[]},"b":{"y":[],"x":1}}"#, true), (#"{"a":{"x":1},"b":{"x":2}}"#, false),
+            (#"{"a":{"x":1},"b":{"x":1,"y":2}}"#, false), (#"{"a":[],"b":{}}"#, false),
+            (#"{"a":["é"],"b":["e\u0301"]}"#, false), (#"{"a":[0],"b":[-0]}"#, true),
+            (#"{"a":[1],"b":1}"#, false), (#"{"a":[],"b":null}"#, false),
+        ])
+    func equalContent(_ text: String, _ isEqual: Bool) throws {
+        guard case .object(let properties) = try JSONReader.parse(text) else { return }
+        for (name, expected) in [("==", isEqual), ("!=", !isEqual)] {
+            let filter = try Expression(
+                compiling: JSONReader.parse("[\"\(name)\",[\"get\",\"a\"],[\"get\",\"b\"]]"),
+                expected: .boolean,
+                purpose: .filter)
+            #expect(try filter.evaluate(properties: properties) == .bool(expected))
+            var columns = FeatureColumns(count: 1)
+            for (key, value) in properties.members {
+                let builder = PropertyColumnBuilder()
+                builder.append(value)
+                columns.add(key, builder.finish())
+            }
+            #expect(try filter.passing(RowSource(columns: columns, rows: [0])) == (expected ? [0] : []))
+        }
+        let same = try Expression(
+            compiling: JSONReader.parse(#"["==",["get","a"],["get","a"]]"#), purpose: .filter)
+        #expect(try same.evaluate(properties: properties) == .bool(true))
     }
 
     @Test func rowsArePoints() throws {

@@ -65,6 +65,29 @@ struct EndingTests {
         #expect(daemon.process.terminationStatus == 0)
     }
 
+    @Test("on SIGTERM a filter that takes long stops with the grace time, and the daemon ends with status 0")
+    func shutdownWithinFilter() throws {
+        let configuration = FileManager.default.temporaryDirectory.appending(
+            path: "clusterd-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: configuration) }
+        try Data(#"{"limits":{"shutdownGraceMs":20}}"#.utf8).write(to: configuration)
+        let daemon = try DaemonProcess(["--config", configuration.path])
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
+        _ = try client.importFeatures("s", Self.many)
+        // Reads all properties of each feature a thousand times.
+        let conditions = (0..<1000).map { #"["has",["concat","x",["get","n"],"\#($0)"],["properties"]]"# }
+        let filter = try JSONReader.parse("[\"any\",\(conditions.joined(separator: ","))]")
+        _ = try client.open(
+            "ClusterService/GetClusters", ["source": "s", "bbox": Self.world, "zoom": 3, "filter": filter])
+        _ = try client.open("ServerService/Check")
+        #expect(try client.receive()["result"] == ["status": "SERVING"])
+        kill(daemon.process.processIdentifier, SIGTERM)
+        daemon.process.waitUntilExit()
+        #expect(daemon.process.terminationReason == .exit)
+        #expect(daemon.process.terminationStatus == 0)
+    }
+
     @Test("an import cancelled while it builds leaves the source as it was")
     func cancelledBuild() throws {
         let daemon = try DaemonProcess()

@@ -17,7 +17,7 @@ extension VectorProgram {
             else { break }
             let missing = PropertyColumn.Kind.missing.rawValue
             return rows.map { column.kinds[Int($0)] == missing ? Truth.no : Truth.yes }
-        case .comparison(let comparison, _):
+        case .comparison(let comparison):
             if let outcome = compared(comparison, node.arguments[0], node.arguments[1], rows) {
                 return outcome
             }

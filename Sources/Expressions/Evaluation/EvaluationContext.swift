@@ -114,10 +114,10 @@ final class EvaluationContext {
         case .step(let stops): return try step(stops, arguments)
         case .interpolate(let interpolation, let stops):
             return try interpolate(interpolation, stops, arguments)
-        case .comparison(let comparison, let isUntyped):
+        case .comparison(let comparison):
             let (left, right) = (try evaluate(arguments[0]), try evaluate(arguments[1]))
             try charge(readingAllOf: left)
-            return .bool(try comparison.compare(left, right, isUntyped: isUntyped))
+            return .bool(try comparison.compare(left, right))
         case .at: return try at(arguments)
         case .isIn: return try isIn(arguments)
         case .indexOf: return try indexOf(arguments)

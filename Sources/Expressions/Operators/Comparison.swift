@@ -23,8 +23,7 @@ extension ParsingContext {
             guard let node = parse(items[3], 3) else { return nil }
             return at(3).fail("Expected collator but found \(node.type.name) instead.")
         }
-        let isUntyped = left.type == .value || right.type == .value
-        return Node(.boolean, .comparison(comparison, isUntyped: isUntyped), [left, right])
+        return Node(.boolean, .comparison(comparison), [left, right])
     }
 
     private func operand(_ value: JSONValue, _ place: Int, of comparison: Comparison) -> Node? {
@@ -44,10 +43,12 @@ extension ParsingContext {
 }
 
 extension Comparison {
-    func compare(_ left: JSONValue, _ right: JSONValue, isUntyped: Bool) throws(EvaluationError) -> Bool {
+    /// Arrays and objects are equal if their content is. MapLibre compares their identity: there, `["get", "o"]` is equal
+    /// to itself and to nothing else, which values that are read again for each use cannot follow.
+    func compare(_ left: JSONValue, _ right: JSONValue) throws(EvaluationError) -> Bool {
         switch self {
-        case .equal: return Self.isSame(left, right)
-        case .notEqual: return !Self.isSame(left, right)
+        case .equal: return left == right
+        case .notEqual: return left != right
         default: break
         }
         switch (left, right) {
@@ -69,14 +70,6 @@ extension Comparison {
         case .greater: a > b
         case .lessOrEqual: a <= b
         case .greaterOrEqual: a >= b
-        }
-    }
-
-    /// Equality as JavaScript's `===`: arrays and objects that come as values are never the same.
-    private static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
-        switch (left, right) {
-        case (.array, _), (.object, _): false
-        default: left == right
         }
     }
 

@@ -125,6 +125,7 @@ extension ParsingContext {
             return fail("Expected at least 3 arguments, but found \(items.count - 1) instead.")
         }
         var bindings: [(name: String, value: Node)] = []
+        var values: [Node] = []
         for place in stride(from: 1, to: items.count - 1, by: 2) {
             guard case .string(let name) = items[place] else {
                 return fail("Expected string, but found \(Self.typeName(items[place])) instead.", place)
@@ -135,12 +136,13 @@ extension ParsingContext {
             guard place + 1 < items.count, let value = parse(items[place + 1], place + 1) else { return nil }
             let variable = Node(value.type, .variable(binding: budget.nextBinding()), [value])
             bindings.append((name, variable))
+            values.append(value)
         }
         let last = items.count - 1
         guard let result = parse(items[last], last, expecting: expected, binding: bindings) else {
             return nil
         }
-        return Node(result.type, .bind, bindings.map(\.value) + [result])
+        return Node(result.type, .bind, values + [result])
     }
 
     func parseVar(_ items: [JSONValue]) -> Node? {

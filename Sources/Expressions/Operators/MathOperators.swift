@@ -32,11 +32,15 @@ enum MathOperators {
         return pow(base, exponent)
     }
 
+    /// The smaller number; -0 is smaller than 0.
     @Sendable static func least(_ a: Double, _ b: Double) -> Double {
-        a.isNaN || b.isNaN ? .nan : Swift.min(a, b)
+        if a.isNaN || b.isNaN { return .nan }
+        return a < b || (a == b && a.sign == .minus) ? a : b
     }
+    /// The greater number; 0 is greater than -0.
     @Sendable static func greatest(_ a: Double, _ b: Double) -> Double {
-        a.isNaN || b.isNaN ? .nan : Swift.max(a, b)
+        if a.isNaN || b.isNaN { return .nan }
+        return a > b || (a == b && a.sign == .plus) ? a : b
     }
 
     private static func number(_ value: JSONValue) -> Double {

@@ -41,6 +41,18 @@ import Testing
         #expect(try cluster(definition, values).text.contains("\"a\":\(told),\"cluster\":true"))
     }
 
+    @Test("a map sees the feature: its id, its properties and that it is a point; a reduce sees none of them")
+    func mapSeesTheFeature() throws {
+        let definitions = [
+            #""a":["max",["id"]]"#, #""b":["distinct",["geometry-type"]]"#,
+            #""c":["+",["length",["to-string",["properties"]]]]"#,
+            #""d":[["coalesce",["id"],["geometry-type"],["accumulated"]],["id"]]"#,
+        ]
+        let test = try TestSource(options: "{\"clusterProperties\":{\(definitions.joined(separator: ","))}}")
+        try test.load(list(point(7, 0, 0, #"{"v":1}"#), point(9, 0.001, 0, "{}")))
+        #expect(try test.world(0).text.contains(#""a":9,"b":["Point"],"c":9,"d":7,"cluster":true"#))
+    }
+
     @Test func errorsAreCountedByMessage() throws {
         let test = try TestSource(options: #"{"clusterProperties":{"a":["+",["number",["get","v"]]]}}"#)
         try test.load(list(point(1, 0, 0, #"{"v":"x"}"#), point(2, 0, 0, #"{"v":1}"#)))

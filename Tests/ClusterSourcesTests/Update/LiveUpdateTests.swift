@@ -43,6 +43,7 @@ import Testing
         #"{"minPoints":3,"clusterProperties":{"d":["distinct",["get","v"]]}}"#,
         #"{"clusterProperties":{"low":["min",100,["get","v"]],"h":["histogram",["get","v"]]}}"#,
         #"{"weight":["+",1,["get","v"]],"partitionBy":["get","on"]}"#,
+        #"{"clusterProperties":{"newest":["max",["id"]],"points":["all",["==",["geometry-type"],"Point"]]},"partitionBy":["%",["id"],2]}"#,
     ])
     func answersAsIfLoadedAnew(_ options: String) throws {
         var model = Model(random: PythonRandom(seed: 11))
