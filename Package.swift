@@ -20,7 +20,8 @@ let package = Package(
         .library(
             name: "ClusterdInternals",
             targets: [
-                "Clustering", "ClusterSources", "ClusterProtocol", "GeoJSON", "Expressions", "JSON",
+                "Clustering", "Sources", "Answers", "SystemSupport", "ClusterProtocol", "GeoJSON",
+                "Expressions", "JSON",
                 "VectorTile",
             ]),
     ],
@@ -49,15 +50,25 @@ let package = Package(
         .target(
             name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
             swiftSettings: uncheckedExclusivity),
+        .target(name: "SystemSupport"),
+        .target(name: "SourceStorage", dependencies: ["Compression", "SystemSupport"]),
+        .target(name: "Aggregates", dependencies: ["Clustering", "Expressions", "JSON", "SystemSupport"]),
         .target(
-            name: "ClusterSources",
-            dependencies: ["Clustering", "Expressions", "GeoJSON", "Compression", "JSON"]),
+            name: "Sources",
+            dependencies: [
+                "Aggregates", "SourceStorage", "Clustering", "Expressions", "GeoJSON", "Compression", "JSON",
+                "SystemSupport",
+            ]),
+        .target(
+            name: "Answers",
+            dependencies: ["Sources", "Aggregates", "Clustering", "GeoJSON", "JSON", "SystemSupport"]),
         .target(
             name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "Compression", "JSON"]),
         .target(
             name: "Calls",
             dependencies: [
-                "ClusterSources", "VectorTile", "ClusterProtocol", "Clustering", "Expressions", "GeoJSON",
+                "Sources", "Answers", "SystemSupport", "VectorTile", "ClusterProtocol", "Clustering",
+                "Expressions", "GeoJSON",
                 "JSON",
             ], swiftSettings: uncheckedExclusivity),
         .target(
@@ -68,7 +79,10 @@ let package = Package(
             swiftSettings: uncheckedExclusivity),
         .target(
             name: "Daemon",
-            dependencies: ["SocketDoor", "Calls", "ClusterSources", "ClusterProtocol", "EventLoop", "JSON"],
+            dependencies: [
+                "SocketDoor", "Calls", "Sources", "Answers", "SystemSupport", "ClusterProtocol", "EventLoop",
+                "JSON",
+            ],
             swiftSettings: uncheckedExclusivity),
         .target(name: "CommandLineOptions"),
         .executableTarget(
@@ -100,17 +114,19 @@ let package = Package(
             name: "HTTPDoorTests",
             dependencies: ["HTTPDoor", "ClusterProtocol", "JSON", "TestSupport"]),
         .testTarget(
-            name: "ClusterSourcesTests",
+            name: "SourcesTests",
             dependencies: [
-                "ClusterSources", "Clustering", "Expressions", "GeoJSON", "JSON", "Compression",
-                "TestSupport",
+                "Sources", "Answers", "Aggregates", "SourceStorage", "SystemSupport", "Clustering",
+                "Expressions",
+                "GeoJSON", "JSON", "Compression", "TestSupport",
             ]),
         .testTarget(
             name: "CallsTests", dependencies: ["Calls", "ClusterProtocol", "JSON", "TestSupport"]),
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Daemon", "SocketDoor", "Calls", "ClusterSources", "ClusterProtocol", "EventLoop", "JSON",
+                "Daemon", "SocketDoor", "Calls", "Sources", "Answers", "SystemSupport", "ClusterProtocol",
+                "EventLoop", "JSON",
                 "TestSupport",
             ]),
         .testTarget(

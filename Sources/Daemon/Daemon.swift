@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Calls
 import ClusterProtocol
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import EventLoop
 import Glibc
 import Synchronization

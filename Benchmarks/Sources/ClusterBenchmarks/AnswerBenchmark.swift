@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import Glibc
 import JSON
 import VectorTile

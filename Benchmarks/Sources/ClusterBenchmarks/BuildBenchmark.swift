@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import JSON
 
 /// Options of a source with four aggregated properties.

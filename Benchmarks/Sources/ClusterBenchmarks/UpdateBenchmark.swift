@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import JSON
 
 /// How long it takes until updates of single features are visible, in process and without a disk: features

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 
 extension Limits {
     /// One limit as the configuration and the documents have it.

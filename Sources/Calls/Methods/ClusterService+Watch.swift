@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import JSON
 
 /// WatchClusters: a viewport's changes as they come.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import JSON
 
 /// `GetClusters`, the call that apps make with every movement of a map: params are read and the source is

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import Synchronization
 
 /// What handlers ask of the configuration while it may be reloaded. Safe from any thread.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import Glibc
 import JSON
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Calls
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import JSON
 
 extension Configuration {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Calls
 import ClusterProtocol
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import JSON
 
 /// A line for each call that takes long: which source, which method, how large its params, how long. Never

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Calls
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import Synchronization
 
 /// How things stand with a declared source. Belongs to the loop's thread.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Calls
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import EventLoop
 
 /// Takes out features that are too old by their source's option `ttlSeconds`, a few times a second. Belongs

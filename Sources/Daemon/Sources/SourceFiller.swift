@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Calls
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import EventLoop
 import Glibc
 import JSON
@@ -206,7 +208,10 @@ final class SourceFiller {
         }
         // Also after a change of options: what another filter left out comes back from the file only.
         guard let path = declared.file else { return nil }
-        let file = try FileDescriptor(reading: path)
+        let file: FileDescriptor
+        do throws(FileError) { file = try FileDescriptor(reading: path) } catch {
+            throw .unreadableInput(error.description)
+        }
         let load = FeatureImport(
             into: source, mode: .replace, policy: declared.skipsInvalid ? .skip : .reject)
         try load.read(file, threads: threads, cancellation)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Calls
-import ClusterSources
+import Answers
+import Sources
+import SystemSupport
 import EventLoop
 
 /// Tells the service manager how things stand (sd_notify(3)). Belongs to the loop's thread.

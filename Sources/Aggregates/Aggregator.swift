@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import Expressions
+import JSON
+import Synchronization
+import SystemSupport
+
+/// Works out all aggregated properties of a view.
+package struct Aggregator {
+    package let index: ClusterIndex
+    package let rows: RowSource
+    package let threads: Int
+    package let cancellation: Cancellation
+
+    package init(index: ClusterIndex, rows: RowSource, threads: Int, cancellation: Cancellation) {
+        self.index = index
+        self.rows = rows
+        self.threads = threads
+        self.cancellation = cancellation
+    }
+
+    /// The properties' columns in their order, with what went wrong by message.
+    package func aggregate(
+        _ properties: [ClusterProperty]
+    ) throws(EvaluationStop) -> (aggregates: [NamedAggregate], errors: [String: Int]) {
+        let isNumeric = !properties.contains(where: \.isReduced)
+        let numeric = properties.indices.filter { isNumeric && NumericProperty(properties[$0]) != nil }
+        var outcomes = try others(properties, except: Set(numeric))
+        for start in stride(from: 0, to: numeric.count, by: NumberLanes.most) {
+            let group = Array(numeric[start..<min(start + NumberLanes.most, numeric.count)])
+            for (place, outcome) in zip(group, try numbers(group.map { properties[$0] })) {
+                outcomes[place] = outcome
+            }
+        }
+        var errors: [String: Int] = [:]
+        var aggregates: [NamedAggregate] = []
+        for (place, property) in properties.enumerated() {
+            guard let outcome = outcomes[place] else { continue }
+            errors.merge(outcome.errors, uniquingKeysWith: +)
+            aggregates.append(NamedAggregate(name: property.name, column: outcome.column))
+        }
+        return (aggregates, errors)
+    }
+
+    private var folder: AggregateFolder {
+        AggregateFolder(index: index, threads: threads, cancellation: cancellation)
+    }
+
+    /// Properties whose numbers an operator folds, at most as many as are folded at once.
+    private func numbers(_ properties: [ClusterProperty]) throws(EvaluationStop) -> [AggregateFolder.Outcome]
+    {
+        let mapped = try inParallel(properties.count) { (place) throws(EvaluationStop) -> RowNumbers in
+            try properties[place].map.numbers(rows)
+        }
+        return try folder.fold(properties.compactMap { NumericProperty($0) }, mapped) {
+            (place) throws(EvaluationStop) in
+            try properties[place].map.values(rows)
+        }
+    }
+
+    /// All other properties, by their place.
+    private func others(
+        _ properties: [ClusterProperty], except numeric: Set<Int>
+    ) throws(EvaluationStop) -> [Int: AggregateFolder.Outcome] {
+        let places = properties.indices.filter { !numeric.contains($0) }
+        guard !places.isEmpty else { return [:] }
+        let properties = places.map { properties[$0] }
+        let mapped = try inParallel(properties.count) { (place) throws(EvaluationStop) -> RowValues in
+            try properties[place].map.values(rows)
+        }
+        if properties.contains(where: \.isReduced) {
+            return try Dictionary(uniqueKeysWithValues: zip(places, withReduced(properties, mapped)))
+        }
+        let folder = folder
+        let folded = try inParallel(properties.count) {
+            (place) throws(EvaluationStop) -> AggregateFolder.Outcome in
+            try folder.fold(properties[place], mapped[place])
+        }
+        return Dictionary(uniqueKeysWithValues: zip(places, folded))
+    }
+
+    /// Does something for each property, for several at once where there are many rows.
+    private func inParallel<Value: Sendable>(
+        _ count: Int, _ body: (Int) throws(EvaluationStop) -> Value
+    ) throws(EvaluationStop) -> [Value] {
+        let results = Mutex<[Result<Value, EvaluationStop>?]>(Array(repeating: nil, count: count))
+        withoutActuallyEscaping(body) { body in
+            let work = Shared(body)
+            @Sendable func run(_ place: Int) {
+                let result = Result { () throws(EvaluationStop) -> Value in try work.value(place) }
+                results.withLock { $0[place] = result }
+            }
+            let isSmall = rows.rows.count < Self.smallestParallel
+            BoundedConcurrency.forEach(below: count, threads: isSmall ? 1 : threads, run)
+        }
+        var values: [Value] = []
+        for case let result? in results.withLock({ $0 }) { values.append(try result.get()) }
+        return values
+    }
+
+    private static let smallestParallel = 20_000
+
+    /// Carries a closure to other threads.
+    ///
+    /// `@unchecked Sendable` holds because what it captures is immutable here: columns, expressions, an index.
+    private struct Shared<Value>: @unchecked Sendable {
+        let value: Value
+        init(_ value: Value) { self.value = value }
+    }
+
+    /// All properties where a reduce expression, which may read the others, folds one.
+    private func withReduced(
+        _ properties: [ClusterProperty], _ mapped: [RowValues]
+    ) throws(EvaluationStop) -> [AggregateFolder.Outcome] {
+        let reduced = try ReduceFolder(index: index, cancellation: cancellation).fold(properties, mapped)
+        var outcomes: [AggregateFolder.Outcome] = []
+        var errors = reduced.errors
+        for (place, property) in properties.enumerated() {
+            if property.isReduced {
+                errors.merge(mapped[place].errors, uniquingKeysWith: +)
+                outcomes.append((.values(reduced.columns[place]), errors))
+                errors = [:]
+            } else if let numeric = NumericProperty(property) {
+                outcomes += try folder.fold([numeric], [mapped[place].rowNumbers]) { _ in mapped[place] }
+            } else {
+                outcomes.append(try folder.fold(property, mapped[place]))
+            }
+        }
+        return outcomes
+    }
+}
+
+extension ClusterProperty {
+    fileprivate var isReduced: Bool {
+        if case .reduce = folding { return true }
+        return false
+    }
+}

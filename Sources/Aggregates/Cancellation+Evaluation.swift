@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+import Expressions
+import SystemSupport
+
+extension Cancellation {
+    /// Throws `cancelled` if nobody waits for the outcome any more.
+    package func stopIfCancelled() throws(EvaluationStop) {
+        if isCancelled { throw .cancelled }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import Dispatch
+import Expressions
+import JSON
+import Synchronization
+import SystemSupport
+
+/// What evaluating an operator child by child fails with, for clusters that it made null.
+///
+/// A step fails where what was folded so far, or the next child's value, is not of the operator's type; then
+/// what was folded is null, and so is the cluster in the end. Other clusters have no failures.
+package struct FoldFailures {
+    package let index: ClusterIndex
+    package let threads: Int
+    /// The operator's type.
+    package let expected: ExpressionType
+    /// The type of a point's value.
+    package let type: @Sendable (Int) -> ExpressionType
+
+    /// Fewer clusters than these are one thread's.
+    private static let smallestShare = 8192
+
+    /// How many steps failed, by message. O(children of clusters that are null).
+    ///
+    /// - Parameters:
+    ///   - points: by point, what is folded.
+    ///   - folded: by cluster, what came of it.
+    package func counts<Value: Sendable>(
+        _ points: [Value], _ folded: [Value], isNull: @Sendable (Value) -> Bool
+    ) -> [String: Int] {
+        let shares = max(1, min(threads, folded.count / Self.smallestShare))
+        let all = Mutex(Counts())
+        index.withHierarchy { starts, children in
+            withoutActuallyEscaping(isNull) { isNull in
+                let work = Work(
+                    starts: starts, children: children, points: points, folded: folded, isNull: isNull)
+                DispatchQueue.concurrentPerform(iterations: shares) { share in
+                    let some = folded.count * share / shares..<folded.count * (share + 1) / shares
+                    let counts = count(some, work)
+                    all.withLock { $0.add(counts) }
+                }
+            }
+        }
+        var counts = all.withLock { $0 }
+        if counts.nulls > 0 { counts.others[message(.null), default: 0] += counts.nulls }
+        return counts.others
+    }
+
+    /// Steps that met null, and by message those that met something else, which few features have.
+    private struct Counts: Sendable {
+        var nulls = 0
+        var others: [String: Int] = [:]
+
+        mutating func add(_ more: Counts) {
+            nulls += more.nulls
+            others.merge(more.others, uniquingKeysWith: +)
+        }
+    }
+
+    /// What shares are counted from.
+    ///
+    /// Invariant: the buffers are a hierarchy of as many clusters as `folded` has and outlive the work, and nobody
+    /// writes them; that is why it may be shared.
+    private struct Work<Value: Sendable>: @unchecked Sendable {
+        let starts: UnsafeBufferPointer<UInt32>
+        let children: UnsafeBufferPointer<UInt32>
+        let points: [Value]
+        let folded: [Value]
+        let isNull: @Sendable (Value) -> Bool
+    }
+
+    private enum Found {
+        case nothing, null
+        case other(ExpressionType)
+    }
+
+    private func count<Value>(_ clusters: Range<Int>, _ work: Work<Value>) -> Counts {
+        var counts = Counts()
+        for cluster in clusters where work.isNull(work.folded[cluster]) {
+            let children = Int(work.starts[cluster])..<Int(work.starts[cluster + 1])
+            var bad = Found.nothing
+            for place in children {
+                let isFirst = place == children.lowerBound
+                if case .nothing = bad { bad = found(Int(work.children[place]), work) }
+                guard !isFirst else { continue }
+                switch bad {
+                case .nothing: continue
+                case .null: counts.nulls += 1
+                case .other(let type): counts.others[message(type), default: 0] += 1
+                }
+                bad = .null
+            }
+        }
+        return counts
+    }
+
+    @inline(__always) private func found<Value>(_ child: Int, _ work: Work<Value>) -> Found {
+        let count = work.points.count
+        guard child < count else { return work.isNull(work.folded[child - count]) ? .null : .nothing }
+        guard work.isNull(work.points[child]) else { return .nothing }
+        let type = type(child)
+        return type == .null ? .null : .other(type)
+    }
+
+    private func message(_ found: ExpressionType) -> String {
+        "Expected value to be of type \(expected.name), but found \(found.name) instead."
+    }
+}

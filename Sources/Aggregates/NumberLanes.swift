@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+import Expressions
+import Dispatch
+import Expressions
+import Synchronization
+import SystemSupport
+
+/// Up to four properties' numbers folded at once: a point's lie together, so that the way through the tree, which
+/// waits for memory most, is gone once and not for each.
+package struct NumberLanes: NodeFold {
+    package typealias Lanes = SIMD4<Double>
+    package static let most = Lanes.scalarCount
+
+    private var products = SIMDMask<SIMD4<Int64>>(repeating: false)
+    private var greatest = SIMDMask<SIMD4<Int64>>(repeating: false)
+    private var least = SIMDMask<SIMD4<Int64>>(repeating: false)
+
+    /// - Parameter operators: at most four, numeric ones.
+    package init(_ operators: [ClusterProperty.Operator]) {
+        for (lane, simple) in operators.prefix(Self.most).enumerated() {
+            products[lane] = simple == .product
+            greatest[lane] = simple == .greatest
+            least[lane] = simple == .least
+        }
+    }
+
+    /// The folded numbers of each cluster, by property, in the properties' order.
+    ///
+    /// - Parameter numbers: of points, as many as there are operators; not a number stands for null.
+    package func fold(_ numbers: [RowNumbers], _ tree: HierarchyFold) throws(EvaluationStop)
+        -> [FoldedNumbers]
+    {
+        let nodes = try tree.nodes(
+            pointCount: numbers[0].count, zero: Lanes.zero,
+            fill: { places, target in
+                // Lanes without a property have 0.
+                if numbers.count < Self.most { target.initialize(repeating: .zero) }
+                for (lane, numbers) in numbers.enumerated() {
+                    numbers.write(places, lane: lane, into: target)
+                }
+            }, by: self)
+        let columns = Mutex([FoldedNumbers?](repeating: nil, count: numbers.count))
+        DispatchQueue.concurrentPerform(iterations: numbers.count) { lane in
+            let column = FoldedNumbers(nodes, lane: lane)
+            columns.withLock { $0[lane] = column }
+        }
+        return columns.withLock { $0.compactMap(\.self) }
+    }
+
+    /// Folds numbers of which some may be null, which not a number stands for: as `foldNumbers` does, lane by lane.
+    @inline(__always) package func fold(_ a: Lanes, _ b: Lanes) -> Lanes {
+        var folded = a + b
+        folded.replace(with: a * b, where: products)
+        folded.replace(with: a.replacing(with: b, where: a .< b), where: greatest)
+        folded.replace(with: a.replacing(with: b, where: b .< a), where: least)
+        return folded.replacing(with: .nan, where: (a .!= a) .| (b .!= b))
+    }
+}
+
+/// One property's numbers by cluster.
+package struct FoldedNumbers: Sendable {
+    package var values: [Double]
+    /// Whether there are such, for which not a number stands.
+    package let hasNulls: Bool
+
+    package init(values: [Double]) {
+        self.values = values
+        hasNulls = values.contains(where: \.isNaN)
+    }
+
+    fileprivate init(_ nodes: HierarchyFold.Nodes<NumberLanes.Lanes>, lane: Int) {
+        var isNull = false
+        values = nodes.clusters.withUnsafeBufferPointer { clusters in
+            [Double](unsafeUninitializedCapacity: clusters.count) { target, written in
+                LargePages.advise(target)
+                for cluster in clusters.indices {
+                    let number = clusters[cluster][lane]
+                    isNull = isNull || number.isNaN
+                    target.initializeElement(at: cluster, to: number)
+                }
+                written = clusters.count
+            }
+        }
+        hasNulls = isNull
+    }
+}

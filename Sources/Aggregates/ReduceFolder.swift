@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import Expressions
+import JSON
+import SystemSupport
+
+/// Folds properties whose reduce expressions may read each other's values.
+///
+/// As in MapLibre: a reduce expression sees one neighbour's properties by `get`, and through `accumulated`
+/// this property's value so far. An error, null and what is not a number become null.
+package struct ReduceFolder {
+    package let index: ClusterIndex
+    package let cancellation: Cancellation
+
+    /// - Parameter mapped: each property's values by point.
+    /// - Returns: each cluster's values by property, in the properties' order; errors by message.
+    package func fold(
+        _ properties: [ClusterProperty], _ mapped: [RowValues]
+    ) throws(EvaluationStop) -> (columns: [[JSONValue]], errors: [String: Int]) {
+        var columns = properties.map { _ in [JSONValue]() }
+        var errors: [String: Int] = [:]
+        let reducers = properties.map(Self.reducer)
+        let budget = EvaluationBudget { cancellation.isCancelled }
+        for cluster in 0..<index.clusterCount {
+            if cluster & 0x3f == 0 { try cancellation.stopIfCancelled() }
+            var accumulated: [JSONValue] = []
+            for child in index.children(of: ClusterOrdinal(rawValue: UInt32(truncatingIfNeeded: cluster))) {
+                let values = self.values(of: child, mapped, columns)
+                if accumulated.isEmpty {
+                    accumulated = values
+                } else {
+                    let neighbour = JSONObject(zip(properties, values).map { ($0.name, $1) })
+                    for place in properties.indices {
+                        accumulated[place] = Self.reduce(
+                            reducers[place], accumulated[place], neighbour, budget, &errors)
+                    }
+                }
+            }
+            for place in properties.indices { columns[place].append(accumulated[place]) }
+        }
+        try cancellation.stopIfCancelled()
+        return (columns, errors)
+    }
+
+    private func values(of node: Node, _ mapped: [RowValues], _ columns: [[JSONValue]]) -> [JSONValue] {
+        switch node {
+        case .point(let point): mapped.map { $0.value(Int(point.rawValue)) }
+        case .cluster(let cluster): columns.map { $0[Int(cluster.rawValue)] }
+        }
+    }
+
+    private static func reduce(
+        _ reducer: Expression?, _ accumulated: JSONValue, _ neighbour: JSONObject,
+        _ budget: EvaluationBudget, _ errors: inout [String: Int]
+    ) -> JSONValue {
+        guard let reducer else { return accumulated }
+        do throws(EvaluationError) {
+            let value = try reducer.evaluate(
+                properties: neighbour, accumulated: accumulated, budget: budget)
+            if case .number(let number) = value, !number.isFinite { return .null }
+            return value
+        } catch {
+            errors[error.message, default: 0] += 1
+            return .null
+        }
+    }
+
+    /// A property's own reduce expression, or the one that its operator is short for; nil for aggregates that
+    /// are not folded by an expression.
+    private static func reducer(_ property: ClusterProperty) -> Expression? {
+        switch property.folding {
+        case .reduce(let expression): return expression
+        case .simple(let simple, _):
+            let text = ClusterProperty.writtenOut(simple.rawValue, property.name)
+            return try? Expression(compiling: text, purpose: .reduce)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+import Expressions
+import JSON
+import SystemSupport
+
+/// Different values numbered from 0 in the order in which they come, and each row's number.
+package struct ValueCodes {
+    package private(set) var codes: [UInt32] = []
+    package private(set) var values: [JSONValue] = []
+
+    /// - Parameter simplify: makes values that are to be the same equal.
+    package init(_ rows: RowValues, simplify: (JSONValue) -> JSONValue = { $0 }) {
+        var known: [JSONValue: UInt32] = [:]
+        var numbers: [Double: UInt32] = [:]
+        var others = [UInt32?](repeating: nil, count: rows.others.count)
+        var null: UInt32?
+        codes.reserveCapacity(rows.count)
+        for place in 0..<rows.count {
+            let number = rows.numbers[place]
+            let code: UInt32
+            switch rows.kinds[place] {
+            case .null:
+                code = null ?? add(simplify(.null), &known)
+                null = code
+            case .number:
+                code = numbers[number] ?? add(simplify(.number(number)), &known)
+                numbers[number] = code
+            case .other:
+                code = others[Int(number)] ?? add(simplify(rows.others[Int(number)]), &known)
+                others[Int(number)] = code
+            }
+            codes.append(code)
+        }
+    }
+
+    private mutating func add(_ value: JSONValue, _ known: inout [JSONValue: UInt32]) -> UInt32 {
+        if let code = known[value] { return code }
+        let code = UInt32(truncatingIfNeeded: values.count)
+        known[value] = code
+        values.append(value)
+        return code
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import GeoJSON
+import JSON
+import Sources
+import SystemSupport
+
+/// Writes the further members of a cluster's properties that a call includes.
+///
+/// All but the expansion zoom look at each of the cluster's points.
+struct ClusterDetailWriter {
+    let revision: Revision
+    let view: View
+    let output: FeatureOutput
+    let cancellation: Cancellation
+
+    func write(_ cluster: ClusterOrdinal, into bytes: inout ByteWriter) throws(SourceError) {
+        let include = output.include
+        if include.contains(.expansionZoom) {
+            bytes.append(",\"expansionZoom\":")
+            bytes.append(integer: Int64(view.index.expansionZoom(of: cluster).rawValue))
+        }
+        if include.contains(.hull) {
+            bytes.append(",\"hull\":")
+            let hull = try revision.hull(of: cluster, in: view, cancellation)
+            HullWriter.write(hull, precision: output.precision, into: &bytes)
+        }
+        guard !include.isDisjoint(with: [.bounds, .coincident, .anchor]) else { return }
+        writeExtent(of: cluster, into: &bytes)
+    }
+
+    private func writeExtent(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
+        let extent = ClusterExtent(of: cluster, in: view, store: revision.store)
+        if output.include.contains(.bounds) {
+            bytes.append(",\"bbox\":[")
+            for (place, number) in [extent.west, extent.south, extent.east, extent.north].enumerated() {
+                if place > 0 { bytes.append(",") }
+                bytes.append(number: Coordinates.rounded(number, output.precision))
+            }
+            bytes.append("]")
+        }
+        if output.include.contains(.coincident) {
+            bytes.append(extent.isOnePlace ? ",\"coincident\":true" : ",\"coincident\":false")
+        }
+        if output.include.contains(.anchor) {
+            bytes.append(",\"anchor\":")
+            Coordinates.write(
+                extent.anchor.longitude, extent.anchor.latitude, precision: output.precision, into: &bytes)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import GeoJSON
+import Sources
+import SystemSupport
+
+/// Where a cluster's points lie: their extent, whether they are one place, and which is nearest its centre.
+struct ClusterExtent {
+    /// Greater than `east` where the shortest extent crosses the antimeridian.
+    private(set) var west = Double.infinity
+    private(set) var south = Double.infinity
+    private(set) var east = -Double.infinity
+    private(set) var north = -Double.infinity
+    /// The place of the point nearest to the cluster's centre on the map; of equally near ones the first.
+    private(set) var anchor = (longitude: 0.0, latitude: 0.0)
+
+    var isOnePlace: Bool { west == east && south == north }
+
+    /// - Complexity: O(points); O(points × log(points)) where they reach around more than half the world.
+    init(of cluster: ClusterOrdinal, in view: View, store: FeatureStore) {
+        let centre = view.index.unitPosition(of: cluster)
+        let leaves = view.index.leaves(of: cluster)
+        var nearest = Double.infinity
+        for place in 0..<leaves.count {
+            let feature = view.feature(of: leaves[place])
+            let (longitude, latitude) = store.coordinates(feature)
+            west = min(west, longitude)
+            east = max(east, longitude)
+            south = min(south, latitude)
+            north = max(north, latitude)
+            let dx = Projection.x(longitude: longitude) - centre.x
+            let dy = Projection.y(latitude: latitude) - centre.y
+            let distance = dx * dx + dy * dy
+            if distance < nearest {
+                nearest = distance
+                anchor = (longitude, latitude)
+            }
+        }
+        if east - west > 180 {
+            let longitudes = leaves.map { store.longitude(view.feature(of: $0)) }
+            (west, east) = Self.shortestExtent(of: longitudes)
+        }
+    }
+
+    /// The west and east ends of what is left of the circle without its widest gap between longitudes.
+    static func shortestExtent(of longitudes: [Double]) -> (west: Double, east: Double) {
+        let sorted = longitudes.sorted()
+        guard let first = sorted.first, let last = sorted.last else { return (0, 0) }
+        var (west, east) = (first, last)
+        // The gap across the antimeridian is the one to beat.
+        var widest = first + 360 - last
+        for (left, right) in zip(sorted, sorted.dropFirst()) where right - left > widest {
+            widest = right - left
+            (west, east) = (right, left)
+        }
+        return (west, east)
+    }
+}

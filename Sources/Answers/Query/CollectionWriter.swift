@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import JSON
+import Sources
+import SystemSupport
+
+/// Writes the frame of a FeatureCollection and looks for cancellation between features.
+struct CollectionWriter: ~Copyable {
+    private var isFirst = true
+    /// How many more features are written before the next look.
+    private var left: Int
+    private let interval: Int
+
+    /// Begins the collection.
+    ///
+    /// - Parameter interval: how many features are written between two looks for cancellation.
+    init(into bytes: inout ByteWriter, interval: Int = 256) {
+        self.interval = interval
+        left = interval
+        bytes.append("{\"type\":\"FeatureCollection\",\"features\":[")
+    }
+
+    /// To be called before each feature is written.
+    mutating func beginFeature(_ bytes: inout ByteWriter, _ cancellation: Cancellation) throws(SourceError) {
+        if !isFirst { bytes.append(",") }
+        isFirst = false
+        left -= 1
+        guard left <= 0 else { return }
+        left = interval
+        // Nobody can use what goes past the limit of an answer.
+        if bytes.hasOverflowed || cancellation.isCancelled { throw .cancelled }
+    }
+
+    /// Writes features that were printed before.
+    @inline(__always) mutating func append(
+        _ range: Range<Int>, of texts: PrintedTexts, to bytes: inout ByteWriter
+    ) {
+        guard !range.isEmpty else { return }
+        texts.write(isFirst ? range.dropFirst() : range, into: &bytes)
+        isFirst = false
+    }
+
+    /// Writes features that were all printed before; false, and nothing, where one was not.
+    ///
+    /// All are looked up before the first is copied: what is looked up lies all over memory, and so a processor
+    /// waits for all of it together.
+    mutating func append(_ nodes: [Node], of texts: PrintedTexts, to bytes: inout ByteWriter) -> Bool {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: nodes.count) { entries in
+            for place in nodes.indices {
+                let entry = texts.entry(of: nodes[place])
+                guard entry != 0 else { return false }
+                entries[place] = entry
+            }
+            var run = 0..<0
+            for entry in entries {
+                let place = PrintedTexts.Entry.range(entry)
+                if place.lowerBound == run.upperBound {
+                    run = run.lowerBound..<place.upperBound
+                } else {
+                    append(run, of: texts, to: &bytes)
+                    run = place
+                }
+            }
+            append(run, of: texts, to: &bytes)
+            return true
+        }
+    }
+
+    /// Ends the list of features; further members may follow.
+    consuming func endFeatures(_ bytes: inout ByteWriter) {
+        bytes.append("]")
+    }
+}
+
+extension Revision {
+    /// Writes the collection's last members.
+    func endCollection(_ bytes: inout ByteWriter) {
+        bytes.append(",\"revision\":")
+        bytes.append(integer: Int64(clamping: number))
+        bytes.append("}")
+    }
+}

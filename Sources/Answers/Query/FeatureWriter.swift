@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Clustering
+import GeoJSON
+import JSON
+import Sources
+import SystemSupport
+
+/// Writes nodes of a view as GeoJSON features: points as they were sent, clusters as supercluster's.
+struct FeatureWriter {
+    let revision: Revision
+    let view: View
+    let output: FeatureOutput
+    let cancellation: Cancellation
+    /// Whether clusters tell more than the built-in four.
+    let hasExtras: Bool
+
+    init(revision: Revision, view: View, output: FeatureOutput, cancellation: Cancellation) {
+        self.revision = revision
+        self.view = view
+        self.output = output
+        self.cancellation = cancellation
+        hasExtras =
+            !view.aggregates.isEmpty || !view.partitions.isEmpty || !output.include.isEmpty
+            || view.index.isWeighted
+    }
+
+    /// Writes what a map shows as features of a collection.
+    func writeShown(
+        _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        guard output.isWhole, nodes.count <= PrintedFeatures.mostFeatures else {
+            return try write(nodes, to: &collection, into: &bytes)
+        }
+        try AnswerCache.of(view).features.write(nodes, by: self, to: &collection, into: &bytes)
+    }
+
+    /// Writes all nodes as features of a collection.
+    func write(
+        _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        var clusters: [ClusterSummary] = []
+        var places: [Int] = []
+        var features = revision.store.preparedFeatures
+        var start = 0
+        while start < nodes.count {
+            // So many at once that what is looked up stays in the processor's nearest memory.
+            let end = min(nodes.count, start + Self.batchSize)
+            let batch = nodes[start..<end]
+            start = end
+            view.index.findSummaries(of: batch, into: &clusters)
+            places.removeAll(keepingCapacity: true)
+            for node in batch {
+                if case .point(let point) = node { places.append(view.feature(of: point)) }
+            }
+            features.prepare(places)
+            var (cluster, feature) = (0, 0)
+            for node in batch {
+                try collection.beginFeature(&bytes, cancellation)
+                switch node {
+                case .point:
+                    revision.store.write(
+                        feature, of: features, into: &bytes, selection: output.properties,
+                        precision: output.precision)
+                    feature += 1
+                case .cluster(let ordinal):
+                    try write(ordinal, clusters[cluster], into: &bytes)
+                    cluster += 1
+                }
+            }
+        }
+    }
+
+    private static var batchSize: Int { 256 }
+
+    func write(_ node: Node, into bytes: inout ByteWriter) throws(SourceError) {
+        switch node {
+        case .point(let point): write(point, into: &bytes)
+        case .cluster(let cluster): try write(cluster, view.index.summary(of: cluster), into: &bytes)
+        }
+    }
+
+    func write(_ point: PointIndex, into bytes: inout ByteWriter) {
+        revision.store.write(
+            view.feature(of: point), into: &bytes, selection: output.properties, precision: output.precision)
+    }
+
+    private func write(
+        _ cluster: ClusterOrdinal, _ summary: ClusterSummary, into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        bytes.append("{\"type\":\"Feature\",\"id\":")
+        bytes.append(integer: summary.id)
+        bytes.append(",\"properties\":{")
+        try writeProperties(of: cluster, summary, into: &bytes)
+        bytes.append("},\"geometry\":{\"type\":\"Point\",\"coordinates\":")
+        Coordinates.write(
+            summary.longitude, summary.latitude, precision: output.precision, into: &bytes)
+        bytes.append("}}")
+    }
+
+    /// Writes the members of a cluster's properties: what it aggregates, the built-in four, and the rest
+    /// that options and call ask for. An aggregate that has the name of one of the others gives way.
+    func writeProperties(
+        of cluster: ClusterOrdinal, into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        try writeProperties(of: cluster, view.index.summary(of: cluster), into: &bytes)
+    }
+
+    private func writeProperties(
+        of cluster: ClusterOrdinal, _ summary: ClusterSummary, into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        if hasExtras { writeAggregates(of: cluster, into: &bytes) }
+        bytes.append("\"cluster\":true,\"cluster_id\":")
+        bytes.append(integer: summary.id)
+        bytes.append(",\"point_count\":")
+        bytes.append(integer: Int64(summary.pointCount))
+        bytes.append(",\"point_count_abbreviated\":")
+        AbbreviatedCount.write(summary.pointCount, into: &bytes)
+        if hasExtras { try writeExtras(of: cluster, into: &bytes) }
+    }
+
+    private func writeExtras(
+        of cluster: ClusterOrdinal, into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        if let weight = view.index.weight(of: cluster) {
+            bytes.append(",\"point_weight\":")
+            bytes.append(number: weight)
+        }
+        if let partition = view.partition(of: cluster) {
+            bytes.append(",\"partition\":")
+            bytes.append(partition)
+        }
+        if !output.include.isEmpty {
+            let details = ClusterDetailWriter(
+                revision: revision, view: view, output: output, cancellation: cancellation)
+            try details.write(cluster, into: &bytes)
+        }
+    }
+
+    /// Writes what a cluster aggregates as members, each with a comma behind it.
+    func writeAggregates(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
+        for aggregate in view.aggregates where tells(aggregate) {
+            bytes.append(contentsOf: aggregate.key)
+            aggregate.write(cluster, of: view.index, into: &bytes)
+            bytes.append(",")
+        }
+    }
+
+    private func tells(_ aggregate: NamedAggregate) -> Bool {
+        if let selection = output.properties, !selection.keeps(aggregate.name) { return false }
+        if output.include.isEmpty { return true }
+        return !ClusterDetails.byName.contains {
+            output.include.contains($0.detail) && $0.name.utf8.elementsEqual(aggregate.name.utf8)
+        }
+    }
+}
+
+/// Writes positions.
+enum Coordinates {
+    /// Writes `[longitude,latitude]`, rounded to a number of decimals where one is given.
+    static func write(
+        _ longitude: Double, _ latitude: Double, precision: Int?, into bytes: inout ByteWriter
+    ) {
+        bytes.append("[")
+        bytes.append(number: rounded(longitude, precision))
+        bytes.append(",")
+        bytes.append(number: rounded(latitude, precision))
+        bytes.append("]")
+    }
+
+    static func rounded(_ number: Double, _ decimals: Int?) -> Double {
+        guard let decimals, decimals < powers.count else { return number }
+        let power = powers[max(0, decimals)]
+        return (number * power).rounded() / power
+    }
+
+    private static let powers: [Double] = [
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ]
+}

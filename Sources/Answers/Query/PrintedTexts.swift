@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import Glibc
+import JSON
+import Sources
+import Synchronization
+import SystemSupport
+
+/// Texts of features as they were printed, each with a comma before it, found by their nodes. Safe from any thread,
+/// without a lock.
+///
+/// Invariant: `entries` has `ways` values for each of `setMask + 1` sets and `texts` has `capacity` bytes behind them,
+/// in one block of malloc's that is freed at the end. What lies below `used` has been given to one writer each, who
+/// writes his bytes before he makes an entry of them; after that nobody writes them again. An entry other than 0 is
+/// therefore a text's place, and who has read it may read the text. That is why this may be shared.
+final class PrintedTexts: @unchecked Sendable {
+    private let texts: UnsafeMutableRawPointer
+    private let entries: UnsafeMutablePointer<Atomic<UInt64>>
+    private let setMask: Int
+    let capacity: Int
+    private let used = Atomic<Int>(0)
+    /// How many texts were kept, and how often kept ones were asked for again.
+    private let kept = Atomic<Int>(0)
+    private let found = Atomic<Int>(0)
+
+    /// Entries that a node may have, side by side.
+    private static let ways = 2
+    /// Half as much as the shortest texts, so that few nodes push each other out.
+    private static let bytesPerEntry = 64
+    /// Longer texts than would leave room for so many are not kept.
+    private static let fewestTexts = 16
+    static let capacities = 1 << 14...1 << 24
+
+    /// - Parameter capacity: bytes of texts; a power of two within `capacities`.
+    init(capacity: Int) {
+        self.capacity = capacity
+        let count = capacity / Self.bytesPerEntry
+        let tableBytes = count * MemoryLayout<UInt64>.stride
+        setMask = count / Self.ways - 1
+        let block = Self.allocate(tableBytes + capacity)
+        entries = block.bindMemory(to: Atomic<UInt64>.self, capacity: count)
+        texts = block + tableBytes
+        for place in 0..<count { (entries + place).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        entries.deinitialize(count: (setMask + 1) * Self.ways)
+        free(entries)
+    }
+
+    /// Large blocks lie on large pages where the system has them: what is looked up lies all over them.
+    private static func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
+        let pageSize = bytes < 4 << 20 ? 4096 : 2 << 20
+        var memory: UnsafeMutableRawPointer?
+        guard posix_memalign(&memory, pageSize, bytes) == 0, let memory else {
+            preconditionFailure("out of memory")
+        }
+        if pageSize > 4096 { madvise(memory, bytes, Int32(MADV_HUGEPAGE)) }
+        return memory
+    }
+
+    /// Bytes that are held.
+    var memoryBytes: Int { capacity + (setMask + 1) * Self.ways * MemoryLayout<UInt64>.stride }
+
+    /// The place of a node's text; empty where it is not here.
+    @inline(__always) func find(_ node: Node) -> Range<Int> { Entry.range(entry(of: node)) }
+
+    /// A node's entry; 0 where it has none.
+    @inline(__always) func entry(of node: Node) -> UInt64 {
+        let (set, tag) = place(of: node)
+        for way in 0..<Self.ways {
+            let entry = entries[set &+ way].load(ordering: .acquiring)
+            if entry & Entry.tagMask == tag { return entry }
+        }
+        return 0
+    }
+
+    /// Tells that so many texts were found.
+    func countFound(_ count: Int) { found.add(count, ordering: .relaxed) }
+
+    /// How many texts are here.
+    var keptCount: Int { kept.load(ordering: .relaxed) }
+    /// Whether texts were asked for again as often as others were kept: else keeping costs more than it saves.
+    var hasPaid: Bool { found.load(ordering: .relaxed) >= keptCount }
+
+    /// Writes texts that lie behind each other.
+    @inline(__always) func write(_ range: Range<Int>, into bytes: inout ByteWriter) {
+        bytes.append(
+            contentsOf: UnsafeRawBufferPointer(start: texts + range.lowerBound, count: range.count))
+    }
+
+    /// Keeps a node's text, unless it is very long. Another node's may be found no more.
+    ///
+    /// - Parameter text: without the comma.
+    /// - Returns: false where there is no room left.
+    func keep(_ text: UnsafeRawBufferPointer, of node: Node) -> Bool {
+        let length = text.count + 1
+        guard let source = text.baseAddress, length <= min(Entry.longest, capacity / Self.fewestTexts) else {
+            return true
+        }
+        let start = used.add(length, ordering: .relaxed).oldValue
+        guard start <= capacity - length else { return false }
+        texts.storeBytes(of: UInt8(ascii: ","), toByteOffset: start, as: UInt8.self)
+        (texts + start + 1).copyMemory(from: source, byteCount: text.count)
+        kept.add(1, ordering: .relaxed)
+        let (set, tag) = place(of: node)
+        let isTaken = entries[set].load(ordering: .relaxed) != 0
+        let way = isTaken && entries[set + 1].load(ordering: .relaxed) == 0 ? 1 : 0
+        entries[set + way].store(Entry.made(tag, start, length), ordering: .releasing)
+        return true
+    }
+
+    @inline(__always) private func place(of node: Node) -> (set: Int, tag: UInt64) {
+        switch node {
+        case .point(let point): (set(point.rawValue), Entry.tag(point.rawValue, isCluster: 0))
+        case .cluster(let cluster): (set(cluster.rawValue), Entry.tag(cluster.rawValue, isCluster: 1))
+        }
+    }
+
+    @inline(__always) private func set(_ number: UInt32) -> Int { (Int(number) & setMask) &* Self.ways }
+
+    /// From the top: a node's number without its lowest bits, which its set tells, whether it is a cluster, the text's
+    /// place and its length.
+    enum Entry {
+        private static let impliedBits = UInt32(5)
+        private static let startBits = UInt64(24)
+        private static let lengthBits = UInt64(12)
+        static let longest = 1 << lengthBits - 1
+        static let tagMask = ~UInt64(0) << (startBits + lengthBits)
+
+        @inline(__always) static func tag(_ number: UInt32, isCluster: UInt64) -> UInt64 {
+            (UInt64(number &>> impliedBits) &<< 1 | isCluster) &<< (startBits + lengthBits)
+        }
+
+        @inline(__always) static func made(_ tag: UInt64, _ start: Int, _ length: Int) -> UInt64 {
+            tag | UInt64(truncatingIfNeeded: start) &<< lengthBits | UInt64(truncatingIfNeeded: length)
+        }
+
+        @inline(__always) static func range(_ entry: UInt64) -> Range<Int> {
+            let start = Int(truncatingIfNeeded: entry &>> lengthBits) & (1 << startBits - 1)
+            return start..<start + Int(truncatingIfNeeded: entry) & longest
+        }
+    }
+}

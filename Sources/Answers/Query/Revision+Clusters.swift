@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import JSON
+import Sources
+import SystemSupport
+
+extension Revision {
+    /// Writes the clusters and points in a box at a zoom, as a FeatureCollection with `revision`, and
+    /// `truncated` where there is a limit.
+    ///
+    /// Their order is documented with `ClusterIndex.nodes`: the same for the same data.
+    public func writeClusters(
+        _ query: ClustersQuery, of view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        var nodes: [Node] = []
+        // Most maps show some dozens.
+        nodes.reserveCapacity(min(query.limit ?? .max, 64))
+        let box = query.box
+        let isTruncated = view.index.nodes(
+            west: box.west, south: box.south, east: box.east, north: box.north,
+            at: view.index.level(for: query.zoom), limit: query.limit ?? .max, into: &nodes)
+        let writer = FeatureWriter(
+            revision: self, view: view, output: query.output, cancellation: cancellation)
+        var collection = CollectionWriter(into: &bytes, interval: query.output.checkInterval)
+        try writer.writeShown(nodes, to: &collection, into: &bytes)
+        collection.endFeatures(&bytes)
+        if query.limit != nil {
+            bytes.append(isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
+        }
+        endCollection(&bytes)
+    }
+
+    /// Writes a cluster's children on the next zoom: the node it grew from first, then those that joined.
+    public func writeChildren(
+        of clusterId: Int64, in view: View, output: FeatureOutput = FeatureOutput(),
+        into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        let cluster = try view.cluster(clusterId)
+        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
+        var collection = CollectionWriter(into: &bytes)
+        try writer.write(Array(view.index.children(of: cluster)), to: &collection, into: &bytes)
+        collection.endFeatures(&bytes)
+        endCollection(&bytes)
+    }
+
+    /// Writes a page of a cluster's points, with `total`, how many it has.
+    ///
+    /// - Parameters:
+    ///   - limit: the greatest number of points; 0 for all.
+    ///   - offset: how many to leave out; past the end the page is empty.
+    public func writeLeaves(
+        of clusterId: Int64, in view: View, limit: Int, offset: Int, output: FeatureOutput = FeatureOutput(),
+        into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        let cluster = try view.cluster(clusterId)
+        let leaves = view.index.leaves(of: cluster)
+        let start = min(max(0, offset), leaves.count)
+        let end = limit <= 0 || limit > leaves.count - start ? leaves.count : start + limit
+        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
+        var collection = CollectionWriter(into: &bytes)
+        try writer.write(leaves[start..<end].map(Node.point), to: &collection, into: &bytes)
+        collection.endFeatures(&bytes)
+        bytes.append(",\"total\":")
+        bytes.append(integer: Int64(leaves.count))
+        endCollection(&bytes)
+    }
+
+    /// Writes the zoom at which a cluster falls into its children.
+    public func writeExpansionZoom(
+        of clusterId: Int64, in view: View, into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        let cluster = try view.cluster(clusterId)
+        bytes.append("{\"zoom\":")
+        bytes.append(integer: Int64(view.index.expansionZoom(of: cluster).rawValue))
+        bytes.append(",\"revision\":")
+        bytes.append(integer: Int64(clamping: number))
+        bytes.append("}")
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import JSON
+import Sources
+import SystemSupport
+
+extension Revision {
+    /// Writes the cluster or point that shows a feature at a zoom, and the zoom from which it stands alone.
+    ///
+    /// Where several features have the id, the first in the view counts. One that is in a cluster at the
+    /// highest zoom that has clusters stands alone from the zoom after it.
+    public func writeLocation(
+        of identifier: FeatureIdentifier, at zoom: Double, in view: View, into bytes: inout ByteWriter,
+        _ cancellation: Cancellation
+    ) throws(SourceError) {
+        let places = try identifierIndex(cancellation).places(of: identifier, in: store)
+        guard let point = places.lazy.compactMap({ view.point(of: $0) }).first else {
+            throw .featureNotFound(identifier.description)
+        }
+        let shown = view.index.node(showing: point, at: view.index.level(for: zoom))
+        bytes.append("{\"feature\":")
+        let writer = FeatureWriter(
+            revision: self, view: view, output: FeatureOutput(), cancellation: cancellation)
+        try writer.write(shown, into: &bytes)
+        bytes.append(",\"standsAloneFrom\":")
+        bytes.append(integer: Int64(standsAloneFrom(point, in: view)))
+        bytes.append(",\"revision\":")
+        bytes.append(integer: Int64(clamping: number))
+        bytes.append("}")
+    }
+
+    private func standsAloneFrom(_ point: PointIndex, in view: View) -> Int {
+        guard let parent = view.index.parent(of: .point(point)) else { return view.index.options.minimumZoom }
+        return view.index.expansionZoom(of: parent).rawValue
+    }
+}

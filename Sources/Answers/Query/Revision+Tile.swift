@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import JSON
+import Sources
+import SystemSupport
+
+/// A tile's place: zoom, column and row.
+public struct TilePlace: Sendable, Equatable {
+    public let z: Int
+    public let x: Int
+    public let y: Int
+
+    /// The deepest zoom of a tile: columns and rows are then still exact in 64-bit floats.
+    public static let deepest = 30
+
+    /// Nil where the world has no such tile.
+    public init?(z: Int, x: Int, y: Int) {
+        guard (0...Self.deepest).contains(z) else { return nil }
+        let side = 1 << z
+        guard (0..<side).contains(x), (0..<side).contains(y) else { return nil }
+        self.z = z
+        self.x = x
+        self.y = y
+    }
+}
+
+/// One feature of a tile, in the tile's own coordinates.
+public struct TileFeature: Sendable {
+    public let node: Node
+    public let x: Int64
+    public let y: Int64
+}
+
+extension Revision {
+    /// The features of a tile with its margin, as supercluster's `getTile` places them.
+    public func tileFeatures(_ tile: TilePlace, of view: View) -> [TileFeature] {
+        var nodes: [ClusterIndex.TileNode] = []
+        view.index.tileNodes(z: tile.z, x: Double(tile.x), y: Double(tile.y), into: &nodes)
+        let scale = Double(1 << tile.z)
+        let extent = view.index.options.extent
+        return nodes.map { node in
+            let position = unitPosition(of: node.node, in: view)
+            return TileFeature(
+                node: node.node, x: Self.tileCoordinate(extent * (position.x * scale - node.column)),
+                y: Self.tileCoordinate(extent * (position.y * scale - Double(tile.y))))
+        }
+    }
+
+    /// Writes a tile as JSON.
+    public func writeTile(
+        _ tile: TilePlace, of view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        let writer = FeatureWriter(
+            revision: self, view: view, output: FeatureOutput(), cancellation: cancellation)
+        bytes.append("{\"features\":[")
+        for (place, feature) in tileFeatures(tile, of: view).enumerated() {
+            if place % 256 == 255, bytes.hasOverflowed || cancellation.isCancelled { throw .cancelled }
+            if place > 0 { bytes.append(",") }
+            try write(feature, with: writer, into: &bytes)
+        }
+        bytes.append("],\"revision\":")
+        bytes.append(integer: Int64(clamping: number))
+        bytes.append("}")
+    }
+
+    private func write(
+        _ feature: TileFeature, with writer: FeatureWriter, into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        bytes.append("{\"type\":1,\"geometry\":[[")
+        bytes.append(integer: feature.x)
+        bytes.append(",")
+        bytes.append(integer: feature.y)
+        bytes.append("]],\"tags\":")
+        switch feature.node {
+        case .cluster(let cluster):
+            bytes.append("{")
+            try writer.writeProperties(of: cluster, into: &bytes)
+            bytes.append("},\"id\":")
+            bytes.append(integer: writer.view.index.id(of: cluster))
+        case .point(let point):
+            store.writeProperties(writer.view.feature(of: point), into: &bytes)
+            if hasTileIdentifier(point, in: writer.view) {
+                bytes.append(",\"id\":")
+                writeIdentifier(of: point, in: writer.view, into: &bytes)
+            }
+        }
+        bytes.append("}")
+    }
+
+    private func hasTileIdentifier(_ point: PointIndex, in view: View) -> Bool {
+        options.generateId || store.hasIdentifier(view.feature(of: point))
+    }
+
+    /// The point's place in the input where the options ask for that, else its own id where it has one.
+    func writeIdentifier(of point: PointIndex, in view: View, into bytes: inout ByteWriter) {
+        if options.generateId {
+            bytes.append(integer: Int64(view.index.inputPlace(of: point)))
+        } else {
+            store.writeIdentifier(view.feature(of: point), into: &bytes)
+        }
+    }
+
+    private func unitPosition(of node: Node, in view: View) -> (x: Double, y: Double) {
+        switch node {
+        case .cluster(let cluster): return view.index.unitPosition(of: cluster)
+        case .point(let point):
+            let (longitude, latitude) = store.coordinates(view.feature(of: point))
+            return (Projection.x(longitude: longitude), Projection.y(latitude: latitude))
+        }
+    }
+
+    /// Rounds as JavaScript's `Math.round`: halves go up.
+    static func tileCoordinate(_ number: Double) -> Int64 {
+        let floor = number.rounded(.down)
+        return Int64(exactly: number - floor >= 0.5 ? floor + 1 : floor) ?? 0
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import JSON
+import Sources
+import SystemSupport
+
+/// A tile's feature in parts, for encodings other than JSON.
+public struct TileFeatureParts {
+    public let x: Int64
+    public let y: Int64
+    public let content: Content
+
+    /// What a feature is and carries. Texts are valid during the call that lends them.
+    public enum Content {
+        /// A cluster with no more tags than the built-in four. The count for labels is a JSON number or string.
+        case cluster(ClusterSummary, abbreviatedCount: UnsafeRawBufferPointer)
+        /// Any other feature: the id as JSON text, nil where there is none; the tags as JSON text, an object
+        /// or null.
+        case other(id: UnsafeRawBufferPointer?, tags: UnsafeRawBufferPointer)
+    }
+}
+
+extension Revision {
+    /// Lends the features of a tile one by one: the same, in the same order, as `writeTile` writes.
+    public func eachTileFeature(
+        _ tile: TilePlace, of view: View, _ cancellation: Cancellation, _ body: (TileFeatureParts) -> Void
+    ) throws(SourceError) {
+        let writer = FeatureWriter(
+            revision: self, view: view, output: FeatureOutput(), cancellation: cancellation)
+        var text = ByteWriter(capacity: 512)
+        for (place, feature) in tileFeatures(tile, of: view).enumerated() {
+            if place % 256 == 255, cancellation.isCancelled { throw .cancelled }
+            text.truncate(to: 0)
+            switch feature.node {
+            case .cluster(let cluster) where writer.hasExtras:
+                try lend(cluster, feature, writer, &text, body)
+            case .cluster(let cluster):
+                let summary = view.index.summary(of: cluster)
+                AbbreviatedCount.write(summary.pointCount, into: &text)
+                text.withUnsafeBytes { count in
+                    let content = TileFeatureParts.Content.cluster(summary, abbreviatedCount: count)
+                    body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
+                }
+            case .point(let point): lend(point, feature, writer, &text, body)
+            }
+        }
+    }
+
+    private func lend(
+        _ cluster: ClusterOrdinal, _ feature: TileFeature, _ writer: FeatureWriter, _ text: inout ByteWriter,
+        _ body: (TileFeatureParts) -> Void
+    ) throws(SourceError) {
+        text.append(integer: writer.view.index.id(of: cluster))
+        let end = text.count
+        text.append("{")
+        try writer.writeProperties(of: cluster, into: &text)
+        text.append("}")
+        text.withUnsafeBytes { text in
+            let content = TileFeatureParts.Content.other(
+                id: UnsafeRawBufferPointer(rebasing: text[..<end]),
+                tags: UnsafeRawBufferPointer(rebasing: text[end...]))
+            body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
+        }
+    }
+
+    private func lend(
+        _ point: PointIndex, _ feature: TileFeature, _ writer: FeatureWriter, _ text: inout ByteWriter,
+        _ body: (TileFeatureParts) -> Void
+    ) {
+        store.withIdentifierAndProperties(writer.view.feature(of: point)) { id, tags in
+            guard options.generateId else {
+                let content = TileFeatureParts.Content.other(id: id, tags: tags)
+                return body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
+            }
+            writeIdentifier(of: point, in: writer.view, into: &text)
+            text.withUnsafeBytes { id in
+                let content = TileFeatureParts.Content.other(id: id, tags: tags)
+                body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
+            }
+        }
+    }
+}

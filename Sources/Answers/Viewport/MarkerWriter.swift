@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import GeoJSON
+import JSON
+import Sources
+import SystemSupport
+
+/// Tells what a node's marker is and writes it with its key.
+struct MarkerWriter: ~Copyable {
+    private let features: FeatureWriter
+    private var scratch = ByteWriter(capacity: 1024)
+
+    init(_ features: FeatureWriter) { self.features = features }
+
+    /// The member that a marker's key stands under; a feature's own member of that name gives way.
+    static let keyMember: StaticString = "key"
+
+    mutating func candidate(for node: Node, at place: Int) throws(SourceError) -> Candidate {
+        scratch.truncate(to: 0)
+        try Self.write(node, with: features, into: &scratch)
+        var content = Fingerprint(seed: Fingerprint.secret)
+        scratch.withUnsafeBytes { content.add($0) }
+        return Candidate(identity: identity(of: node), content: content.value, place: place)
+    }
+
+    /// Writes the feature with its key behind its other members.
+    func write(_ node: Node, key: MarkerKey, into bytes: inout ByteWriter)
+        throws(SourceError)
+    {
+        try Self.write(node, with: features, into: &bytes)
+        bytes.truncate(to: bytes.count - 1)
+        bytes.append(",\"")
+        bytes.append(Self.keyMember)
+        bytes.append("\":")
+        Self.write(key: key, into: &bytes)
+        bytes.append("}")
+    }
+
+    private static func write(
+        _ node: Node, with features: FeatureWriter, into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        guard case .point(let point) = node else { return try features.write(node, into: &bytes) }
+        let output = features.output
+        features.revision.store.write(
+            features.view.feature(of: point), into: &bytes, selection: output.properties,
+            precision: output.precision, leavingOut: keyMember)
+    }
+
+    /// Writes a key as a JSON string: the identity's sixteen digits, and the occurrence where it is not the
+    /// first.
+    static func write(
+        key: MarkerKey, into bytes: inout ByteWriter
+    ) {
+        bytes.append("\"")
+        for shift in stride(from: UInt64(60), through: 0, by: -4) {
+            let digit = UInt8(truncatingIfNeeded: key.identity >> shift & 15)
+            bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+        if key.occurrence > 0 {
+            bytes.append("-")
+            bytes.append(integer: key.occurrence)
+        }
+        bytes.append("\"")
+    }
+
+    /// A cluster is its place, how many it has and what it aggregates; a point its feature's id, or without
+    /// one all that is told of it. For a point this follows on `write`, which has left its text in `scratch`.
+    private mutating func identity(of node: Node) -> UInt64 {
+        var identity = Fingerprint(seed: Fingerprint.open)
+        switch node {
+        case .cluster(let cluster):
+            identity.add(UInt64(1))
+            add(cluster, to: &identity)
+        case .point(let point):
+            features.revision.store.withIdentifier(features.view.feature(of: point)) { id in
+                identity.add(id == nil ? UInt64(2) : 3)
+                if let id { identity.add(id) } else { scratch.withUnsafeBytes { identity.add($0) } }
+            }
+        }
+        return identity.value
+    }
+
+    private mutating func add(_ cluster: ClusterOrdinal, to identity: inout Fingerprint) {
+        let index = features.view.index
+        let centre = index.coordinates(of: cluster)
+        identity.add(Coordinates.rounded(centre.longitude, features.output.precision))
+        identity.add(Coordinates.rounded(centre.latitude, features.output.precision))
+        identity.add(UInt64(index.pointCount(of: cluster)))
+        identity.add(index.weight(of: cluster) ?? 0)
+        scratch.truncate(to: 0)
+        features.writeAggregates(of: cluster, into: &scratch)
+        if let partition = features.view.partition(of: cluster) { scratch.append(partition) }
+        scratch.withUnsafeBytes { identity.add($0) }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import JSON
+import Sources
+import SystemSupport
+
+extension Revision {
+    /// Writes the least change from what a client has to what a query shows:
+    /// `{"add":[features],"remove":[keys],"keep":n,"revision":n}`, and `truncated` where there is a limit.
+    ///
+    /// Each feature in `add` has a member `key`. Where the client has that key already, the feature takes the
+    /// other's place: it is the same marker, of which something else is told, such as a cluster's new id.
+    /// Keys are unique among what a client has; they are the same for the same marker in every revision.
+    ///
+    /// - Parameter table: what the client has.
+    /// - Returns: what it has once it has applied the change.
+    /// - Complexity: that of `writeClusters`, and sorting the markers.
+    public func writeChange(
+        from table: MarkerTable, to query: ClustersQuery, of view: View, into bytes: inout ByteWriter,
+        _ cancellation: Cancellation
+    ) throws(SourceError) -> MarkerTable {
+        var nodes: [Node] = []
+        let box = query.box
+        let isTruncated = view.index.nodes(
+            west: box.west, south: box.south, east: box.east, north: box.north,
+            at: view.index.level(for: query.zoom), limit: query.limit ?? .max, into: &nodes)
+        var writer = MarkerWriter(
+            FeatureWriter(revision: self, view: view, output: query.output, cancellation: cancellation))
+        var new = nodes.count <= CandidateMemo.capacity ? CandidateMemo(of: self, view) : nil
+        var old = table.memo
+        if old?.holds(for: self, view) == false { old = nil }
+        var candidates: [Candidate] = []
+        candidates.reserveCapacity(nodes.count)
+        for (place, node) in nodes.enumerated() {
+            if place % query.output.checkInterval == 0 { try cancellation.stopIfCancelled() }
+            let isLasting = isLasting(node, in: view)
+            var candidate = isLasting ? old?.candidate(for: node, at: place) : nil
+            if candidate == nil { candidate = try writer.candidate(for: node, at: place) }
+            guard let candidate else { continue }
+            if isLasting { new?.note(node, candidate) }
+            candidates.append(candidate)
+        }
+        let change = MarkerChange(from: table, to: candidates)
+        try write(change, of: nodes, with: writer, query, isTruncated, into: &bytes, cancellation)
+        var table = change.table
+        table.memo = new
+        return table
+    }
+
+    /// Whether a node is the same in all of this lineage that have it.
+    private func isLasting(_ node: Node, in view: View) -> Bool {
+        switch node {
+        case .cluster: true
+        case .point(let point): !store.isChanged(view.feature(of: point))
+        }
+    }
+
+    private func write(
+        _ change: MarkerChange, of nodes: [Node], with writer: borrowing MarkerWriter, _ query: ClustersQuery,
+        _ isTruncated: Bool, into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        bytes.append("{\"add\":[")
+        for (count, added) in change.added.enumerated() {
+            if count % query.output.checkInterval == 0 { try cancellation.stopIfCancelled() }
+            if count > 0 { bytes.append(",") }
+            try writer.write(nodes[added.place], key: added.key, into: &bytes)
+        }
+        bytes.append("],\"remove\":[")
+        for (count, removed) in change.removed.enumerated() {
+            if count > 0 { bytes.append(",") }
+            MarkerWriter.write(key: removed.key, into: &bytes)
+        }
+        bytes.append("],\"keep\":")
+        bytes.append(integer: change.kept)
+        if query.limit != nil {
+            bytes.append(isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
+        }
+        endCollection(&bytes)
+    }
+}

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: MIT
-
-/// What becomes of a source's features when others are imported.
-public enum ImportMode: String, Sendable, CaseIterable {
-    /// They go.
-    case replace
-    /// They stay, and the others follow them.
-    case append
-}

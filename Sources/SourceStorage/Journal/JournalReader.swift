@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+import Compression
+import SystemSupport
+
+/// A journal as it was found: its good records, and what is behind them.
+/// - `Record`: what a payload says; the layer above knows.
+package struct JournalReader<Record: StoredRecord>: Sendable {
+    package let path: String
+    package let generation: UInt64
+    /// Whether it goes on where the journal before it ends, rather than behind a snapshot of other data.
+    package let continues: Bool
+    /// Whether its snapshot was known to be in place.
+    package let hasBegun: Bool
+    package let records: [Record]
+    /// The greatest number of a revision that it tells of: its snapshot's or a record's.
+    package let newestRevision: UInt64
+    /// Behind the last good record.
+    package let end: Int
+    /// Bytes of a record that was being written when the daemon ended; nobody was told that it is kept.
+    package let tornBytes: Int
+    /// Why records that were known to be on disk are missing behind the good ones; nil where all are there.
+    package let damage: String?
+
+    /// Reads all records up to the first that is damaged. O(the file).
+    package init(_ path: String) throws(StateDamage) {
+        let file: MappedFile
+        do throws(FileError) { file = try MappedFile(path) } catch {
+            throw StateDamage(error.description)
+        }
+        let bytes = file.bytes
+        try SectionFile.checkStart(bytes, .journal, path)
+        guard bytes.count >= JournalFormat.start else { throw StateDamage("\(path) is cut short") }
+        let known = try Self.known(bytes, path)
+        var place = JournalFormat.start
+        var records: [Record] = []
+        while place < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
+            guard let payload = Self.payload(rest, number: UInt64(records.count + 1)) else { break }
+            guard let record = Record(payload: payload) else {
+                throw StateDamage("\(path) has a record \(records.count + 1) of unknown content")
+            }
+            records.append(record)
+            place += JournalFormat.recordHeaderSize + payload.count
+        }
+        damage =
+            place >= known
+            ? nil : "\(path) is damaged or cut short behind its record \(records.count), at byte \(place)"
+        self.path = path
+        self.records = records
+        generation = bytes.loadUnaligned(fromByteOffset: 48, as: UInt64.self)
+        continues = bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self) != 0
+        hasBegun = known > 0
+        newestRevision = records.map(\.revision).reduce(
+            bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self), max)
+        end = place
+        tornBytes = bytes.count - place
+    }
+
+    /// Up to where records are known to have been on disk; 0 where the journal had not begun.
+    private static func known(_ bytes: UnsafeRawBufferPointer, _ path: String) throws(StateDamage) -> Int {
+        let mark = UnsafeRawBufferPointer(
+            rebasing: bytes[JournalFormat.markOffset..<JournalFormat.markOffset + 12])
+        let end = mark.loadUnaligned(fromByteOffset: 0, as: UInt64.self)
+        let checksum = Zlib.crc32(UnsafeRawBufferPointer(rebasing: mark[..<8]))
+        guard checksum == mark.loadUnaligned(fromByteOffset: 8, as: UInt32.self),
+            let known = Int(exactly: end)
+        else { throw StateDamage("\(path) is damaged in its mark of what is on disk") }
+        return known
+    }
+
+    /// The payload of the record that the bytes begin with; nil where there is no whole one.
+    private static func payload(
+        _ bytes: UnsafeRawBufferPointer, number: UInt64
+    ) -> UnsafeRawBufferPointer? {
+        let size = JournalFormat.recordHeaderSize
+        guard bytes.count >= size else { return nil }
+        let head = Zlib.crc32(UnsafeRawBufferPointer(rebasing: bytes[..<16]))
+        guard head == bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self),
+            let length = Int(exactly: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
+            length <= bytes.count - size,
+            bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == number
+        else { return nil }
+        let payload = UnsafeRawBufferPointer(rebasing: bytes[size..<size + length])
+        guard Zlib.crc32(payload, from: head) == bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
+        else { return nil }
+        return payload
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import SystemSupport
+
+/// A journal that is written to. For one thread at a time.
+package struct JournalWriter: Sendable {
+    package var path: String
+    package let generation: UInt64
+    private let file: FileDescriptor
+    /// Where the next record goes.
+    package private(set) var end = JournalFormat.start
+    /// How many records there are.
+    package private(set) var count: UInt64 = 0
+    /// Whether a failed write could not be taken back: then nothing may follow it.
+    private var isBroken = false
+
+    /// Makes an empty journal; it is on disk on return, its name apart, which it gets when it is whole.
+    ///
+    /// - Parameters:
+    ///   - temporary: the name until then.
+    ///   - hasBegun: false where the journal counts only once `begin` was called.
+    package init(
+        creating path: String, beside temporary: String, generation: UInt64, revision: UInt64,
+        continues: Bool, hasBegun: Bool
+    ) throws(FileError) {
+        self.path = path
+        self.generation = generation
+        file = try FileIO.create(temporary)
+        var start = JournalFormat.header(
+            generation: generation, revision: revision, continues: continues)
+        start += JournalFormat.mark(hasBegun ? JournalFormat.start : 0)
+        start += [UInt8](repeating: 0, count: JournalFormat.start - start.count)
+        do throws(FileError) {
+            try write(start, at: 0)
+            try FileIO.sync(file, path: temporary)
+            try FileIO.rename(temporary, to: path)
+        } catch {
+            FileIO.remove(temporary)
+            throw error
+        }
+    }
+
+    /// Goes on with a journal that was read, what is behind its last good record cut off.
+    package init(continuing reader: JournalReader<some StoredRecord>) throws(FileError) {
+        path = reader.path
+        generation = reader.generation
+        file = try FileIO.open(reader.path, O_RDWR)
+        end = reader.end
+        count = UInt64(reader.records.count)
+        if reader.tornBytes > 0 {
+            try FileIO.truncate(file, to: end, path: path)
+            try FileIO.sync(file, path: path)
+        }
+        try write(JournalFormat.mark(end), at: JournalFormat.markOffset)
+    }
+
+    /// From now on the journal is known to follow its snapshot.
+    package mutating func begin() throws(FileError) {
+        try write(JournalFormat.mark(end), at: JournalFormat.markOffset)
+    }
+
+    /// Appends a record; it is on disk on return. Where this throws, the journal is as it was.
+    package mutating func append(_ payload: [UInt8]) throws(FileError) {
+        guard !isBroken else {
+            throw .unusable(
+                "cannot write \(path): an earlier change could not be written nor taken back; nothing has changed. Make the state directory writable and start the daemon anew"
+            )
+        }
+        let record = JournalFormat.record(payload, number: count + 1)
+        do throws(FileError) {
+            try write(record, at: end)
+            try FileIO.sync(file, path: path)
+        } catch {
+            takeBack()
+            throw error
+        }
+        end += record.count
+        count += 1
+        // The record is safe; where the mark cannot follow, it only is not known to be.
+        try? write(JournalFormat.mark(end), at: JournalFormat.markOffset)
+    }
+
+    private mutating func takeBack() {
+        do throws(FileError) {
+            try FileIO.truncate(file, to: end, path: path)
+            try FileIO.sync(file, path: path)
+        } catch {
+            isBroken = true
+        }
+    }
+
+    private func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
+        try FileIO.write(bytes, to: file, at: offset, path: path)
+    }
+}

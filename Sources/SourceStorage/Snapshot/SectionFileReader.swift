@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+import Compression
+import Dispatch
+import Synchronization
+import SystemSupport
+
+/// The sections of a mapped file, each within it and with its checksum.
+package struct SectionFileReader: Sendable {
+    package let file: MappedFile
+    package let path: String
+    package let generation: UInt64
+    private let sections: [UInt32: Section]
+
+    private struct Section {
+        let checksum: UInt64
+        let range: Range<Int>
+    }
+
+    /// Reads header and table; no section is looked at yet.
+    package init(_ file: MappedFile, path: String) throws(StateDamage) {
+        let bytes = file.bytes
+        try SectionFile.checkStart(bytes, .snapshot, path)
+        func number(_ offset: Int) -> Int? {
+            Int(exactly: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        let count = Int(bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self))
+        guard let start = number(32), number(40) == bytes.count, count <= SectionFile.mostSections,
+            start >= SectionFile.headerSize, start <= bytes.count,
+            bytes.count - start == count * SectionFile.entrySize
+        else { throw StateDamage("\(path) is cut short or damaged: it has \(bytes.count) bytes") }
+        let table = UnsafeRawBufferPointer(rebasing: bytes[start...])
+        guard Zlib.crc32(table) == bytes.loadUnaligned(fromByteOffset: 28, as: UInt32.self) else {
+            throw StateDamage("\(path) is damaged in its table of sections")
+        }
+        var sections: [UInt32: Section] = [:]
+        for place in 0..<count {
+            let (name, section) = try Self.entry(table, place, within: start, path)
+            guard sections.updateValue(section, forKey: name) == nil else {
+                throw StateDamage("\(path) has two sections \(name)")
+            }
+        }
+        self.file = file
+        self.path = path
+        self.sections = sections
+        generation = bytes.loadUnaligned(fromByteOffset: 48, as: UInt64.self)
+    }
+
+    private static func entry(
+        _ table: UnsafeRawBufferPointer, _ place: Int, within end: Int, _ path: String
+    ) throws(StateDamage) -> (UInt32, Section) {
+        let entry = UnsafeRawBufferPointer(
+            rebasing: table[place * SectionFile.entrySize..<(place + 1) * SectionFile.entrySize])
+        let name = entry.loadUnaligned(fromByteOffset: 0, as: UInt32.self)
+        guard let offset = Int(exactly: entry.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
+            let length = Int(exactly: entry.loadUnaligned(fromByteOffset: 24, as: UInt64.self)),
+            offset >= SectionFile.headerSize, offset % SectionFile.alignment == 0, offset <= end,
+            length <= end - offset
+        else { throw StateDamage("\(path) has a section \(name) that lies outside of it") }
+        let checksum = entry.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+        return (name, Section(checksum: checksum, range: offset..<offset + length))
+    }
+
+    /// A section's bytes, valid while `file` lives; none where it is not there.
+    package func bytes(_ name: UInt32) -> UnsafeRawBufferPointer {
+        guard let section = sections[name] else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(rebasing: file.bytes[section.range])
+    }
+
+    package func has(_ name: UInt32) -> Bool { sections[name] != nil }
+
+    /// Compares the checksums of all sections but one, on all cores. O(their bytes), some gigabytes a second.
+    package func verify(except unchecked: UInt32) throws(StateDamage) {
+        // The largest first, so that no core is left with one at the end.
+        let names = sections.keys.filter { $0 != unchecked }
+            .sorted { (sections[$0]?.range.count ?? 0, $0) > (sections[$1]?.range.count ?? 0, $1) }
+        let damaged = Mutex<[UInt32]>([])
+        DispatchQueue.concurrentPerform(iterations: names.count) { place in
+            let name = names[place]
+            if BlockChecksum.of(bytes(name)) != sections[name]?.checksum {
+                damaged.withLock { $0.append(name) }
+            }
+        }
+        if let name = damaged.withLock({ $0.min() }) {
+            throw StateDamage("\(path) is damaged in its section \(name)")
+        }
+    }
+
+    /// A section's values, copied.
+    package func values<Element: BitwiseCopyable>(
+        _ name: UInt32, count: Int? = nil
+    ) throws(StateDamage) -> [Element] {
+        let bytes = bytes(name)
+        let stride = MemoryLayout<Element>.stride
+        let found = bytes.count / stride
+        guard has(name), bytes.count % stride == 0, count.map({ $0 == found }) ?? true else {
+            throw StateDamage("\(path) lacks section \(name), or it has a wrong size")
+        }
+        return [Element](unsafeUninitializedCapacity: found) { target, written in
+            UnsafeMutableRawBufferPointer(target).copyMemory(from: bytes)
+            written = found
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Expressions
+import GeoJSON
+import JSON
+import SourceStorage
+import SystemSupport
+
+/// Decodes what expressions read while features come in, when their values are at hand.
+///
+/// `@unchecked Sendable` holds because only the holder of the builder that it belongs to uses it, who is one at a
+/// time; a piece is filled by one thread and taken over by another after that has ended.
+package final class ColumnCollector: PropertyCollector, @unchecked Sendable {
+    private let names: [String]
+    private let columns: [PropertyColumnBuilder]
+    private var count = 0
+
+    package init(_ names: Set<String>) {
+        self.names = names.sorted()
+        columns = names.map { _ in PropertyColumnBuilder() }
+    }
+
+    package var memoryBytes: Int { columns.reduce(0) { $0 + $1.memoryBytes } }
+
+    package func makePiece() -> any PropertyPiece { ColumnPiece(names) }
+
+    package func take(_ piece: any PropertyPiece) {
+        guard let piece = piece as? ColumnPiece else { return }
+        for (column, part) in zip(columns, piece.columns) { column.append(contentsOf: part) }
+        count += piece.count
+    }
+
+    /// The columns of all features that came in.
+    package func finish() -> SourceColumns {
+        var all = FeatureColumns(count: count)
+        for (name, column) in zip(names, columns) { all.add(name, column.finish()) }
+        return SourceColumns(all)
+    }
+}
+
+/// The columns of some features.
+private final class ColumnPiece: PropertyPiece {
+    private let names: [[UInt8]]
+    fileprivate let columns: [PropertyColumnBuilder]
+    /// Of a feature, by column the last of the members that have its name.
+    private var values: [JSONElement?]
+    fileprivate private(set) var count = 0
+    /// The table that rows came of last, and its column of each name.
+    private var header: TableHeader?
+    private var cells: [Int?] = []
+
+    init(_ names: [String]) {
+        self.names = names.map { Array($0.utf8) }
+        columns = names.map { _ in PropertyColumnBuilder() }
+        values = names.map { _ in nil }
+    }
+
+    func removeAll() {
+        for column in columns { column.removeAll() }
+        count = 0
+    }
+
+    func add(_ properties: JSONElement) {
+        // Most features have the same members in the same order.
+        var next = 0
+        for (key, value) in properties.members {
+            guard let column = column(named: key, from: next) else { continue }
+            values[column] = value
+            next = column + 1
+        }
+        for column in columns.indices {
+            Self.append(values[column], to: columns[column])
+            values[column] = nil
+        }
+        count += 1
+    }
+
+    func add(_ row: TableRow) {
+        if row.header !== header {
+            header = row.header
+            cells = names.map { row.header.column(named: String(decoding: $0, as: UTF8.self)) }
+        }
+        for (column, cell) in zip(columns, cells) {
+            switch cell.map(row.value) ?? .missing {
+            case .missing: column.appendMissing()
+            case .number(let number): column.append(number)
+            case .bool(let value): column.append(.bool(value))
+            case .text(let text): column.append(utf8: text)
+            case .string(let text): column.append(.string(text))
+            }
+        }
+        count += 1
+    }
+
+    /// - Parameter first: the column that is looked at first.
+    @inline(__always) private func column(named key: JSONElement, from first: Int) -> Int? {
+        for place in first..<first + names.count {
+            let column = place < names.count ? place : place - names.count
+            if key.isString(names[column]) { return column }
+        }
+        return nil
+    }
+
+    @inline(__always) private static func append(_ value: JSONElement?, to column: PropertyColumnBuilder) {
+        guard let value else { return column.appendMissing() }
+        if let number = value.number { return column.append(number) }
+        if let text = value.plainString { return column.append(utf8: text) }
+        column.append(value.value)
+    }
+}

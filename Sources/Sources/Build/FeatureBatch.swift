@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import GeoJSON
+import SourceStorage
+import SystemSupport
+
+/// Features on their way in, and which of them a source loads.
+package struct FeatureBatch {
+    package let store: FeatureStore
+    package let loaded: Rows
+    /// Features left out because of their weight.
+    package let badWeights: Int
+
+    /// The reason under which features with a bad weight are counted.
+    package static let badWeight = "badWeight"
+
+    /// Some of a store's places.
+    package enum Rows {
+        case all(Int)
+        /// Ascending.
+        case some([UInt32])
+
+        package func contains(_ row: Int) -> Bool {
+            switch self {
+            case .all(let count): return row < count
+            case .some(let rows):
+                var (low, high) = (0, rows.count)
+                while low < high {
+                    let middle = (low + high) / 2
+                    if Int(rows[middle]) < row { low = middle + 1 } else { high = middle }
+                }
+                return low < rows.count && Int(rows[low]) == row
+            }
+        }
+    }
+
+    /// The loaded features as runs of the store.
+    package var slices: [FeatureSlice] {
+        switch loaded {
+        case .all(let count): return count > 0 ? [FeatureSlice(store: store, rows: 0..<count)] : []
+        case .some(let rows):
+            var slices: [FeatureSlice] = []
+            var start = 0
+            for place in rows.indices {
+                let isLast = place + 1 == rows.count || rows[place + 1] != rows[place] + 1
+                guard isLast else { continue }
+                slices.append(FeatureSlice(store: store, rows: Int(rows[start])..<Int(rows[place]) + 1))
+                start = place + 1
+            }
+            return slices
+        }
+    }
+
+    /// A store of the loaded features after those of another.
+    package func store(after base: FeatureStore?) -> FeatureStore {
+        if case .all = loaded, base.map({ $0.count == 0 }) ?? true { return store.plain() }
+        let first = base.map { $0.count > 0 ? [FeatureSlice(store: $0, rows: 0..<$0.count)] : [] } ?? []
+        return FeatureStore.joining(first + slices)
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Clustering
+import GeoJSON
+import SourceStorage
+import SystemSupport
+
+/// Makes revisions out of features: decodes what expressions read, clusters, and aggregates.
+package struct RevisionMaker {
+    package let options: SourceOptions
+    package let shared: SharedState
+    package let cancellation: Cancellation
+    /// The source's.
+    package let owner: UInt32?
+    private let threads: Int
+
+    /// - Parameter threads: nil for as many as a build may use.
+    package init(
+        options: SourceOptions, shared: SharedState, owner: UInt32? = nil, threads: Int? = nil,
+        cancellation: Cancellation
+    ) {
+        self.threads = threads ?? shared.limits.buildThreads
+        self.options = options
+        self.shared = shared
+        self.owner = owner
+        self.cancellation = cancellation
+    }
+
+    /// What clustering a point takes at its peak, in bytes: measured as 160 for a million.
+    private static let bytesOfPoint = 160
+
+    /// Clusters features that all passed `screen` with the same options.
+    ///
+    /// - Parameters:
+    ///   - counted: a store that the memory budget counts already, by an import's claim or a source.
+    ///   - known: columns of that store, counted too.
+    ///   - identifiers: the features by id, where that is known.
+    package func make(
+        _ store: FeatureStore, counted: FeatureStore? = nil, known: SourceColumns? = nil,
+        identifiers: IdentifierIndex? = nil
+    ) throws(SourceError) -> Revision {
+        let claim = shared.memory.claim(for: owner)
+        let bytes = (store === counted ? 0 : store.memoryBytes) + store.count * Self.bytesOfPoint
+        try claim.grow(to: bytes)
+        defer { withExtendedLifetime(claim) {} }
+        let start = ContinuousClock.now
+        let known = store === counted ? known : nil
+        let columns = try SourceColumns(
+            store, reading: options.propertyNames, from: known, threads: threads, cancellation)
+        if !options.propertyNames.allSatisfy({ known?.has($0) ?? false }) {
+            try claim.grow(to: bytes + columns.memoryBytes)
+        }
+        let maker = ViewMaker(
+            options: options, store: store, columns: columns, threads: threads,
+            cancellation: cancellation)
+        let view = try maker.make()
+        let duration = ContinuousClock.now - start
+        return Revision(
+            number: shared.nextRevision(), options: options, store: store, columns: columns, view: view,
+            buildMilliseconds: duration / .milliseconds(1), identifiers: identifiers, shared: shared)
+    }
+
+    /// Tells which features are loaded: those that pass the source's filter. Of these, one whose weight is
+    /// not a number above 0 is a bad feature.
+    ///
+    /// - Parameters:
+    ///   - known: columns of the store that are at hand.
+    ///   - groups: which rows are one feature.
+    package func screen(
+        _ store: FeatureStore, policy: InvalidFeaturePolicy, known: SourceColumns? = nil,
+        groups: RowGroups = RowGroups()
+    ) throws(SourceError) -> FeatureBatch {
+        guard options.filter != nil || options.weight != nil else {
+            return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
+        }
+        let columns = try SourceColumns(
+            store, reading: options.screeningNames, from: known, threads: threads, cancellation)
+        var passing = try options.filter.map { (filter) throws(SourceError) -> [UInt32] in
+            try columns.passing(filter.expression, of: store, threads: threads, cancellation)
+        }
+        var badWeights = 0
+        if let weight = options.weight {
+            let source = columns.rows(passing, of: store, cancellation)
+            let (rows, weights) = (source.rows, try SourceColumns.weights(weight.expression, source))
+            let good = zip(rows, weights).filter { $0.1 > 0 && $0.1.isFinite }.map(\.0)
+            if good.count < rows.count {
+                if policy == .reject { throw Self.badWeight(rows, weights, groups) }
+                let kept = Set(good)
+                // All rows of a feature have its weight: the first stands for them.
+                badWeights = rows.count { row in
+                    !kept.contains(row) && groups.rows(of: Int(row)).lowerBound == Int(row)
+                }
+                passing = good
+            }
+        }
+        guard let passing, passing.count < store.count else {
+            return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
+        }
+        return FeatureBatch(store: store, loaded: .some(passing), badWeights: badWeights)
+    }
+
+    private static func badWeight(
+        _ rows: [UInt32], _ weights: [Double], _ groups: RowGroups
+    ) -> SourceError {
+        let place = weights.firstIndex { !($0 > 0 && $0.isFinite) } ?? 0
+        let index = groups.feature(of: Int(rows[place]))
+        return .badFeature(
+            index: index, reason: FeatureBatch.badWeight,
+            message:
+                "Feature \(index) has a weight, by the source's option, that is not a number above 0.")
+    }
+}
+
+extension Revision {
+    /// What a source has before its first import: no points, and the number 0.
+    package static func empty(options: SourceOptions, shared: SharedState) throws(SourceError) -> Revision {
+        let store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
+        let columns = try SourceColumns(store, reading: [], threads: 1, .never)
+        let maker = ViewMaker(
+            options: options, store: store, columns: columns, threads: 1, cancellation: .never)
+        return try Revision(
+            number: 0, options: options, store: store, columns: columns, view: maker.make(),
+            buildMilliseconds: 0, shared: shared)
+    }
+}

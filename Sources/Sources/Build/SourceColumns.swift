@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Expressions
+import GeoJSON
+import JSON
+import SourceStorage
+import Synchronization
+import SystemSupport
+
+/// The properties that a source's expressions read, decoded once.
+package struct SourceColumns: Sendable {
+    package private(set) var columns: FeatureColumns
+
+    /// - Complexity: O(the properties' text).
+    package init(
+        _ store: FeatureStore, reading names: Set<String>, threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        columns = FeatureColumns(count: store.count)
+        try read(names, of: store, threads: threads, cancellation)
+    }
+
+    package init(_ columns: FeatureColumns) { self.columns = columns }
+
+    /// Columns of which some are at hand; those of other names are no part of it.
+    ///
+    /// - Complexity: O(the properties' text) where any is missing.
+    package init(
+        _ store: FeatureStore, reading names: Set<String>, from known: SourceColumns?,
+        threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        columns = FeatureColumns(count: store.count)
+        if let known, known.columns.count == store.count {
+            for name in names { if let column = known.columns.column(name) { columns.add(name, column) } }
+        }
+        try read(names, of: store, threads: threads, cancellation)
+    }
+
+    /// Columns of some of a store's features, whose rows are numbered anew in this order.
+    package init(
+        _ store: FeatureStore, places: [UInt32], reading names: Set<String>, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        columns = FeatureColumns(count: places.count)
+        let names = names.sorted()
+        let cells = names.map { _ in PropertyCells(count: places.count) }
+        let reader = RowReader(names, cells, rows: places.indices)
+        for place in places { store.withProperties(Int(place)) { reader.read($0) } }
+        try cancellation.stopIfCancelled()
+        for (name, part) in zip(names, reader.finish()) { columns.add(name, PropertyColumn([part])) }
+    }
+
+    package var memoryBytes: Int { columns.memoryBytes }
+
+    package func has(_ name: String) -> Bool { columns.column(name) != nil }
+
+    /// These columns and others of the same rows.
+    package func adding(_ more: [String: PropertyColumn]) -> SourceColumns {
+        var all = self
+        for (name, column) in more { all.columns.add(name, column) }
+        return all
+    }
+
+    private mutating func read(
+        _ names: Set<String>, of store: FeatureStore, threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        let missing = names.filter { columns.column($0) == nil }.sorted()
+        guard !missing.isEmpty else { return }
+        let parts = Self.parts(of: store.count)
+        let cells = missing.map { _ in PropertyCells(count: store.count) }
+        let read = Mutex<[Int: [PropertyColumnWriter]]>([:])
+        BoundedConcurrency.forEach(below: parts.count, threads: threads) { part in
+            let columns = Self.read(missing, cells, parts[part], of: store, cancellation)
+            read.withLock { $0[part] = columns }
+        }
+        try cancellation.stopIfCancelled()
+        let pieces = read.withLock { read in parts.indices.map { read[$0] ?? [] } }
+        let joined = Mutex<[Int: PropertyColumn]>([:])
+        BoundedConcurrency.forEach(below: missing.count, threads: threads) { place in
+            let column = PropertyColumn(pieces.map { $0[place] })
+            joined.withLock { $0[place] = column }
+        }
+        joined.withLock { joined in
+            for (place, name) in missing.enumerated() {
+                if let column = joined[place] { columns.add(name, column) }
+            }
+        }
+    }
+
+    /// Rows that one thread reads at a time: small stores are read by one. More parts would be shared out more
+    /// evenly, but different strings, where rows have such, are put together part by part.
+    private static func parts(of count: Int) -> [Range<Int>] {
+        let parts = count < 20_000 ? 1 : count < 100_000 ? 2 : 4
+        let size = (count + parts - 1) / parts
+        return (0..<parts).map { min(count, $0 * size)..<min(count, ($0 + 1) * size) }
+    }
+
+    /// Reads some rows; where that was cancelled not all.
+    private static func read(
+        _ names: [String], _ cells: [PropertyCells], _ rows: Range<Int>, of store: FeatureStore,
+        _ cancellation: Cancellation
+    ) -> [PropertyColumnWriter] {
+        let reader = RowReader(names, cells, rows: rows)
+        for row in rows {
+            if row & 0x3fff == 0, cancellation.isCancelled { break }
+            store.withProperties(row) { reader.read($0) }
+        }
+        return reader.finish()
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Clustering
+import Expressions
+import GeoJSON
+import JSON
+import SourceStorage
+import SystemSupport
+
+/// Clusters some of a store's features, or all, and folds their aggregated properties.
+package struct ViewMaker {
+    package let options: SourceOptions
+    package let store: FeatureStore
+    package let columns: SourceColumns
+    package let threads: Int
+    package let cancellation: Cancellation
+
+    /// Clusters all features.
+    package func make() throws(SourceError) -> View {
+        try make(rows: columns.rows(nil, of: store, cancellation), members: nil) {
+            (weights, partitions) throws(ClusteringError) in
+            try index(weights, partitions)
+        }
+    }
+
+    /// Clusters some of the features.
+    ///
+    /// - Parameters:
+    ///   - members: the features' places, ascending.
+    ///   - source: the view of all, made with the same options.
+    package func make(members: [UInt32], of source: View) throws(SourceError) -> View {
+        try make(rows: columns.rows(members, of: store, cancellation), members: members) {
+            (weights, partitions) throws(ClusteringError) in
+            let index = try source.index.subset(
+                members, weights: weights, partitions: partitions, threads: threads,
+                isCancelled: { cancellation.isCancelled })
+            return (index, nil)
+        }
+    }
+
+    private func make(
+        rows: RowSource, members: [UInt32]?,
+        clustered: ([Double]?, [UInt32]?) throws(ClusteringError) -> (ClusterIndex, Box?)
+    ) throws(SourceError) -> View {
+        let weights = try options.weight.map { (weight) throws(SourceError) in
+            try SourceColumns.weights(weight.expression, rows)
+        }
+        let parts = try options.partitionBy.map { (partition) throws(SourceError) in
+            try SourceColumns.partitions(partition.expression, rows)
+        }
+        let (index, bounds): (ClusterIndex, Box?)
+        do throws(ClusteringError) {
+            (index, bounds) = try clustered(weights, parts?.codes)
+        } catch {
+            throw SourceError(error)
+        }
+        let aggregator = Aggregator(index: index, rows: rows, threads: threads, cancellation: cancellation)
+        let (aggregates, errors): ([NamedAggregate], [String: Int])
+        do throws(EvaluationStop) {
+            (aggregates, errors) = try aggregator.aggregate(options.clusterProperties.map(\.property))
+        } catch { throw SourceError(error) }
+        return View(
+            index: index, members: members, bounds: bounds, aggregates: aggregates.filter { !$0.isHidden },
+            partitions: parts?.values ?? [],
+            propertyErrors: errors.sorted { $0.key < $1.key }.map { PropertyError(message: $0, count: $1) })
+    }
+
+    private func index(
+        _ weights: [Double]?, _ partitions: [UInt32]?
+    ) throws(ClusteringError) -> (ClusterIndex, Box?) {
+        let coordinates = store.takeCoordinates(threads: threads, isCancelled: { cancellation.isCancelled })
+        guard let (longitudes, latitudes) = coordinates else { throw .cancelled }
+        let index = try longitudes.withUnsafeBufferPointer { (longitudes) throws(ClusteringError) in
+            try latitudes.withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
+                try ClusterIndex.build(
+                    longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
+                    options: options.clustering, threads: threads,
+                    isCancelled: { cancellation.isCancelled })
+            }
+        }
+        guard !longitudes.isEmpty else { return (index, nil) }
+        var box = Box.nowhere
+        for place in longitudes.indices { box.include((longitudes[place], latitudes[place])) }
+        return (index, box)
+    }
+}
+
+extension SourceError {
+    package init(_ error: ClusteringError) {
+        switch error {
+        case .cancelled: self = .cancelled
+        case .invalidOptions(let message): self = .defect("options passed on are refused: \(message)")
+        case .tooManyPoints(let count): self = .tooLarge("a source can't hold \(count) points")
+        }
+    }
+}

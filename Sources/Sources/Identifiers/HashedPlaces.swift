@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Clustering
+import Dispatch
+import GeoJSON
+import SourceStorage
+import Synchronization
+import SystemSupport
+
+/// Places of features with half of their ids' hashes above them: as an index by id sorts them.
+package enum HashedPlaces {
+    /// Below this many features a second thread costs more than it saves.
+    private static let smallestShare = 1 << 15
+
+    /// All features that have an id, by hash and then by place. O(features).
+    package static func sorted(
+        of store: FeatureStore, threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) -> [UInt64] {
+        let shares = max(1, min(threads, store.count / smallestShare))
+        let parts = Mutex([[UInt64]](repeating: [], count: shares))
+        DispatchQueue.concurrentPerform(iterations: shares) { share in
+            let rows = store.count * share / shares..<store.count * (share + 1) / shares
+            let part = hashed(rows, of: store, cancellation)
+            parts.withLock { $0[share] = part }
+        }
+        try cancellation.stopIfCancelled()
+        // The places ascend as they come.
+        return NumberSort.byUpperHalf(parts.withLock { $0 }, threads: threads)
+    }
+
+    private static func hashed(
+        _ rows: Range<Int>, of store: FeatureStore, _ cancellation: Cancellation
+    ) -> [UInt64] {
+        var hashed: [UInt64] = []
+        hashed.reserveCapacity(rows.count)
+        for place in rows {
+            if place & 0xffff == 0, cancellation.isCancelled { break }
+            guard let hash = store.identifierHash(place) else { continue }
+            hashed.append(IdentifierIndex.prefix(hash) | UInt64(UInt32(truncatingIfNeeded: place)))
+        }
+        return hashed
+    }
+}

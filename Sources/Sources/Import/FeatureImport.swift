@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import GeoJSON
+import SourceStorage
+import Synchronization
+import SystemSupport
+
+/// Features on their way into a source: gathered piece by piece, then made visible at once or not at all.
+///
+/// Imports of one source may run side by side; each becomes visible as it finishes, one after another, and
+/// one that appends does so to the data of that moment. Safe from any thread, but pieces keep their order
+/// only where calls do.
+public final class FeatureImport: Sendable {
+    private let source: Source
+    private let mode: ImportMode
+    private let policy: InvalidFeaturePolicy
+    private let rules: FeatureRules
+    private let format: FeatureFormat
+    private let allowsEmpty: Bool
+    private let claim: MemoryClaim
+    /// Why the budget refused more.
+    private let refusal: Refusal
+    /// Decodes what the source's options read, where that is of use. Only whoever has taken the builder may use it.
+    private let collector: ColumnCollector?
+    /// Nil once finished or given up.
+    private let work: Mutex<Work?>
+
+    /// What is gathered, and the reader of bytes that come in pieces, once there were some.
+    private struct Work: ~Copyable, Sendable {
+        var builder: FeatureStoreBuilder
+        var reader: PushReader?
+    }
+
+    /// When the features count as put in; nil: when the import is finished.
+    private let moment: Timestamp?
+
+    /// - Parameters:
+    ///   - format: what is known of the form of bytes that are pushed or of a file.
+    ///   - wrapsLongitudes: whether longitudes beyond ±180 are brought back by whole turns.
+    ///   - allowsEmpty: whether an import without a valid feature may replace data.
+    public convenience init(
+        into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy,
+        format: FeatureFormat = FeatureFormat(), wrapsLongitudes: Bool = false, allowsEmpty: Bool = false
+    ) {
+        self.init(
+            into: source, mode: mode, policy: policy, format: format, wrapsLongitudes: wrapsLongitudes,
+            allowsEmpty: allowsEmpty, at: nil)
+    }
+
+    package init(
+        into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy,
+        format: FeatureFormat = FeatureFormat(), wrapsLongitudes: Bool = false, allowsEmpty: Bool = false,
+        at moment: Timestamp?
+    ) {
+        self.moment = moment
+        self.format = format
+        self.allowsEmpty = allowsEmpty
+        self.source = source
+        self.mode = mode
+        self.policy = policy
+        var rules = source.revision.options.featureRules
+        rules.wrapsLongitudes = wrapsLongitudes
+        self.rules = rules
+        let claim = source.shared.memory.claim(for: source.owner)
+        let refusal = Refusal()
+        (self.claim, self.refusal) = (claim, refusal)
+        var builder = FeatureStoreBuilder(policy: policy, rules: rules)
+        let names = source.revision.options.readNames
+        if !names.isEmpty, mode == .replace || !source.revision.hasData {
+            let collector = ColumnCollector(names)
+            (builder.collector, self.collector) = (collector, collector)
+        } else {
+            collector = nil
+        }
+        builder.admits = { bytes in refusal.admits { () throws(SourceError) in try claim.grow(to: bytes) } }
+        work = Mutex(Work(builder: builder))
+    }
+
+    /// Takes features in: the text of a JSON array of them.
+    public func add(features json: UnsafeRawBufferPointer) throws(SourceError) {
+        try withWork { (work) throws(GeoJSONError) in try work.builder.append(features: json) }
+    }
+
+    /// Takes in a piece of a text of features in any form that `FeatureReader` knows, plain or gzipped.
+    ///
+    /// - Parameter threads: how many cores may be used.
+    public func push(_ bytes: UnsafeRawBufferPointer, threads: Int) throws(SourceError) {
+        try withWork { (work) throws(GeoJSONError) in
+            let reader = work.reader ?? PushReader(FeatureReader(format, threads: threads))
+            work.reader = reader
+            try reader.reader.push(bytes, into: &work.builder)
+        }
+    }
+
+    /// Does work with what is gathered, which is given up if that fails.
+    private func withWork(_ body: (inout Work) throws(GeoJSONError) -> Void) throws(SourceError) {
+        let failure = work.withLock { work -> SourceError? in
+            guard var current = work.take() else { return .cancelled }
+            do throws(GeoJSONError) {
+                try body(&current)
+                work = consume current
+                return nil
+            } catch {
+                return refusal.error ?? SourceError(error)
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Clusters what was gathered and swaps it in. Blocks: only for threads of the pool.
+    public func finish(_ cancellation: Cancellation) throws(SourceError) -> ImportOutcome {
+        let moment = moment ?? .now
+        try withWork { (work) throws(GeoJSONError) in
+            try work.reader?.reader.finish(into: &work.builder)
+            work.reader = nil
+        }
+        guard let gathered = take(moment) else { throw .cancelled }
+        try checkContent(gathered)
+        var badWeights = 0
+        let revision = try source.change(cancellation) { (base) throws(SourceError) -> Source.Change in
+            guard base.options.promoteId == rules.promoteId else {
+                throw .conflict("the source's option promoteId changed during the import; import again")
+            }
+            guard base.options.geometries == rules.geometries else {
+                throw .conflict("the source's option geometries changed during the import; import again")
+            }
+            let maker = RevisionMaker(
+                options: base.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
+            let batch = try maker.screen(
+                gathered.store, policy: policy, known: gathered.columns, groups: gathered.groups)
+            badWeights = batch.badWeights
+            let isRecord =
+                mode == .append && base.hasData && gathered.store.memoryBytes < Self.largestRecord
+            return Source.Change(
+                revision: try maker.make(
+                    batch.store(after: mode == .append ? base.store : nil), counted: gathered.store,
+                    known: gathered.columns),
+                keeping: isRecord ? .record(.append(batch.slices)) : .snapshot, moment: moment)
+        }
+        var reasons = gathered.skippedReasons
+        if badWeights > 0 { reasons[FeatureBatch.badWeight, default: 0] += badWeights }
+        return ImportOutcome(
+            description: source.description(of: revision), accepted: gathered.accepted - badWeights,
+            skippedReasons: reasons)
+    }
+
+    /// What is larger is kept by a new snapshot: reading it again would take longer than that.
+    private static let largestRecord = 1 << 20
+
+    /// Forgets what was gathered.
+    public func cancel() {
+        work.withLock { $0 = nil }
+    }
+
+    /// Rejects an import that would replace data with nothing because no feature was valid.
+    private func checkContent(_ gathered: GatheredFeatures) throws(SourceError) {
+        let skipped = gathered.skippedReasons.values.reduce(0, +)
+        guard !allowsEmpty, mode == .replace, gathered.accepted == 0, skipped > 0, source.revision.hasData
+        else { return }
+        let reasons = gathered.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        let first = gathered.firstSkipped.first.map { " \($0.message)" } ?? ""
+        let advice = gathered.advice.coordinateMessage.map { " Note: \($0)." } ?? ""
+        throw .unreadableInput(
+            "None of \(skipped) features is valid (\(reasons.joined(separator: ", "))), and the import would replace "
+                + "the source's data with nothing; allow that with \"allowEmpty\": true (--allow-empty).\(first)\(advice)"
+        )
+    }
+}
+
+/// A reader between two calls. Only whoever has taken the import's work may use it, one at a time; that is why it may
+/// be sent.
+private final class PushReader: @unchecked Sendable {
+    var reader: FeatureReader
+
+    init(_ reader: consuming FeatureReader) { self.reader = reader }
+}
+
+/// The budget's own words, on their way past the reader, which knows no budgets.
+private final class Refusal: Sendable {
+    private let state = Mutex<SourceError?>(nil)
+
+    var error: SourceError? { state.withLock { $0 } }
+
+    func admits(_ claim: () throws(SourceError) -> Void) -> Bool {
+        do throws(SourceError) {
+            try claim()
+            return true
+        } catch {
+            state.withLock { $0 = error }
+            return false
+        }
+    }
+}
+
+/// What an import has gathered.
+private struct GatheredFeatures {
+    let store: FeatureStore
+    /// Of properties that options read.
+    let columns: SourceColumns?
+    let accepted: Int
+    let skippedReasons: [String: Int]
+    let firstSkipped: [InvalidFeature]
+    let groups: RowGroups
+    let advice: ImportAdvice
+}
+
+extension FeatureImport {
+    private func take(_ moment: Timestamp) -> GatheredFeatures? {
+        work.withLock { work -> GatheredFeatures? in
+            guard let current = work.take() else { return nil }
+            let (accepted, reasons, first) = (
+                current.builder.accepted, current.builder.skippedReasons, current.builder.firstSkipped
+            )
+            let (groups, advice) = (current.builder.groups, current.builder.advice)
+            return GatheredFeatures(
+                store: current.builder.finish(moments: FeatureMoments(all: moment.milliseconds)),
+                columns: collector?.finish(), accepted: accepted, skippedReasons: reasons,
+                firstSkipped: first, groups: groups, advice: advice)
+        }
+    }
+}
+
+extension FeatureImport {
+    /// Takes in all features of an open file, plain or gzipped. Blocks: only for threads of the pool.
+    public func read(
+        _ file: FileDescriptor, threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        try withWork { (work) throws(GeoJSONError) in
+            try FeatureFileReader.read(
+                descriptor: file.number, format: format, into: &work.builder, threads: threads,
+                isCancelled: { cancellation.isCancelled })
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Glibc
+import SourceStorage
+import SystemSupport
+
+/// The directories that files may be read from for a caller.
+///
+/// A path is resolved wholly, has to lie below one of the directories then, and is opened from that
+/// directory down without following any link, so what is swapped in between is not opened either.
+/// What lies elsewhere is refused alike whether or not it exists.
+public struct ImportDirectories: Sendable {
+    private let roots: [Root]
+
+    private struct Root: Sendable {
+        /// As configured, without a slash at its end.
+        let given: String
+        /// With its own links resolved.
+        let resolved: String
+    }
+
+    /// A directory need not exist yet.
+    public init(_ paths: [String]) {
+        roots = paths.map { path in
+            let given = Self.withoutTrailingSlash(path)
+            return Root(given: given, resolved: FileSystem.resolve(given) ?? given)
+        }
+    }
+
+    /// Opens a regular file for reading.
+    ///
+    /// - Parameter path: absolute, or relative to one of the directories; the first that has it counts.
+    /// - Parameter maximumBytes: the largest file that is opened; 0: any.
+    /// - Throws: `forbiddenFile`, or `missingFile` for a name plainly missing below a directory, or `tooLarge`.
+    public func open(_ path: String, maximumBytes: Int = 0) throws(SourceError) -> FileDescriptor {
+        guard !path.isEmpty, !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX) else {
+            throw .forbiddenFile
+        }
+        var (isMissing, isForbidden) = (false, false)
+        for root in roots {
+            for below in Self.relativePaths(path, to: root) {
+                switch Self.open(below, in: root) {
+                case .opened(let descriptor):
+                    guard maximumBytes == 0 || descriptor.size <= maximumBytes else {
+                        throw .tooLarge(
+                            "the file has \(descriptor.size) bytes, more than the \(maximumBytes) that may be loaded (limits.maxFileBytes)"
+                        )
+                    }
+                    return descriptor
+                case .missing: isMissing = true
+                case .forbidden: isForbidden = true
+                }
+            }
+        }
+        throw isMissing && !isForbidden ? .missingFile(path) : .forbiddenFile
+    }
+
+    private enum Outcome {
+        case opened(FileDescriptor)
+        case missing
+        case forbidden
+    }
+
+    /// What `path` is called seen from the root: nothing where it can't be below.
+    private static func relativePaths(_ path: String, to root: Root) -> [String] {
+        guard path.utf8.first == UInt8(ascii: "/") else { return [path] }
+        return [root.given, root.resolved].compactMap { prefix in
+            path.hasExactPrefix(prefix + "/") ? String(path.utf8.dropFirst(prefix.utf8.count + 1)) : nil
+        }
+    }
+
+    private static func open(_ path: String, in root: Root) -> Outcome {
+        let components = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        guard !components.isEmpty, !components.contains(where: { $0.isExactly("..") }) else {
+            return .forbidden
+        }
+        let resolvedRoot = FileSystem.resolve(root.given) ?? root.resolved
+        guard let resolved = FileSystem.resolve(resolvedRoot + "/" + components.joined(separator: "/")) else {
+            return FileSystem.isPlainlyMissing(components, below: resolvedRoot) ? .missing : .forbidden
+        }
+        guard resolved.hasExactPrefix(resolvedRoot + "/") else { return .forbidden }
+        let below = resolved.utf8.dropFirst(resolvedRoot.utf8.count + 1)
+            .split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        guard let descriptor = FileSystem.openRegularFile(below, below: resolvedRoot) else {
+            return .forbidden
+        }
+        return .opened(descriptor)
+    }
+
+    private static func withoutTrailingSlash(_ path: String) -> String {
+        var bytes = Substring(path)
+        while bytes.utf8.count > 1, bytes.utf8.last == UInt8(ascii: "/") { bytes = bytes.dropLast() }
+        return bytes == "/" ? "" : String(bytes)
+    }
+}
+
+extension String {
+    /// Whether the bytes begin with those of `prefix`; Swift's own comparison is of canonical equivalence.
+    fileprivate func hasExactPrefix(_ prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
+
+    fileprivate func isExactly(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}

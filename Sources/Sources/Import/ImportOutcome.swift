@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import JSON
+import SourceStorage
+import SystemSupport
+
+/// What an import did.
+public struct ImportOutcome: Sendable {
+    /// The source once the import was visible.
+    public let description: SourceDescription
+    /// How many features were good; those that the source's filter does not load are among them.
+    public let accepted: Int
+    /// How many bad features were left out, by reason.
+    public let skippedReasons: [String: Int]
+
+    /// How many bad features were left out.
+    public var skipped: Int { skippedReasons.values.reduce(0, +) }
+
+    /// Writes the description with the counts.
+    public func write(into output: inout ByteWriter) {
+        output.append("{")
+        description.writeMembers(into: &output)
+        output.append(",\"accepted\":")
+        output.append(integer: Int64(accepted))
+        output.append(",\"skipped\":")
+        output.append(integer: Int64(skipped))
+        output.append(",\"skippedReasons\":{")
+        for (place, entry) in skippedReasons.sorted(by: { $0.key < $1.key }).enumerated() {
+            if place > 0 { output.append(",") }
+            output.append(json: entry.key)
+            output.append(":")
+            output.append(integer: Int64(entry.value))
+        }
+        output.append("}}")
+    }
+}

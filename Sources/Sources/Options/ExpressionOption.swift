@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Expressions
+import JSON
+import SourceStorage
+import SystemSupport
+
+/// Compiles the expressions among options and params, and says which is wrong.
+package enum ExpressionOption {
+    package static func compile(
+        _ value: JSONValue, expected: ExpressionType?, purpose: ExpressionPurpose, path: String
+    ) throws(SourceError) -> Expression {
+        do {
+            return try Expression(compiling: value, expected: expected, purpose: purpose)
+        } catch {
+            throw invalid(error, path: path)
+        }
+    }
+
+    /// A filter of what is loaded: there is no zoom then.
+    package static func filter(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
+        CompiledOption(
+            source: value, expression: try compile(value, expected: .boolean, purpose: .map, path: path))
+    }
+
+    /// A filter of a query.
+    package static func queryFilter(_ value: JSONValue, path: String) throws(SourceError) -> Expression {
+        try compile(value, expected: .boolean, purpose: .filter, path: path)
+    }
+
+    package static func weight(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
+        CompiledOption(
+            source: value, expression: try compile(value, expected: .number, purpose: .map, path: path))
+    }
+
+    package static func partition(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
+        let expression = try compile(value, expected: nil, purpose: .map, path: path)
+        switch expression.type {
+        case .string, .number, .value: return CompiledOption(source: value, expression: expression)
+        case let type:
+            let fault = ExpressionFault(
+                key: "", message: "Expected string or number but found \(type.name) instead.")
+            throw .invalidExpression(path: path, errors: [fault])
+        }
+    }
+
+    package static func properties(
+        _ value: JSONValue, path: String
+    ) throws(SourceError) -> [ClusterPropertyOption] {
+        guard case .object(let object) = value else {
+            throw .invalidParameter(path: path, message: "must be an object of [operator, map] by name")
+        }
+        var options: [ClusterPropertyOption] = []
+        for (name, definition) in object.members {
+            do {
+                let property = try ClusterProperty(name: name, compiling: definition)
+                options.append(ClusterPropertyOption(name: name, source: definition, property: property))
+            } catch {
+                throw invalid(error, path: "\(path).\(name)")
+            }
+        }
+        return options
+    }
+
+    private static func invalid(_ failure: ExpressionCompileFailure, path: String) -> SourceError {
+        .invalidExpression(
+            path: path, errors: failure.errors.map { ExpressionFault(key: $0.key, message: $0.message) })
+    }
+}
+
+extension SourceOptions {
+    /// The properties that clustering and aggregating read.
+    package var propertyNames: Set<String> {
+        clusterProperties.reduce(into: [weight, partitionBy].propertyNames) {
+            $0.formUnion($1.property.map.propertyNames)
+        }
+    }
+
+    /// The properties that deciding what is loaded reads.
+    package var screeningNames: Set<String> { [filter, weight].propertyNames }
+
+    /// All that loading reads.
+    package var readNames: Set<String> { propertyNames.union(screeningNames) }
+}
+
+extension [CompiledOption?] {
+    fileprivate var propertyNames: Set<String> {
+        reduce(into: []) { names, option in
+            if let option { names.formUnion(option.expression.propertyNames) }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Clustering
+import Expressions
+import GeoJSON
+import JSON
+import SourceStorage
+import SystemSupport
+
+/// How a source's points become clusters. Names and defaults are supercluster's.
+///
+/// Options are read once, with their expressions compiled, and never change afterwards;
+/// a source gets others as a whole (`UpdateOptions`).
+public struct SourceOptions: Sendable {
+    /// Cluster radius in units of `extent`, for each zoom.
+    public internal(set) var radius = RadiusOption.standard
+    /// Tile extent: the width of a tile in units of `radius`.
+    public internal(set) var extent = 512
+    /// The lowest zoom that has clusters of its own.
+    public internal(set) var minZoom = 0
+    /// The highest zoom that has clusters.
+    public internal(set) var maxZoom = 16
+    /// The fewest points that make a cluster.
+    public internal(set) var minPoints = 2
+    /// Whether a tile tells a point's place in the input as its id.
+    public internal(set) var generateId = false
+    /// Whether positions are compared in 32 bits, as supercluster does, or in 64.
+    public internal(set) var precision = ClusteringOptions.Precision.float
+    /// The property that serves as a feature's id.
+    public internal(set) var promoteId: String?
+    /// Which geometries are taken, and which point stands for each.
+    public internal(set) var geometries = GeometryPlacing.point
+    /// How long a feature stays after it was last upserted, in seconds.
+    public internal(set) var ttlSeconds: Double?
+    /// Features that fail it are not clustered.
+    public internal(set) var filter: CompiledOption?
+    /// What a point counts for in its cluster's centre.
+    public internal(set) var weight: CompiledOption?
+    /// Only points for which it gives the same value cluster together.
+    public internal(set) var partitionBy: CompiledOption?
+    /// The aggregated properties, in the order they were given.
+    public internal(set) var clusterProperties: [ClusterPropertyOption] = []
+
+    /// The defaults.
+    public init() {}
+}
+
+/// An expression among the options, with its text for telling it again.
+public struct CompiledOption: Sendable {
+    public let source: JSONValue
+    public let expression: Expression
+}
+
+/// One aggregated property among the options, with its text for telling it again.
+public struct ClusterPropertyOption: Sendable {
+    public let name: String
+    public let source: JSONValue
+    public let property: ClusterProperty
+}
+
+extension SourceOptions {
+    /// What makes a feature valid.
+    public var featureRules: FeatureRules {
+        var rules = FeatureRules(promoteId: promoteId)
+        rules.geometries = geometries
+        return rules
+    }
+
+    /// What the index has to know of them.
+    package var clustering: ClusteringOptions {
+        var options = ClusteringOptions(
+            extent: Double(extent), minimumZoom: minZoom, maximumZoom: maxZoom, minimumPoints: minPoints,
+            precision: precision)
+        options.radii = radius.byZoom
+        return options
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Clustering
+import Dispatch
+import GeoJSON
+import JSON
+import SourceStorage
+import Synchronization
+import SystemSupport
+
+/// A source's data at one time, with all that answers queries of them. Immutable: a change makes another.
+public final class Revision: Sendable {
+    /// Rises with every visible change; 0 for a source that never had data. No two revisions of a
+    /// registry's sources, deleted ones too, have the same number above 0.
+    public let number: UInt64
+    public let options: SourceOptions
+    /// The clusters of all loaded features.
+    public let view: View
+    /// How long clustering took, features in memory to all zooms ready.
+    public let buildMilliseconds: Double
+    package let store: FeatureStore
+    package let columns: SourceColumns
+    package let shared: SharedState
+    /// Made when first asked for.
+    private let identifiers: Mutex<IdentifierIndex?>
+    /// Held by who makes it.
+    private let making = Mutex(())
+
+    package init(
+        number: UInt64, options: SourceOptions, store: FeatureStore, columns: SourceColumns, view: View,
+        buildMilliseconds: Double, identifiers: IdentifierIndex? = nil, shared: SharedState
+    ) {
+        self.number = number
+        self.options = options
+        self.store = store
+        self.columns = columns
+        self.view = view
+        self.buildMilliseconds = buildMilliseconds
+        self.identifiers = Mutex(identifiers)
+        self.shared = shared
+    }
+
+    /// Whether it was built as a whole: no changes lie beside features and clusters.
+    public var isPlain: Bool { store.isPlain && view.index.isPlain }
+
+    /// Whether an import ever succeeded.
+    public var hasData: Bool { number > 0 }
+
+    /// The extent of the clustered points; nil where there are none.
+    public var bounds: Box? { view.bounds }
+
+    /// How many points are clustered.
+    public var pointCount: Int { view.index.pointCount }
+
+    /// Bytes that the revision holds, views of filters apart.
+    public var memoryBytes: Int {
+        store.memoryBytes + columns.memoryBytes + view.memoryBytes
+            + identifiers.withLock { $0?.memoryBytes ?? 0 }
+    }
+
+    /// Refuses a caller who asks for other data than these.
+    public func check(asked: UInt64?) throws(SourceError) {
+        guard let asked, asked != number else { return }
+        throw .revisionChanged(asked: asked, current: number)
+    }
+
+    /// The features by id, made where it is not there yet: some 30 ms for a million.
+    package func identifierIndex(_ cancellation: Cancellation) throws(SourceError) -> IdentifierIndex {
+        if let index = identifiers.withLock({ $0 }) { return index }
+        // Who comes second waits, which takes less long than both making it.
+        return try making.withLock { _ throws(SourceError) -> IdentifierIndex in
+            if let index = identifiers.withLock({ $0 }) { return index }
+            let index = try IdentifierIndex(store, threads: shared.limits.buildThreads, cancellation)
+            identifiers.withLock { $0 = index }
+            return index
+        }
+    }
+
+    /// The same of the features without gaps, where this has it.
+    package var gatheredIdentifiers: IdentifierIndex? {
+        identifiers.withLock { $0 }?.gathered(from: store)
+    }
+
+    /// Makes the above beside whatever else is done, lest the first update or location has to wait for it; not
+    /// any more once that is cancelled.
+    package func prepareIdentifiers(_ cancellation: Cancellation) {
+        guard hasData, !isReadyToLocate else { return }
+        DispatchQueue.global(qos: .utility).async { _ = try? self.identifierIndex(cancellation) }
+    }
+
+    /// Whether `writeLocation` answers without making the features' index by id.
+    public var isReadyToLocate: Bool { identifiers.withLock { $0 != nil } }
+
+    /// The same data under a new number.
+    package func renumbered() -> Revision {
+        Revision(
+            number: hasData ? shared.nextRevision() : 0, options: options, store: store, columns: columns,
+            view: view, buildMilliseconds: buildMilliseconds, identifiers: identifiers.withLock { $0 },
+            shared: shared)
+    }
+}

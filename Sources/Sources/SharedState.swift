@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Dispatch
+import SourceStorage
+import Synchronization
+import SystemSupport
+
+/// What the sources of one registry share.
+package final class SharedState: Sendable {
+    package let limits: SourceLimits
+    package let filters: FilterCache
+    /// How often a hull was kept when asked for.
+    package let hullUses = OutcomeCounts()
+    package let memory: MemoryBudget
+    /// How often updates could follow their changes; else everything was clustered anew.
+    package let updates = OutcomeCounts()
+    /// Where sources are kept; nil: nowhere.
+    package let directory: StateDirectory?
+    /// Told what became of the sources' files beside calls.
+    package let report: @Sendable (StateEvent) -> Void
+    /// Writes snapshots and compares checksums, one source after the other.
+    package let background = DispatchQueue(label: "snapshots", qos: .utility)
+    private let lastRevision = Atomic<UInt64>(0)
+
+    package init(
+        limits: SourceLimits, directory: StateDirectory? = nil,
+        report: @escaping @Sendable (StateEvent) -> Void = { _ in }
+    ) {
+        self.directory = directory
+        self.report = report
+        self.limits = limits
+        memory = MemoryBudget(limits.memory)
+        filters = FilterCache(budget: limits.filterCacheBytes)
+    }
+
+    /// A number above all before.
+    ///
+    /// All sources draw from one counter, so that the number of a deleted source's data never comes
+    /// again for another source of the same name.
+    package func nextRevision() -> UInt64 {
+        lastRevision.add(1, ordering: .relaxed).newValue
+    }
+
+    /// The number drawn last.
+    package var newestRevision: UInt64 { lastRevision.load(ordering: .relaxed) }
+
+    /// Lets numbers go on above one that was drawn in an earlier life of the daemon.
+    package func raiseRevision(to number: UInt64) {
+        _ = lastRevision.max(number, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import JSON
+import SourceStorage
+import SystemSupport
+
+/// Values as three sections: a kind a value, a number a value, and the JSON text of those that are neither.
+///
+/// Numbers keep all their bits, those that JSON has no text for too.
+package enum ValueSections {
+    private enum Kind: UInt8 {
+        case null, no, yes, number, other
+    }
+
+    package static func write(
+        _ values: [JSONValue], to writer: SectionFileWriter, _ name: (UInt32) -> UInt32
+    ) throws(FileError) {
+        var kinds: [UInt8] = []
+        var numbers: [Double] = []
+        var others: [JSONValue] = []
+        for value in values {
+            var number = 0.0
+            let kind: Kind
+            switch value {
+            case .null: kind = .null
+            case .bool(let flag): kind = flag ? .yes : .no
+            case .number(let value): (kind, number) = (.number, value)
+            case .string, .array, .object:
+                kind = .other
+                number = Double(others.count)
+                others.append(value)
+            }
+            kinds.append(kind.rawValue)
+            numbers.append(number)
+        }
+        try writer.add(name(0), kinds)
+        try writer.add(name(1), numbers)
+        var text = ByteWriter()
+        text.append(.array(others))
+        try writer.add(name(2), text.bytes)
+    }
+
+    package static func read(
+        _ reader: SectionFileReader, count: Int?, _ name: (UInt32) -> UInt32
+    ) throws(StateDamage) -> [JSONValue] {
+        let kinds: [UInt8] = try reader.values(name(0), count: count)
+        let numbers: [Double] = try reader.values(name(1), count: kinds.count)
+        // One deeper than a feature's properties can be.
+        let parsed = try? JSONReader.parse(reader.bytes(name(2)), maximumDepth: JSONReader.maximumDepth + 1)
+        guard case .array(let others)? = parsed else {
+            throw StateDamage("\(reader.path) has values in section \(name(2)) that are no JSON")
+        }
+        var values: [JSONValue] = []
+        values.reserveCapacity(kinds.count)
+        for (kind, number) in zip(kinds, numbers) {
+            switch Kind(rawValue: kind) {
+            case .null: values.append(.null)
+            case .no: values.append(.bool(false))
+            case .yes: values.append(.bool(true))
+            case .number: values.append(.number(number))
+            case .other:
+                guard let place = Int(exactly: number), others.indices.contains(place) else {
+                    throw StateDamage("\(reader.path) lacks a value of section \(name(2))")
+                }
+                values.append(others[place])
+            case nil: throw StateDamage("\(reader.path) has a value of no kind in section \(name(0))")
+            }
+        }
+        return values
+    }
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import SourceStorage
+import Synchronization
+import SystemSupport
+
+/// One named set of points: its options and the revision that answers now.
+///
+/// Safe from any thread. Readers take `revision` and keep it for as long as they answer; nobody waits for
+/// a change. Changes happen one after another, each building a whole revision before it is swapped in.
+public final class Source: Sendable {
+    public let name: SourceName
+    /// The user whose limits this source counts for; nil: nobody's.
+    public let owner: UInt32?
+    public let createdAt: Timestamp
+    package let shared: SharedState
+    /// Where the source is kept; nil: nowhere.
+    package let files: SourceFiles?
+    private let state: Mutex<State>
+    private let turn = Turn()
+    package let observers = SourceObservers()
+
+    private struct State {
+        var revision: Revision
+        var updatedAt: Timestamp
+        var isBuilding = false
+        var isRetired = false
+        /// By update that came while changes are worked into a whole: the places it changed; nil while they are
+        /// not.
+        var updatesMeanwhile: [[Int]]?
+        /// How large changes must have grown before that is tried again after it failed.
+        var compactionFloor = 0
+        /// Why the source's data are not to be had.
+        var damage: String?
+        /// What else of its files is to be told.
+        var note: String?
+        var isSaving = false
+        /// No feature was put in before this moment; nil where that is not known.
+        var oldest: Int64?
+    }
+
+    /// A source that is kept nowhere, without data.
+    package convenience init(
+        name: SourceName, options: SourceOptions, owner: UInt32? = nil, shared: SharedState
+    ) throws(SourceError) {
+        let revision = try Revision.empty(options: options, shared: shared)
+        let identity = SourceIdentity(name: name, owner: owner, createdAt: .now)
+        self.init(identity, revision, updatedAt: identity.createdAt, files: nil, shared: shared)
+    }
+
+    package init(
+        _ identity: SourceIdentity, _ revision: Revision, updatedAt: Timestamp, files: SourceFiles?,
+        shared: SharedState, damage: String? = nil
+    ) {
+        name = identity.name
+        owner = identity.owner
+        createdAt = identity.createdAt
+        self.shared = shared
+        self.files = files
+        state = Mutex(State(revision: revision, updatedAt: updatedAt, damage: damage))
+    }
+
+    /// The data that answer now.
+    public var revision: Revision { state.withLock { $0.revision } }
+
+    /// What the source is and holds now.
+    public var description: SourceDescription {
+        state.withLock { state in
+            SourceDescription(
+                source: name, revision: state.revision, isBuilding: state.isBuilding,
+                createdAt: createdAt, updatedAt: state.updatedAt, damage: state.damage, note: state.note)
+        }
+    }
+
+    /// What the source was when a change had made it this revision.
+    package func description(of revision: Revision) -> SourceDescription {
+        state.withLock { state in
+            SourceDescription(
+                source: name, revision: revision, isBuilding: false, createdAt: createdAt,
+                updatedAt: state.updatedAt, damage: state.damage, note: state.note)
+        }
+    }
+
+    /// How a change is kept on disk.
+    package enum Keeping {
+        /// By a snapshot of the new revision, which may have nothing to do with the old.
+        case snapshot
+        /// By what the call said.
+        case record(JournalRecord)
+    }
+
+    /// A revision to be swapped in, and how it is kept.
+    package struct Change {
+        package let revision: Revision
+        package var keeping: Keeping
+        /// Places whose features it changed or added; nil where it has nothing to do with the one before.
+        package var changedPlaces: [Int]?
+        /// When it was made.
+        package var moment = Timestamp.now
+    }
+
+    /// Makes a new revision from the one of now, keeps it where the source is kept, and swaps it in.
+    ///
+    /// Changes of one source wait for each other here, so `make` sees the newest revision and what it
+    /// returns follows it. Where this throws, nothing has changed. Blocks: only for threads of the pool.
+    package func change(
+        _ cancellation: Cancellation, _ make: (Revision) throws(SourceError) -> Change
+    ) throws(SourceError) -> Revision {
+        let revision = try turn.take(cancellation) { () throws(SourceError) -> Revision in
+            let base = try begin()
+            defer { state.withLock { $0.isBuilding = false } }
+            let made = Result { () throws(SourceError) in try make(base) }
+            // Text is checked as it is read, and what was made of it may be wrong, an error too.
+            guard !base.store.isDamaged else { throw reportDamage() }
+            let change = try made.get()
+            guard !cancellation.isCancelled else { throw .cancelled }
+            try keep(change)
+            try publish(change.revision, changing: change.changedPlaces, at: change.moment)
+            return change.revision
+        }
+        compactIfGrown(revision)
+        prepareIdentifiers(of: revision)
+        if let files, files.wantsSnapshot { saveLater() }
+        return revision
+    }
+
+    /// Lest the first update of many features, or the first search for one, has to wait.
+    private func prepareIdentifiers(of revision: Revision) {
+        guard revision.pointCount >= Self.manyPoints else { return }
+        revision.prepareIdentifiers(Cancellation { [weak self] in self?.revision !== revision })
+    }
+
+    /// For fewer it is no wait worth telling.
+    private static let manyPoints = 50_000
+
+    private func keep(_ change: Change) throws(SourceError) {
+        guard let files else { return }
+        switch change.keeping {
+        case .snapshot: try files.replace(with: change.revision, updatedAt: change.moment)
+        case .record(let record):
+            try files.append(record, at: change.moment, making: change.revision)
+        }
+    }
+
+    /// Runs a body in the source's turn: no change comes between.
+    package func inTurn<Result>(
+        _ cancellation: Cancellation = .never, _ body: () throws(SourceError) -> Result
+    ) throws(SourceError) -> Result {
+        try turn.take(cancellation, body)
+    }
+
+    private func begin() throws(SourceError) -> Revision {
+        let base = state.withLock { state -> Result<Revision, SourceError> in
+            guard !state.isRetired else { return .failure(.sourceNotFound(name)) }
+            if let damage = state.damage { return .failure(.damaged(name, damage)) }
+            state.isBuilding = true
+            return .success(state.revision)
+        }
+        return try base.get()
+    }
+
+    /// Swaps a revision in.
+    ///
+    /// - Parameters:
+    ///   - places: where features are others than before; nil where the data are others altogether, so that
+    ///     what is being worked in is not needed any more.
+    ///   - moment: nil where the features are the same.
+    package func publish(
+        _ revision: Revision, changing places: [Int]? = nil, at moment: Timestamp?
+    ) throws(SourceError) {
+        let isRetired = state.withLock { state in
+            guard !state.isRetired else { return true }
+            let old = state.revision
+            shared.filters.forget(revision: old.number)
+            if old.store.lineage != revision.store.lineage {
+                shared.filters.forget(lineage: old.store.lineage)
+            }
+            state.revision = revision
+            if let places {
+                state.updatesMeanwhile?.append(places)
+            } else {
+                state.updatesMeanwhile = nil
+                state.oldest = nil
+            }
+            if let moment { state.updatedAt = moment }
+            return false
+        }
+        guard !isRetired else { throw .sourceNotFound(name) }
+        observers.tell()
+        if revision.isPlain { MemoryTrim.run() }
+    }
+
+    package var updatedAt: Timestamp { state.withLock { $0.updatedAt } }
+
+    /// Refuses callers where the data are known not to be what was written; to be asked before an answer is
+    /// made, and again before it is sent, since text is checked as it is read.
+    public func checkIntact() throws(SourceError) {
+        let (damage, isDamaged) = state.withLock { ($0.damage, $0.revision.store.isDamaged) }
+        if let damage { throw .damaged(name, damage) }
+        if isDamaged { throw reportDamage() }
+    }
+
+    /// Marks the source as one whose data are not to be had; false where that was so already.
+    package func setDamage(_ damage: String?, note: String? = nil) -> Bool {
+        state.withLock { state in
+            defer { (state.damage, state.note) = (damage, note) }
+            return state.damage == nil
+        }
+    }
+
+    /// Whether nobody writes a snapshot yet; then the caller does.
+    package func beginSaving() -> Bool {
+        state.withLock { state in
+            guard !state.isSaving, !state.isRetired, state.damage == nil else { return false }
+            state.isSaving = true
+            return true
+        }
+    }
+
+    package func endSaving() { state.withLock { $0.isSaving = false } }
+
+    /// A moment, in milliseconds since 1970, before which no feature was put in; nil where none is known.
+    package var oldest: Int64? { state.withLock { $0.oldest } }
+
+    /// Notes the above of a revision, unless another answers by now.
+    package func setOldest(_ moment: Int64, in revision: Revision) {
+        state.withLock { if $0.revision === revision { $0.oldest = moment } }
+    }
+
+    /// Begins to gather updates while changes are worked into a whole; the revision to be worked on, nil where
+    /// that is under way or there is nothing to be done.
+    package func beginCompaction() -> Revision? {
+        state.withLock { state in
+            guard state.updatesMeanwhile == nil, !state.isRetired, !state.revision.isPlain else { return nil }
+            state.updatesMeanwhile = []
+            return state.revision
+        }
+    }
+
+    /// Whether updates are gathered still: no other data have come instead.
+    package var isCompacting: Bool { state.withLock { !$0.isRetired && $0.updatesMeanwhile != nil } }
+
+    /// The revision of now, and the updates gathered since this was last asked; nil where other data have come.
+    package func takeMeanwhile() -> (Revision, [[Int]])? {
+        state.withLock { state in
+            guard !state.isRetired, let updates = state.updatesMeanwhile else { return nil }
+            state.updatesMeanwhile = []
+            return (state.revision, updates)
+        }
+    }
+
+    /// How large changes must have grown before they are worked in.
+    package var compactionFloor: Int { state.withLock { $0.compactionFloor } }
+
+    /// Ends a compaction that has failed: it is tried again at `floor`. Where other data came instead, there
+    /// is nothing to be tried.
+    package func giveUpCompaction(until floor: Int) {
+        state.withLock { state in
+            state.compactionFloor = state.updatesMeanwhile == nil ? 0 : floor
+            state.updatesMeanwhile = nil
+        }
+    }
+
+    /// Whether the source has been deleted.
+    public var isRetired: Bool { state.withLock { $0.isRetired } }
+
+    /// After this no change succeeds.
+    package func retire() {
+        state.withLock { state in
+            state.isRetired = true
+            shared.filters.forget(revision: state.revision.number)
+            shared.filters.forget(lineage: state.revision.store.lineage)
+        }
+        observers.tell()
+    }
+}

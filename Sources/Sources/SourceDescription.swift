@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import JSON
+import SourceStorage
+import SystemSupport
+
+/// What a source is and holds at one moment.
+public struct SourceDescription: Sendable {
+    public let source: SourceName
+    /// The revision that answers.
+    public let revision: Revision
+    /// Whether a newer revision is being made.
+    public let isBuilding: Bool
+    public let createdAt: Timestamp
+    /// When the revision came to be; `createdAt` for a source without data.
+    public let updatedAt: Timestamp
+    /// Why the data are not to be had: the files are not what was written.
+    public let damage: String?
+    /// What is to be known of the data, such as that they are older than the newest.
+    public let note: String?
+
+    public enum State: String, Sendable {
+        case empty
+        case building
+        case ready
+        case damaged
+    }
+
+    public var state: State {
+        if damage != nil { return .damaged }
+        if isBuilding { return .building }
+        return revision.hasData ? .ready : .empty
+    }
+
+    /// Writes the description as a JSON object.
+    public func write(into output: inout ByteWriter) {
+        output.append("{")
+        writeMembers(into: &output)
+        output.append("}")
+    }
+
+    /// Writes the members alone, for an answer that has more of them.
+    package func writeMembers(into output: inout ByteWriter) {
+        output.append("\"source\":")
+        output.append(json: source.text)
+        output.append(",\"options\":")
+        output.append(revision.options.json)
+        output.append(",\"points\":")
+        output.append(integer: Int64(revision.pointCount))
+        output.append(",\"revision\":")
+        output.append(integer: Int64(clamping: revision.number))
+        output.append(",\"bbox\":")
+        writeBounds(into: &output)
+        output.append(",\"memoryBytes\":")
+        output.append(integer: Int64(revision.memoryBytes))
+        output.append(",\"indexBytesPerPoint\":")
+        output.append(number: indexBytesPerPoint)
+        output.append(",\"buildMs\":")
+        output.append(number: Self.rounded(revision.buildMilliseconds))
+        output.append(",\"state\":")
+        output.append(json: state.rawValue)
+        output.append(",\"createdAt\":")
+        output.append(json: createdAt.text)
+        output.append(",\"updatedAt\":")
+        output.append(json: updatedAt.text)
+        if let damage = damage ?? note {
+            output.append(",\"damage\":")
+            output.append(json: damage)
+        }
+        writeErrors(into: &output)
+    }
+
+    private func writeBounds(into output: inout ByteWriter) {
+        guard let bounds = revision.bounds else { return output.append("null") }
+        output.append("[")
+        for (place, number) in [bounds.west, bounds.south, bounds.east, bounds.north].enumerated() {
+            if place > 0 { output.append(",") }
+            output.append(number: number)
+        }
+        output.append("]")
+    }
+
+    private func writeErrors(into output: inout ByteWriter) {
+        let errors = revision.view.propertyErrors
+        guard !errors.isEmpty else { return }
+        output.append(",\"expressionErrors\":{")
+        for (place, error) in errors.enumerated() {
+            if place > 0 { output.append(",") }
+            output.append(json: error.message)
+            output.append(":")
+            output.append(integer: Int64(error.count))
+        }
+        output.append("}")
+    }
+
+    /// Bytes of the index, features' own text apart, by the points in it; 0 where there are none.
+    private var indexBytesPerPoint: Double {
+        guard revision.pointCount > 0 else { return 0 }
+        return Self.rounded(Double(revision.view.indexBytes) / Double(revision.pointCount))
+    }
+
+    /// To three decimals: more would tell nothing.
+    private static func rounded(_ number: Double) -> Double {
+        (number * 1000).rounded() / 1000
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import GeoJSON
+import SourceStorage
+import SystemSupport
+
+extension SourceError {
+    package init(_ error: GeoJSONError) {
+        switch error {
+        case .badFeature(let feature):
+            self = .badFeature(
+                index: feature.index, reason: feature.fault.rawValue, message: error.message)
+        case .malformed, .damaged, .unreadable: self = .unreadableInput(error.message)
+        case .tooLarge: self = .tooLarge(error.message)
+        case .cancelled: self = .cancelled
+        }
+    }
+}

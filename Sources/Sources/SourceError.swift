@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import SourceStorage
+import SystemSupport
+
+/// Why something asked of a source was refused.
+///
+/// The server turns each case into one status; the messages are for a person and say what to do.
+public enum SourceError: Error, Sendable, Equatable {
+    /// A param has no usable value. The path begins below the params: `options.radius`.
+    case invalidParameter(path: String, message: String)
+    /// An expression does not compile. The path names the param, each error its place within.
+    case invalidExpression(path: String, errors: [ExpressionFault])
+    case sourceExists(SourceName)
+    case sourceNotFound(SourceName)
+    case clusterNotFound(Int64)
+    case featureNotFound(String)
+    /// The source's data are not those that the caller asked for.
+    case revisionChanged(asked: UInt64, current: UInt64)
+    /// Another change came between; asking again may succeed.
+    case conflict(String)
+    /// A feature of an import is bad. The index counts from 0 over the whole import.
+    case badFeature(index: Int?, reason: String, message: String)
+    /// The input as a whole can't be read as features.
+    case unreadableInput(String)
+    /// The file is not below a directory that may be read from, or is no regular file there.
+    case forbiddenFile
+    /// There is no such file below the directories that may be read from.
+    case missingFile(String)
+    /// Evaluating a filter takes more steps than it may for all features together.
+    case evaluationTooLong(steps: Int)
+    /// More than this process takes on.
+    case tooLarge(String)
+    /// The source's files are not what was written; the message says what was found.
+    case damaged(SourceName, String)
+    /// The disk has no room for what was to be kept.
+    case diskFull(String)
+    /// What was to be kept can't be written.
+    case stateNotWritable(String)
+    /// Whoever asked no longer wants the answer.
+    case cancelled
+    /// An invariant of the daemon itself does not hold.
+    case defect(String)
+}
+
+/// One fault of an expression: the place as indexes (`[1][2]`) and what is wrong there.
+public struct ExpressionFault: Sendable, Equatable {
+    public let key: String
+    public let message: String
+
+    public init(key: String, message: String) {
+        self.key = key
+        self.message = message
+    }
+}
+
+extension SourceError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .invalidParameter(let path, let message): "params.\(path): \(message)"
+        case .invalidExpression(let path, let errors): Self.describe(path, errors)
+        case .sourceExists(let name):
+            "there is a source '\(name)' already; delete it first or choose another name"
+        case .sourceNotFound(let name): "there is no source '\(name)'; ListSources tells which there are"
+        case .clusterNotFound(let id):
+            "there is no cluster \(id) in this source's data; ask GetClusters again for the ids of now"
+        case .featureNotFound(let id): "no feature has the id \(id)"
+        case .revisionChanged(let asked, let current):
+            "the source is at revision \(current), not \(asked); ask again with the data of now"
+        case .conflict(let message), .unreadableInput(let message), .tooLarge(let message),
+            .defect(let message), .diskFull(let message), .stateNotWritable(let message):
+            message
+        case .evaluationTooLong(let steps):
+            "the filter takes more than \(steps) steps for these features; "
+                + "make the texts and lists that it reads or makes shorter, or filter by fewer operators"
+        case .damaged(let name, let message):
+            "the source '\(name)' is damaged: \(message). Restore its files from a copy and start the daemon anew, or delete the source and import it again"
+        case .badFeature(_, _, let message): message
+        case .forbiddenFile:
+            "the file may not be read: it has to be a regular file below one of the daemon's import directories"
+        case .missingFile(let path): "there is no file '\(path)'"
+        case .cancelled: "the call was cancelled"
+        }
+    }
+
+    private static func describe(_ path: String, _ errors: [ExpressionFault]) -> String {
+        guard let first = errors.first else { return "params.\(path): not an expression" }
+        return "params.\(path)\(first.key): \(first.message)"
+    }
+}

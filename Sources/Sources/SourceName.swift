@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import SourceStorage
+import SystemSupport
+
+/// The name of a source: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
+///
+/// A name is safe as a file name and in a log line: it is ASCII, not empty and never begins with a dot.
+public struct SourceName: Sendable, Hashable, CustomStringConvertible {
+    /// The name as it was given.
+    public let text: String
+
+    /// Nil where `text` is no name of a source.
+    public init?(_ text: String) {
+        var name = text
+        let isGood = name.withUTF8 { bytes in
+            guard let first = bytes.first, bytes.count <= Self.maximumLength, Self.isAlphanumeric(first)
+            else { return false }
+            for byte in bytes where !Self.isAlphanumeric(byte) && !Self.isPunctuation(byte) { return false }
+            return true
+        }
+        guard isGood else { return nil }
+        self.text = text
+    }
+
+    public var description: String { text }
+
+    /// What a name has to look like, for messages.
+    public static let pattern = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+
+    package static let maximumLength = 64
+
+    private static func isPunctuation(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}
+
+extension SourceName: Comparable {
+    /// The order of the names' bytes.
+    public static func < (first: SourceName, second: SourceName) -> Bool {
+        first.text.utf8.lexicographicallyPrecedes(second.text.utf8)
+    }
+}

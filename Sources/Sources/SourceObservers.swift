@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import SourceStorage
+import Synchronization
+import SystemSupport
+
+/// Who wants to know when a source's data are others. Safe from any thread.
+package final class SourceObservers: Sendable {
+    private struct State {
+        var next: UInt64 = 0
+        var callbacks: [UInt64: @Sendable () -> Void] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package func add(_ callback: @escaping @Sendable () -> Void) -> UInt64 {
+        state.withLock { state in
+            state.next += 1
+            state.callbacks[state.next] = callback
+            return state.next
+        }
+    }
+
+    package func remove(_ number: UInt64) {
+        // Let go of outside of the lock: it may free more than itself.
+        _ = state.withLock { $0.callbacks.removeValue(forKey: number) }
+    }
+
+    package func tell() {
+        let callbacks = state.withLock { Array($0.callbacks.values) }
+        for callback in callbacks { callback() }
+    }
+}
+
+/// Tells of a source's changes for as long as it is kept.
+public final class SourceObservation: Sendable {
+    private let observers: SourceObservers
+    private let number: UInt64
+
+    package init(_ observers: SourceObservers, _ callback: @escaping @Sendable () -> Void) {
+        self.observers = observers
+        number = observers.add(callback)
+    }
+
+    deinit { observers.remove(number) }
+}
+
+extension Source {
+    /// Calls back after every change of what answers, and when the source is deleted.
+    ///
+    /// - Parameter callback: called on the thread that made the change, which waits for it; must be quick. It
+    ///   may come once more, late, after the observation has gone.
+    public func observe(_ callback: @escaping @Sendable () -> Void) -> SourceObservation {
+        SourceObservation(observers, callback)
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import SourceStorage
+import Synchronization
+import SystemSupport
+
+/// All sources of a daemon, by name.
+///
+/// Safe from any thread; every call takes a lock for as long as a dictionary look-up takes.
+public final class SourceRegistry: Sendable {
+    private let sources = Mutex<[SourceName: Source]>([:])
+    package let shared: SharedState
+
+    /// Lets nobody create or delete while another does: that takes as long as a disk.
+    private let naming = Turn()
+
+    /// - Parameters:
+    ///   - directory: where sources are kept; nil: nowhere.
+    ///   - report: told what becomes of the sources' files beside calls; from any thread.
+    public init(
+        limits: SourceLimits, directory: StateDirectory? = nil,
+        report: @escaping @Sendable (StateEvent) -> Void = { _ in }
+    ) {
+        shared = SharedState(limits: limits, directory: directory, report: report)
+        shared.memory.count { [weak self] in self.map { $0.sources.withLock { Array($0.values) } } ?? [] }
+    }
+
+    /// What the sources may hold.
+    public var memory: MemoryBudget { shared.memory }
+
+    /// Adds a source without data, or throws `sourceExists`, or `tooLarge` where its owner has too many.
+    ///
+    /// - Parameter owner: the user whose limits the source counts for; nil: nobody's.
+    public func create(
+        _ name: SourceName, options: SourceOptions, owner: UInt32? = nil
+    ) throws(SourceError) -> Source {
+        guard let directory = shared.directory else {
+            let source = try Source(name: name, options: options, owner: owner, shared: shared)
+            try add(source)
+            return source
+        }
+        return try naming.take(.never) { () throws(SourceError) -> Source in
+            if let refusal = sources.withLock({ self.refusal(name, owner, $0) }) { throw refusal }
+            let revision = try Revision.empty(options: options, shared: shared)
+            let identity = SourceIdentity(name: name, owner: owner, createdAt: .now)
+            let source = Source(
+                identity, revision, updatedAt: identity.createdAt,
+                files: try directory.create(revision, identity), shared: shared)
+            try add(source)
+            return source
+        }
+    }
+
+    /// Whether creating a source waits for a disk.
+    public var isKept: Bool { shared.directory != nil }
+
+    /// Takes sources in that were there before, whatever limits are now.
+    package func takeUp(_ found: [Source]) {
+        sources.withLock { sources in
+            for source in found { sources[source.name] = source }
+        }
+    }
+
+    private func add(_ source: Source) throws(SourceError) {
+        let refusal = sources.withLock { sources -> SourceError? in
+            if let refusal = self.refusal(source.name, source.owner, sources) { return refusal }
+            sources[source.name] = source
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
+    private func refusal(
+        _ name: SourceName, _ owner: UInt32?, _ sources: [SourceName: Source]
+    ) -> SourceError? {
+        guard sources[name] == nil else { return .sourceExists(name) }
+        let most = shared.memory.limit.sourcesPerOwner
+        guard let owner, most > 0, sources.values.count(where: { $0.owner == owner }) >= most else {
+            return nil
+        }
+        return .tooLarge(
+            "user \(owner) has \(most) sources, as many as one user may have (limits.maxSourcesPerUser); delete some"
+        )
+    }
+
+    /// The source of this name, or throws `sourceNotFound`.
+    public func source(_ name: SourceName) throws(SourceError) -> Source {
+        guard let source = sources.withLock({ $0[name] }) else { throw .sourceNotFound(name) }
+        return source
+    }
+
+    /// Takes a source out. Queries under way answer from the data they began with; changes under way fail.
+    ///
+    /// Freeing a large source takes some milliseconds.
+    public func delete(_ name: SourceName) throws(SourceError) {
+        guard let directory = shared.directory else {
+            guard let source = sources.withLock({ $0.removeValue(forKey: name) }) else {
+                throw .sourceNotFound(name)
+            }
+            return retire(source)
+        }
+        try naming.take(.never) { () throws(SourceError) in
+            let source = try source(name)
+            // What is being written is done after this.
+            source.files?.retire()
+            do throws(SourceError) {
+                try directory.note(lastRevision: shared.newestRevision)
+                try directory.remove(name)
+            } catch {
+                source.files?.unretire()
+                throw error
+            }
+            sources.withLock { $0[name] = nil }
+            retire(source)
+        }
+    }
+
+    private func retire(_ source: consuming Source) {
+        source.retire()
+        _ = consume source
+        MemoryTrim.run()
+    }
+
+    /// All sources, by name.
+    public var all: [Source] {
+        sources.withLock { Array($0.values) }.sorted { $0.name < $1.name }
+    }
+
+    /// How many updates of single features only looked at what they changed, and how many had to cluster a
+    /// whole source anew; over all sources.
+    public var updateCounts: (followed: Int, rebuilt: Int) {
+        let counts = shared.updates.counts
+        return (counts.yes, counts.no)
+    }
+
+    /// Bytes that the cached indexes of filtered features, and the columns that filters read, hold, over all sources.
+    public var filterCacheBytes: Int { shared.filters.bytes }
+}

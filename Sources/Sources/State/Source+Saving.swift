@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import SourceStorage
+import SystemSupport
+
+extension Source {
+    /// Writes a snapshot of the data of now in the background, so that the journal begins anew. Changes go on
+    /// meanwhile. Does nothing where one is being written, or the source is kept nowhere.
+    package func saveLater() {
+        guard files != nil, beginSaving() else { return }
+        shared.background.async { [self] in
+            defer { endSaving() }
+            do throws(SourceError) {
+                try save()
+            } catch {
+                switch error {
+                // The one is of no interest any more, the other reported already.
+                case .sourceNotFound, .damaged: return
+                default: break
+                }
+                shared.report(
+                    StateEvent(
+                        gravity: .warning, source: name.text,
+                        message:
+                            "no snapshot could be written, and the journal goes on: \(error.description)"))
+            }
+        }
+    }
+
+    private func save() throws(SourceError) {
+        guard let files else { return }
+        let (revision, moment, generation) = try inTurn {
+            () throws(SourceError) -> (Revision, Timestamp, UInt64) in
+            let revision = self.revision
+            return (revision, updatedAt, try files.beginSnapshot(of: revision))
+        }
+        // A snapshot holds what was built as a whole; the next start takes it up under its new number.
+        let plain = try revision.isPlain ? revision : revision.rebuilt(owner: owner)
+        guard !revision.store.isDamaged else { throw reportDamage() }
+        try files.writeSnapshot(plain, generation: generation, updatedAt: moment)
+    }
+}
+
+extension Revision {
+    /// The same features clustered as a whole, under a new number: its clusters have other ids.
+    fileprivate func rebuilt(owner: UInt32?) throws(SourceError) -> Revision {
+        let maker = RevisionMaker(options: options, shared: shared, owner: owner, cancellation: .never)
+        return try maker.make(store.plain())
+    }
+}

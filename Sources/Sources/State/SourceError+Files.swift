@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import SourceStorage
+import SystemSupport
+
+extension SourceError {
+    /// What the system refused while data were written.
+    package init(_ error: FileError) {
+        switch error {
+        case .failed where error.isOutOfSpace:
+            self = .diskFull(error.description + "; nothing has changed. Make room and try again")
+        case .failed:
+            self = .stateNotWritable(
+                error.description + "; nothing has changed. Make the state directory writable")
+        case .unusable(let message): self = .stateNotWritable(message)
+        }
+    }
+}
+
+/// Evaluates an expression that works on files, with its errors as a source's.
+package func onDisk<Result>(_ body: @autoclosure () throws(FileError) -> Result) throws(SourceError) -> Result
+{
+    do throws(FileError) { return try body() } catch { throw SourceError(error) }
+}
+
+extension Cancellation {
+    /// Throws `cancelled` if nobody waits for the outcome any more.
+    package func stopIfCancelled() throws(SourceError) {
+        if isCancelled { throw .cancelled }
+    }
+}
+
+extension Turn {
+    /// Runs `body` as the only holder, or throws `cancelled` if the caller gave up waiting.
+    package func take<Result>(
+        _ cancellation: Cancellation, _ body: () throws(SourceError) -> Result
+    ) throws(SourceError) -> Result {
+        try take(cancellation, orThrow: SourceError.cancelled, body)
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Glibc
+import SourceStorage
+import SystemSupport
+
+/// Where a daemon keeps its sources: `sources/NAME/` for each, and a lock that keeps a second daemon off.
+public final class StateDirectory: Sendable {
+    public let path: String
+    private let lock: FileDescriptor
+
+    /// Why a directory cannot be used, for a person.
+    public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Makes the directory where it is not there yet, and takes its lock, which goes with this object or the
+    /// process.
+    public init(_ path: String) throws(Problem) {
+        self.path = path
+        do throws(SourceError) {
+            try onDisk(try FileIO.makeDirectory(path))
+            try onDisk(try FileIO.makeDirectory(path + "/sources"))
+            lock = try onDisk(try FileIO.open(path + "/lock", O_RDWR | O_CREAT))
+            // What was just made must be there after a loss of power, since all else lies in it.
+            try onDisk(try FileIO.syncDirectory(path))
+            // A service manager's is above suspicion, and may not be read.
+            try? FileIO.syncDirectory(path + "/..")
+        } catch {
+            throw Problem(description: "the state directory: \(error.description)")
+        }
+        guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else {
+            let message =
+                errno == EWOULDBLOCK
+                ? "another clusterd keeps its sources there\(Self.holder(of: lock)). Stop it, or choose another --state-dir."
+                : String(cString: strerror(errno))
+            throw Problem(description: "cannot lock the state directory \(path): \(message)")
+        }
+        Self.write(getpid(), to: lock)
+        for name in (try? FileIO.names(in: sources)) ?? [] where name.hasPrefix(".") {
+            FileIO.removeDirectory(sources + "/" + name)
+        }
+    }
+
+    /// The process that says to hold the lock, as ` (process 7)`.
+    private static func holder(of lock: FileDescriptor) -> String {
+        var text = [UInt8](repeating: 0, count: 16)
+        let count = pread(lock.number, &text, text.count, 0)
+        guard count > 0, let pid = Int32(String(decoding: text[..<count], as: UTF8.self)) else { return "" }
+        return " (process \(pid))"
+    }
+
+    private static func write(_ pid: Int32, to lock: FileDescriptor) {
+        let text = Array(String(pid).utf8)
+        _ = ftruncate(lock.number, 0)
+        _ = pwrite(lock.number, text, text.count, 0)
+    }
+
+    /// Gives the lock back while somebody still keeps this object; nothing may be written afterwards.
+    package func release() { flock(lock.number, LOCK_UN) }
+
+    private var sources: String { path + "/sources" }
+
+    package func directory(of source: SourceName) -> String { sources + "/" + source.text }
+
+    /// A revision's number that was given to a source now deleted: numbers go on above it.
+    package var lastRevision: UInt64 {
+        get throws(StateDamage) {
+            let path = path + "/revision"
+            guard FileIO.exists(path) else { return 0 }
+            let file: MappedFile
+            do throws(FileError) { file = try MappedFile(path) } catch {
+                throw StateDamage(error.description)
+            }
+            guard let number = UInt64(String(decoding: file.bytes, as: UTF8.self)) else {
+                throw StateDamage("\(path) is damaged: it has no number")
+            }
+            return number
+        }
+    }
+
+    /// Notes a number above which those of later revisions are to be. It is on disk on return.
+    package func note(lastRevision: UInt64) throws(SourceError) {
+        let (new, final) = (path + "/new-revision", path + "/revision")
+        let file = try onDisk(try FileIO.create(new))
+        let text = Array(String(lastRevision).utf8)
+        try onDisk(try FileIO.write(text, to: file, at: 0, path: new))
+        try onDisk(try FileIO.sync(file, path: new))
+        try onDisk(try FileIO.rename(new, to: final))
+        try onDisk(try FileIO.syncDirectory(path))
+    }
+
+    /// The sources that have a directory, and other names that are in their way.
+    package func names() throws(SourceError) -> (sources: [SourceName], others: [String]) {
+        var (found, others): ([SourceName], [String]) = ([], [])
+        for name in try onDisk(try FileIO.names(in: sources).sorted()) {
+            if let name = SourceName(name) { found.append(name) } else { others.append(name) }
+        }
+        return (found, others)
+    }
+
+    /// Makes the files of a source; all are on disk on return, or there are none.
+    package func create(_ revision: Revision, _ identity: SourceIdentity) throws(SourceError) -> SourceFiles {
+        // Names that begin with a dot are no sources' and are removed at the next start.
+        let new = sources + "/.new-" + identity.name.text
+        let final = directory(of: identity.name)
+        FileIO.removeDirectory(new)
+        var journal: JournalWriter
+        do throws(SourceError) {
+            try onDisk(try FileIO.makeDirectory(new))
+            journal = try SourceFiles.make(in: new, revision, identity, updatedAt: identity.createdAt)
+            try onDisk(try FileIO.rename(new, to: final))
+            try onDisk(try FileIO.syncDirectory(sources))
+        } catch {
+            FileIO.removeDirectory(new)
+            throw error
+        }
+        journal.path = SourceFiles.path(1, .journal, in: final)
+        return SourceFiles(
+            directory: final, identity: identity,
+            SourceFiles.Contents(generation: 1, previous: nil, journal: journal, newest: 1))
+    }
+
+    /// Removes a source's files. It is gone on disk on return, or all is as it was.
+    package func remove(_ name: SourceName) throws(SourceError) {
+        let (old, gone) = (directory(of: name), sources + "/.gone-" + name.text)
+        FileIO.removeDirectory(gone)
+        try onDisk(try FileIO.rename(old, to: gone))
+        do throws(SourceError) { try onDisk(try FileIO.syncDirectory(sources)) } catch {
+            try? FileIO.rename(gone, to: old)
+            throw error
+        }
+        FileIO.removeDirectory(gone)
+    }
+}

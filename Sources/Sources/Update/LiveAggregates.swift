@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Clustering
+import Expressions
+import GeoJSON
+import SourceStorage
+import SystemSupport
+
+/// Folds aggregated properties for the clusters that an update made, from their children's values.
+package struct LiveAggregates {
+    package let options: SourceOptions
+    package let view: View
+    package let update: IndexUpdate
+    /// The features as they are after the update.
+    package let store: FeatureStore
+    package let cancellation: Cancellation
+
+    /// All aggregates with the new clusters' values; nil where a value could not be worked out, which a build
+    /// of everything counts and tells.
+    package func make() throws(SourceError) -> [NamedAggregate]? {
+        guard !view.aggregates.isEmpty else { return [] }
+        let fold = LiveFold(update)
+        let rows = try rows(of: fold.points)
+        var aggregates: [NamedAggregate] = []
+        for aggregate in view.aggregates {
+            guard
+                let property = options.clusterProperties.first(where: {
+                    $0.property.name == aggregate.name
+                })?.property
+            else { return nil }
+            let values = try SourceColumns.values(property.map, rows)
+            guard values.errors.isEmpty, let made = fold.fold(property, aggregate, values) else { return nil }
+            aggregates.append(NamedAggregate(name: aggregate.name, column: aggregate.column, made: made))
+        }
+        return aggregates
+    }
+
+    /// The columns of these points' features alone.
+    private func rows(of points: [PointIndex]) throws(SourceError) -> RowSource {
+        let some = FeatureStore.joining(
+            points.map { FeatureSlice(store: store, rows: Int($0.rawValue)..<Int($0.rawValue) + 1) })
+        let columns = try SourceColumns(some, reading: options.propertyNames, threads: 1, cancellation)
+        return columns.rows(nil, of: some, cancellation)
+    }
+}

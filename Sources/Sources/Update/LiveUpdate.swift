@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Clustering
+import Expressions
+import GeoJSON
+import JSON
+import SourceStorage
+import SystemSupport
+
+/// An update whose cost follows what it changes: features, clusters and aggregates are kept beside those of
+/// the revision that was built as a whole.
+///
+/// Where an option asks for what cannot be followed (see `isFollowable`), or the change is too large, there
+/// is no such update and everything is to be clustered anew.
+package struct LiveUpdate {
+    package let base: Revision
+    package let update: FeatureUpdate
+    package let plan: UpdatePlan
+    package let identifiers: IdentifierIndex
+    /// How many may work at the same time.
+    package let threads: Int
+    package let cancellation: Cancellation
+
+    /// - Returns: nil where everything is to be clustered anew.
+    package func make(since start: ContinuousClock.Instant) throws(SourceError) -> Revision? {
+        let view = base.view
+        guard base.hasData, base.pointCount > 0, view.index.takesUpdates,
+            Self.isFollowable(view, base.options)
+        else { return nil }
+        let store = base.store.changing(replacements, adding: plan.additions, from: update.store)
+        var partitions = view.partitions
+        let changes = try pointChanges(&partitions)
+        let oldStore = base.store
+        guard changes.count < base.pointCount,
+            let updated = view.index.updated(
+                changes, threads: threads, coordinates: { oldStore.coordinates(Int($0.rawValue)) })
+        else { return nil }
+        try cancellation.stopIfCancelled()
+        guard
+            let aggregates = try LiveAggregates(
+                options: base.options, view: view, update: updated, store: store, cancellation: cancellation
+            ).make()
+        else { return nil }
+        let newView = View(
+            index: updated.index, members: nil, bounds: bounds(of: store, updated.index),
+            aggregates: aggregates, partitions: partitions)
+        return Revision(
+            number: base.shared.nextRevision(), options: base.options, store: store,
+            columns: try SourceColumns(store, reading: [], threads: threads, cancellation), view: newView,
+            buildMilliseconds: (ContinuousClock.now - start) / .milliseconds(1),
+            identifiers: laterIdentifiers, shared: base.shared)
+    }
+
+    /// Whether what clusters tell can be worked out again for some clusters alone.
+    private static func isFollowable(_ view: View, _ options: SourceOptions) -> Bool {
+        view.propertyErrors.isEmpty
+            && view.aggregates.allSatisfy { aggregate in
+                let property = options.clusterProperties.first { $0.property.name == aggregate.name }
+                return property.map { LiveFold.isFollowable($0.property) } ?? false
+            }
+    }
+
+    private var replacements: [FeatureReplacement] {
+        plan.changes.map { FeatureReplacement(place: $0.key, row: $0.value) }
+    }
+
+    /// What the update does to points; parts that come up for the first time are added to `partitions`.
+    private func pointChanges(_ partitions: inout [JSONValue]) throws(SourceError) -> PointChanges {
+        let options = base.options
+        let columns = try SourceColumns(
+            update.store, reading: options.propertyNames, threads: threads, cancellation)
+        let rows = columns.rows(nil, of: update.store, cancellation)
+        let weights = try options.weight.map { (weight) throws(SourceError) in
+            try SourceColumns.weights(weight.expression, rows)
+        }
+        let parts = try parts(rows, &partitions)
+        func placement(_ row: Int, _ place: Int) -> PointChanges.Placement {
+            let (longitude, latitude) = update.store.coordinates(row)
+            return PointChanges.Placement(
+                point: PointIndex(rawValue: UInt32(truncatingIfNeeded: place)), longitude: longitude,
+                latitude: latitude, weight: weights?[row] ?? 1, partition: parts?[row] ?? 0)
+        }
+        // Then a feature's place is all that its cluster takes from it.
+        let onlyPlaces = base.view.aggregates.isEmpty && weights == nil && parts == nil
+        var changes = PointChanges()
+        for (place, row) in plan.changes {
+            guard let row else {
+                changes.removed.append(PointIndex(rawValue: UInt32(truncatingIfNeeded: place)))
+                continue
+            }
+            if onlyPlaces, update.store.coordinates(row) == base.store.coordinates(place) { continue }
+            changes.moved.append(placement(row, place))
+        }
+        for (position, row) in plan.additions.enumerated() {
+            changes.added.append(placement(row, base.store.count + position))
+        }
+        return changes
+    }
+
+    /// The numbers of the new features' parts, by row; nil where there are no parts.
+    private func parts(
+        _ rows: RowSource, _ partitions: inout [JSONValue]
+    ) throws(SourceError) -> [UInt32]? {
+        guard let partition = base.options.partitionBy else { return nil }
+        let new = try SourceColumns.partitions(partition.expression, rows)
+        let known = Dictionary(
+            partitions.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        let numbers = new.values.map { value in
+            if let number = known[value] { return UInt32(truncatingIfNeeded: number) }
+            partitions.append(value)
+            return UInt32(truncatingIfNeeded: partitions.count - 1)
+        }
+        return new.codes.map { numbers[Int($0)] }
+    }
+
+    private var laterIdentifiers: IdentifierIndex {
+        var later = identifiers
+        for (position, row) in plan.additions.enumerated() {
+            later.add(update.identifiers[row], at: base.store.count + position)
+        }
+        return later
+    }
+
+    /// The extent of the points: where none of those that left was at its edge, only what came can widen it.
+    private func bounds(of store: FeatureStore, _ index: ClusterIndex) -> Box? {
+        guard index.pointCount > 0, var box = base.view.bounds else { return nil }
+        let rows = plan.additions + plan.changes.values.compactMap { $0 }
+        let mayShrink = plan.changes.keys.contains { isAtEdge($0, of: box) }
+        for row in rows { box.include(update.store.coordinates(row)) }
+        guard mayShrink else { return box }
+        return EdgeSearch(index: index) { store.coordinates(Int($0.rawValue)) }.extent(within: box)
+    }
+
+    private func isAtEdge(_ place: Int, of box: Box) -> Bool {
+        let (longitude, latitude) = base.store.coordinates(place)
+        return longitude == box.west || longitude == box.east || latitude == box.south
+            || latitude == box.north
+    }
+}

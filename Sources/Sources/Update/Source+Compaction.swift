@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import SourceStorage
+import SystemSupport
+
+/// Working changes into a whole, beside queries and further updates.
+///
+/// Copying and searching the changes makes updates slower as they grow; so now and then the features are
+/// clustered as a whole, off to the side, and what changed meanwhile is taken over. The features are the
+/// same, but clusters get the ids of a fresh load; so it is a new revision.
+extension Source {
+    package func compactIfGrown(_ revision: Revision) {
+        let growth = revision.growth
+        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 8))
+        guard growth > max(most, compactionFloor) else { return }
+        guard let base = beginCompaction() else { return }
+        BackgroundThread.run { self.compact(base) }
+    }
+
+    /// Works changes in at once; for tests.
+    ///
+    /// - Parameter meanwhile: called before each round, with its number.
+    /// - Returns: the most places that were taken over while updates had to wait.
+    @discardableResult
+    package func compact(meanwhile: (Int) -> Void = { _ in }) -> Int {
+        beginCompaction().map { compact($0, meanwhile: meanwhile) } ?? 0
+    }
+
+    /// Places that may be taken over while updates wait, or as many as one of those updates changed.
+    package static let placesInTurn = 32
+    /// How often it is tried to come so near beside updates.
+    private static let rounds = 6
+
+    @discardableResult
+    private func compact(_ base: Revision, meanwhile: (Int) -> Void = { _ in }) -> Int {
+        let cancellation = Cancellation { [self] in !isCompacting }
+        var mostInTurn = 0
+        do throws(SourceError) {
+            var catchUp = try standingBack { [self] () throws(SourceError) in
+                try cluster(base, cancellation)
+            }
+            guard !base.store.isDamaged else { throw reportDamage() }
+            var (round, largest, isDone) = (0, 0, false)
+            while !isDone {
+                meanwhile(round)
+                round += 1
+                largest = max(largest, try gather(&catchUp))
+                if catchUp.pendingCount <= Self.placesInTurn || round > Self.rounds {
+                    isDone = try inTurn(cancellation) { () throws(SourceError) in
+                        try finish(&catchUp, &mostInTurn, cancellation)
+                    }
+                }
+                guard !isDone else { break }
+                if round <= Self.rounds {
+                    let former = catchUp
+                    catchUp = try standingBack { () throws(SourceError) in
+                        var catchUp = former
+                        try catchUp.follow(atMost: catchUp.pendingCount, threads: 1, cancellation)
+                        return catchUp
+                    }
+                } else {
+                    // Updates come as fast as they are taken over: it stands back no more, and soon takes over
+                    // some in turn again.
+                    try catchUp.follow(atMost: max(1024, 2 * largest), threads: 1, cancellation)
+                }
+            }
+        } catch {
+            // The changes answer as before; when they have grown as much again it is tried again.
+            giveUpCompaction(until: 2 * base.growth)
+        }
+        return mostInTurn
+    }
+
+    /// Does what nobody waits for. What is done in the source's turn does not stand back: updates wait.
+    private func standingBack<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(SourceError) -> Value
+    ) throws(SourceError) -> Value {
+        try BackgroundThread.standingBack { Result(catching: body) }.get()
+    }
+
+    /// Clusters the features of a revision as a whole.
+    private func cluster(_ base: Revision, _ cancellation: Cancellation) throws(SourceError) -> CatchUp {
+        // Half of the threads are left to calls.
+        let maker = RevisionMaker(
+            options: base.options, shared: shared, owner: owner,
+            threads: max(1, shared.limits.buildThreads / 2), cancellation: cancellation)
+        let whole = try maker.make(base.store.plain(), identifiers: base.gatheredIdentifiers)
+        // Lest the next update makes it, or this one while updates wait.
+        _ = try whole.identifierIndex(cancellation)
+        return CatchUp(from: base, to: whole)
+    }
+
+    /// Takes over the rest, in the source's turn, or as much of it as updates may be made to wait for.
+    ///
+    /// - Returns: whether that was all, and what was built answers now.
+    private func finish(
+        _ catchUp: inout CatchUp, _ mostInTurn: inout Int, _ cancellation: Cancellation
+    ) throws(SourceError) -> Bool {
+        let largest = try gather(&catchUp)
+        let before = catchUp.pendingCount
+        let most = max(Self.placesInTurn, largest)
+        // Where that is not all, updates are not made to wait that long for nothing.
+        let share = before <= most ? most : max(Self.placesInTurn, most / 4)
+        // Updates wait, so all threads are free for it.
+        try catchUp.follow(atMost: share, threads: shared.limits.buildThreads, cancellation)
+        mostInTurn = max(mostInTurn, before - catchUp.pendingCount)
+        guard catchUp.pendingCount == 0 else { return false }
+        let made = catchUp.revision
+        try publish(made.number > revision.number ? made : made.renumbered(), at: nil)
+        return true
+    }
+
+    /// Notes what changed since the last time.
+    ///
+    /// - Returns: how many places the largest of these updates changed.
+    private func gather(_ catchUp: inout CatchUp) throws(SourceError) -> Int {
+        guard let (newest, updates) = takeMeanwhile() else { throw .cancelled }
+        for places in updates { catchUp.note(places, upTo: newest) }
+        return updates.lazy.map(\.count).max() ?? 0
+    }
+}
+
+extension Revision {
+    /// How much lies beside what was built as a whole, in nodes and features.
+    fileprivate var growth: Int { view.index.overlaySize + store.changeCount }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import GeoJSON
+import JSON
+import SourceStorage
+import SystemSupport
+
+extension Source {
+    /// Clusters the source anew with other options; the old ones answer until that is done.
+    ///
+    /// Features that the new filter does not load leave for good; those that the old one left out do not
+    /// come back. Blocks: only for threads of the pool.
+    public func update(
+        options: SourceOptions, at moment: Timestamp = .now, _ cancellation: Cancellation
+    ) throws(SourceError) -> SourceDescription {
+        let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
+            let keeping = Keeping.record(.options(options.json))
+            guard base.hasData else {
+                return Change(
+                    revision: try .empty(options: options, shared: shared), keeping: keeping,
+                    moment: moment)
+            }
+            let plain = base.store.plain()
+            let keepsIds = options.promoteId == base.options.promoteId
+            let store = keepsIds ? plain : try Self.read(plain, promoteId: options.promoteId, cancellation)
+            let maker = RevisionMaker(
+                options: options, shared: shared, owner: owner, cancellation: cancellation)
+            let batch = try maker.screen(store, policy: .reject)
+            let features = batch.store(after: nil)
+            let identifiers = keepsIds && features === store ? base.gatheredIdentifiers : nil
+            return Change(
+                revision: try maker.make(features, counted: base.store, identifiers: identifiers),
+                keeping: keeping, moment: moment)
+        }
+        // Clustering anew at the next start would take as long as it took now.
+        saveLater()
+        return description(of: revision)
+    }
+
+    /// Reads features again for another property as their id.
+    private static func read(
+        _ store: FeatureStore, promoteId: String?, _ cancellation: Cancellation
+    ) throws(SourceError) -> FeatureStore {
+        var builder = FeatureStoreBuilder(policy: .reject, promoteId: promoteId)
+        let step = 4096
+        for start in stride(from: 0, to: store.count, by: step) {
+            try cancellation.stopIfCancelled()
+            var bytes = ByteWriter()
+            bytes.append("[")
+            for place in start..<min(start + step, store.count) {
+                if place > start { bytes.append(",") }
+                store.write(place, into: &bytes)
+            }
+            bytes.append("]")
+            var failure: GeoJSONError?
+            bytes.withUnsafeBytes { text in
+                do throws(GeoJSONError) {
+                    try builder.append(features: text)
+                } catch {
+                    failure = error
+                }
+            }
+            if let failure { throw SourceError(failure) }
+        }
+        return builder.finish(moments: store.plainMoments)
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// An open file, closed with the last reference.
+public final class FileDescriptor: Sendable {
+    /// The number that the system calls take; valid while this object lives.
+    public let number: Int32
+
+    /// Takes the descriptor over.
+    package init(owning number: Int32) {
+        self.number = number
+    }
+
+    /// Opens a regular file for reading, whatever leads to it: for paths that the administrator gave.
+    public init(reading path: String) throws(FileError) {
+        // A pipe or a device must not make the caller wait.
+        number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+        guard number >= 0 else {
+            throw .failed(action: "open", path: path, code: errno)
+        }
+        var status = stat()
+        guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .unusable("\(path) is not a regular file")
+        }
+    }
+
+    /// The file's size of now, in bytes.
+    public var size: Int {
+        var status = stat()
+        return fstat(number, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    deinit {
+        if number >= 0 { close(number) }
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// The calls to the file system by which sources are kept, each with an error that says what to do.
+///
+/// All of them block: only for threads of the pool and before serving.
+package enum FileIO {
+    /// Opens a file of the state directory.
+    package static func open(_ path: String, _ flags: Int32) throws(FileError) -> FileDescriptor {
+        let number = Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
+        guard number >= 0 else { throw failure(errno, "open", path) }
+        return FileDescriptor(owning: number)
+    }
+
+    /// Opens a file for writing, empty: made where it is not there, taken over where it is.
+    package static func create(_ path: String) throws(FileError) -> FileDescriptor {
+        try open(path, O_RDWR | O_CREAT | O_TRUNC)
+    }
+
+    /// Writes all bytes at an offset.
+    package static func write(
+        _ bytes: UnsafeRawBufferPointer, to file: FileDescriptor, at offset: Int, path: String
+    ) throws(FileError) {
+        var done = 0
+        while done < bytes.count {
+            let piece = UnsafeRawBufferPointer(rebasing: bytes[done..<min(bytes.count, done + largestWrite)])
+            let count = pwrite(file.number, piece.baseAddress, piece.count, off_t(offset + done))
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw failure(errno, "write", path)
+            }
+            if count == 0 { throw failure(ENOSPC, "write", path) }
+            done += count
+        }
+    }
+
+    package static func write(
+        _ bytes: [UInt8], to file: FileDescriptor, at offset: Int, path: String
+    ) throws(FileError) {
+        var failure: FileError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(FileError) { try write(bytes, to: file, at: offset, path: path) } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private static let largestWrite = 1 << 26
+
+    /// Returns once what was written to the file is on disk.
+    package static func sync(_ file: FileDescriptor, path: String) throws(FileError) {
+        while fdatasync(file.number) != 0 {
+            if errno != EINTR { throw failure(errno, "write to disk", path) }
+        }
+    }
+
+    /// Returns once the names in a directory are on disk.
+    package static func syncDirectory(_ path: String) throws(FileError) {
+        let directory = try open(path, O_RDONLY | O_DIRECTORY)
+        while fsync(directory.number) != 0 {
+            // Some file systems know no syncing of directories; there is nothing more to be done there.
+            if errno == EINVAL { return }
+            if errno != EINTR { throw failure(errno, "write to disk", path) }
+        }
+    }
+
+    package static func truncate(_ file: FileDescriptor, to size: Int, path: String) throws(FileError) {
+        guard ftruncate(file.number, off_t(size)) == 0 else { throw failure(errno, "shorten", path) }
+    }
+
+    package static func rename(_ old: String, to new: String) throws(FileError) {
+        guard Glibc.rename(old, new) == 0 else { throw failure(errno, "rename", old) }
+    }
+
+    package static func makeDirectory(_ path: String) throws(FileError) {
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure(errno, "make", path) }
+    }
+
+    /// Removes a file where there is one; that it stays is never wrong, only untidy.
+    package static func remove(_ path: String) { unlink(path) }
+
+    /// Removes a directory with the files in it.
+    package static func removeDirectory(_ path: String) {
+        for name in (try? names(in: path)) ?? [] { unlink(path + "/" + name) }
+        rmdir(path)
+    }
+
+    /// The names in a directory, in no order.
+    package static func names(in path: String) throws(FileError) -> [String] {
+        guard let directory = opendir(path) else { throw failure(errno, "read", path) }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    package static func failure(_ code: Int32, _ action: String, _ path: String) -> FileError {
+        .failed(action: action, path: path, code: code)
+    }
+}
+
+extension FileIO {
+    /// A file's bytes; 0 where there is none.
+    package static func size(_ path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+}

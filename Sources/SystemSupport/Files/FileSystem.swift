@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// The few calls to the file system that opening a file beneath a directory takes.
+package enum FileSystem {
+    /// The path without links, `.` and `..`, or nil where it leads nowhere.
+    package static func resolve(_ path: String) -> String? {
+        guard let resolved = realpath(path.isEmpty ? "/" : path, nil) else { return nil }
+        defer { free(resolved) }
+        let text = String(cString: resolved)
+        return text == "/" ? "" : text
+    }
+
+    /// Opens a regular file from `root` down, following no link; nil where that can't be done.
+    package static func openRegularFile(_ components: [String], below root: String) -> FileDescriptor? {
+        guard let name = components.last, let directory = openDirectories(components.dropLast(), below: root)
+        else { return nil }
+        // A pipe or a device must not make the caller wait.
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
+        let number = openat(directory.number, name, flags)
+        guard number >= 0 else { return nil }
+        let file = FileDescriptor(owning: number)
+        var status = stat()
+        guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return file
+    }
+
+    /// Whether the first name that is missing is missing within real directories below `root`.
+    ///
+    /// Where a link is on the way, the answer is no: it may lead out, and what is there is not told.
+    package static func isPlainlyMissing(_ components: [String], below root: String) -> Bool {
+        for (place, name) in components.enumerated() {
+            guard let directory = openDirectories(components.prefix(place), below: root) else { return false }
+            var status = stat()
+            if fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) != 0 { return errno == ENOENT }
+            if status.st_mode & S_IFMT != S_IFDIR { return false }
+        }
+        return false
+    }
+
+    private static func openDirectories(_ components: ArraySlice<String>, below root: String)
+        -> FileDescriptor?
+    {
+        let flags = directoryFlags
+        let first = open(root.isEmpty ? "/" : root, flags)
+        guard first >= 0 else { return nil }
+        var directory = FileDescriptor(owning: first)
+        for name in components {
+            let next = openat(directory.number, name, flags | O_NOFOLLOW)
+            guard next >= 0 else { return nil }
+            directory = FileDescriptor(owning: next)
+        }
+        return directory
+    }
+
+    private static let directoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+import Dispatch
+import Synchronization
+
+/// Loops whose rounds run at the same time, on a limited number of threads.
+package enum BoundedConcurrency {
+    /// Runs `body` for each index below `count`, on at most `threads` threads, the caller's included. Threads take the
+    /// indexes in ascending order, one at a time.
+    package static func forEach(below count: Int, threads: Int, _ body: @Sendable (Int) -> Void) {
+        let workers = min(count, max(1, threads))
+        guard workers > 1 else {
+            for index in 0..<count { body(index) }
+            return
+        }
+        let next = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: workers) { _ in
+            while true {
+                let index = next.add(1, ordering: .relaxed).oldValue
+                guard index < count else { return }
+                body(index)
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
+/// How often something went one way and how often the other. Safe from any thread.
+package final class OutcomeCounts: Sendable {
+    private let yes = Atomic<Int>(0)
+    private let no = Atomic<Int>(0)
+
+    package init() {}
+
+    package func count(_ outcome: Bool) {
+        if outcome { yes.add(1, ordering: .relaxed) } else { no.add(1, ordering: .relaxed) }
+    }
+
+    package var counts: (yes: Int, no: Int) { (yes.load(ordering: .relaxed), no.load(ordering: .relaxed)) }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@testable import Aggregates
+@testable import Answers
+@testable import SourceStorage
+@testable import Sources
+@testable import SystemSupport
+
+@Suite struct QueryFilterTests {
+    private static let filter = #"["==",["get","category"],"cafe"]"#
+    private static let options = #"{"clusterProperties":{"sum":["+",["get","value"]]},"minPoints":3}"#
+
+    @Test func answersAsASourceLoadedWithThatFilter() throws {
+        let points = list(GoldenDataset.points(kind: "c", count: 1500, seed: 21))
+        let test = try TestSource(options: Self.options)
+        try test.load(points)
+        var loaded = Self.options
+        loaded.removeLast()
+        let filtered = try TestSource(options: loaded + ",\"filter\":\(Self.filter)}")
+        try filtered.load(points)
+        for zoom in [0.0, 2, 5, 9, 17] {
+            let (ours, theirs) = (try test.world(zoom, filter: Self.filter), try filtered.world(zoom))
+            #expect(ours.text.dropRevision == theirs.text.dropRevision)
+            for id in theirs.clusterIds.prefix(3) {
+                let children = try test.answer(Self.filter) {
+                    try $0.writeChildren(of: id, in: $1, into: &$2, .never)
+                }
+                let expected = try filtered.answer { try $0.writeChildren(of: id, in: $1, into: &$2, .never) }
+                #expect(children.text.dropRevision == expected.text.dropRevision)
+            }
+        }
+    }
+
+    @Test func aViewIsBuiltOnce() throws {
+        let test = try TestSource()
+        try test.load(list(GoldenDataset.points(kind: "u", count: 100, seed: 3)))
+        let filter = QueryFilter(try JSONReader.parse(Self.filter))
+        let revision = test.source.revision
+        #expect(revision.readyView(filter, zoom: 0) == nil)
+        let view = try revision.view(filter, zoom: 0, .never)
+        #expect(revision.readyView(filter, zoom: 5) === view)
+        #expect(try revision.view(filter, zoom: nil, .never) === view)
+        #expect(test.registry.caches.filters.bytes == view.memoryBytes)
+    }
+
+    @Test func aNewRevisionHasNewViews() throws {
+        let test = try TestSource()
+        try test.load(list(point(1, 0, 0, #"{"category":"cafe"}"#), point(2, 0, 0)))
+        #expect(try test.world(0, filter: Self.filter).features.count == 1)
+        try test.load(list(point(3, 9, 0)), mode: .append)
+        let filter = QueryFilter(try JSONReader.parse(Self.filter))
+        #expect(test.source.revision.readyView(filter, zoom: 0) == nil)
+        #expect(try test.world(0, filter: Self.filter).features.count == 1)
+    }
+
+    @Test func aFilterMayDependOnTheZoom() throws {
+        let test = try TestSource()
+        try test.load(list(point(1, 0, 0, #"{"from":3}"#), point(2, 90, 0, #"{"from":0}"#)))
+        let filter = #"[">=",["zoom"],["get","from"]]"#
+        #expect(try test.world(2.9, filter: filter).features.count == 1)
+        #expect(try test.world(3, filter: filter).features.count == 2)
+        #expect(throws: SourceError.self) { try test.answer(filter) { _, _, _ in } }
+    }
+
+    @Test func whatDoesNotCompileIsRefused() throws {
+        let test = try TestSource()
+        try test.load(list(point(1, 0, 0)))
+        #expect(throws: SourceError.self) { try test.world(0, filter: #"["nope"]"#) }
+        #expect(test.registry.filterCacheBytes == 0)
+    }
+
+    @Test func viewsOfTheLeastRecentUseGo() throws {
+        let cache = FilterCache(budget: 1)
+        let test = try TestSource()
+        let view = test.source.revision.view
+        let keys = (1...2).map { FilterCache.ViewKey(revision: $0, filter: [], zoom: nil) }
+        for key in keys { _ = try cache.view(key, .never) { view } }
+        #expect(cache.ready(keys[0]) == nil)
+        #expect(cache.ready(keys[1]) != nil)
+    }
+}
+
+extension String {
+    /// An answer without the revision at its end.
+    fileprivate var dropRevision: Substring {
+        guard let mark = range(of: ",\"revision\":", options: .backwards) else { return self[...] }
+        return self[..<mark.lowerBound]
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import Testing
+
+@testable import Aggregates
+@testable import Answers
+@testable import SourceStorage
+@testable import Sources
+@testable import SystemSupport
+
+@Suite("The index by id of features without gaps")
+struct GatheredIdentifiersTests {
+    private func id(_ json: String) throws -> FeatureIdentifier {
+        try #require(FeatureIdentifier(JSONReader.parse(json)))
+    }
+
+    private func feature(_ id: String, _ longitude: Int) -> String {
+        #"{"type":"Feature","id":\#(id),"properties":{},"geometry":{"type":"Point","coordinates":[\#(longitude),1]}}"#
+    }
+
+    private func list(_ features: [String]) -> String { "[" + features.joined(separator: ",") + "]" }
+
+    /// A source with features that were added, taken away, put in again and that have ids in common.
+    private func changed() throws -> TestSource {
+        let test = try TestSource()
+        let numbers = (0..<100).map { feature(String($0), $0) }
+        try test.load(list(numbers + [feature("\"twin\"", 5), feature("\"twin\"", 6)]))
+        _ = try test.update(
+            upsert: list((200..<260).map { feature(String($0), $0 % 90) }),
+            remove: [id("0"), id("7"), id("99")])
+        _ = try test.update(
+            upsert: list([feature("7", 8), feature("3", 70)]), remove: [id("201"), id("50")])
+        _ = try test.update(upsert: list([feature("201", 9), feature("\"new\"", 10)]))
+        return test
+    }
+
+    @Test("is the one that reading all ids makes")
+    func equal() throws {
+        let revision = try changed().source.revision
+        #expect(!revision.isPlain && revision.store.livingPlaces != nil)
+        let gathered = try #require(revision.gatheredIdentifiers)
+        let plain = revision.store.plain()
+        let read = try IdentifierIndex(plain, threads: 1, .never)
+        #expect(gathered.entries == read.entries && plain.count == gathered.entries.count)
+        #expect(try gathered.places(of: id("201"), in: plain) == [plain.count - 2])
+        #expect(try gathered.places(of: id("\"twin\""), in: plain).count == 2)
+        #expect(try gathered.places(of: id("99"), in: plain).isEmpty)
+    }
+
+    @Test("goes along to other options, so that no update after that waits for it")
+    func options() throws {
+        let test = try changed()
+        let entries = try #require(test.source.revision.gatheredIdentifiers).entries
+        let options = try SourceOptions(reading: JSONReader.parse(#"{"radius":20}"#))
+        _ = try test.source.update(options: options, .never)
+        #expect(test.source.revision.isReadyToLocate && test.source.revision.isPlain)
+        #expect(try test.source.revision.identifierIndex(.never).entries == entries)
+        let other = try SourceOptions(reading: JSONReader.parse(#"{"promoteId":"name"}"#))
+        _ = try test.source.update(options: other, .never)
+        #expect(try test.source.revision.identifierIndex(.never).entries.isEmpty)
+        #expect(
+            try test.source.revision.identifierIndex(.never).places(
+                of: id("3"), in: test.source.revision.store
+            ).isEmpty)
+    }
+
+    @Test("does not know features that other options do not load")
+    func filtered() throws {
+        let test = try changed()
+        let options = try SourceOptions(reading: JSONReader.parse(#"{"filter":["==",1,2]}"#))
+        _ = try test.source.update(options: options, .never)
+        #expect(try test.source.revision.identifierIndex(.never).entries.isEmpty)
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+import TestSupport
+import Testing
+
+@testable import Aggregates
+@testable import Answers
+@testable import SourceStorage
+@testable import Sources
+@testable import SystemSupport
+
+@Suite struct FeatureImportTests {
+    @Test func aSourceWithoutDataAnswersAsWithoutPoints() throws {
+        let test = try TestSource()
+        let answer = try test.world(0)
+        #expect(answer.features.isEmpty)
+        #expect(answer.revision == 0)
+        #expect(test.source.description.state == .empty)
+        #expect(answer.text == #"{"type":"FeatureCollection","features":[],"revision":0}"#)
+    }
+
+    @Test func replaces() throws {
+        let test = try TestSource()
+        try test.load(list(point(1, 0, 0), point(2, 90, 0)))
+        let first = test.source.revision.number
+        let outcome = try test.load(list(point(3, 10, 10)))
+        #expect(outcome.accepted == 1)
+        #expect(outcome.description.state == .ready)
+        #expect(test.source.revision.number > first)
+        #expect(try test.world(16).features.compactMap { $0["id"] as? Int } == [3])
+    }
+
+    @Test func appendsInOrder() throws {
+        let test = try TestSource()
+        try test.load(list(point(1, 0, 0)))
+        try test.load(list(point(2, 1, 0)), list(point(3, 2, 0)), mode: .append)
+        #expect(test.source.revision.pointCount == 3)
+        #expect(Set(try test.world(16).features.compactMap { $0["id"] as? Int }) == [1, 2, 3])
+    }
+
+    @Test func appendingIsLoadingAllAnew() throws {
+        let points = list(GoldenDataset.points(kind: "d", count: 400, seed: 9))
+        let more = list(GoldenDataset.points(kind: "c", count: 400, seed: 10))
+        let (whole, grown) = (try TestSource(), try TestSource())
+        try whole.load(points, more)
+        try grown.load(points)
+        try grown.load(more, mode: .append)
+        for zoom in [0.0, 4, 9, 16] {
+            #expect(try Set(whole.world(zoom).clusterIds) == Set(grown.world(zoom).clusterIds))
+        }
+    }
+
+    @Test func anAppendSeesAnImportThatFinishedMeanwhile() throws {
+        let test = try TestSource()
+        let (slow, fast) = (
+            FeatureImport(into: test.source, mode: .append, policy: .reject),
+            FeatureImport(into: test.source, mode: .append, policy: .reject)
+        )
+        try slow.add(list(point(1, 0, 0)))
+        try fast.add(list(point(2, 1, 0)))
+        _ = try fast.finish(.never)
+        _ = try slow.finish(.never)
+        #expect(test.source.revision.pointCount == 2)
+    }
+
+    @Test func aBadFeatureLeavesTheSourceUntouched() throws {
+        let test = try TestSource()
+        try test.load(list(point(1, 0, 0)))
+        let before = test.source.revision.number
+        let load = FeatureImport(into: test.source, mode: .replace, policy: .reject)
+        try load.add(list(point(2, 0, 0)))
+        let error = try #require(throws: SourceError.self) {
+            try load.add(list(point(3, 0, 0), point(4, 181, 0)))
+        }
+        guard case .badFeature(index: 2, _, _) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        load.cancel()
+        #expect(throws: SourceError.cancelled) { try load.finish(.never) }
+        #expect(test.source.revision.number == before)
+        #expect(try test.world(16).features.compactMap { $0["id"] as? Int } == [1])
+    }
+
+    @Test func badFeaturesMayBeSkippedAndAreCounted() throws {
+        let test = try TestSource()
+        let outcome = try test.load(
+            list(point(1, 0, 0), point(2, 0, 91), "{}", point(3, 0, 1), point(4, 0, -91)), policy: .skip)
+        #expect(outcome.accepted == 2)
+        #expect(outcome.skipped == 3)
+        #expect(outcome.skippedReasons.values.sorted() == [1, 2])
+        #expect(test.source.revision.pointCount == 2)
+    }
+
+    @Test func aCancelledImportLeavesTheSourceUntouched() throws {
+        let test = try TestSource()
+        let load = FeatureImport(into: test.source, mode: .replace, policy: .reject)
+        try load.add(list(point(1, 0, 0)))
+        #expect(throws: SourceError.cancelled) { try load.finish(Cancellation { true }) }
+        #expect(!test.source.revision.hasData)
+        #expect(test.source.description.state == .empty)
+    }
+
+    @Test func nothingEntersADeletedSource() throws {
+        let test = try TestSource()
+        let load = FeatureImport(into: test.source, mode: .replace, policy: .reject)
+        try load.add(list(point(1, 0, 0)))
+        try test.registry.delete(test.source.name)
+        #expect(throws: SourceError.sourceNotFound(test.source.name)) { try load.finish(.never) }
+    }
+
+    @Test func noFeaturesAreDataToo() throws {
+        let test = try TestSource()
+        try test.load("[]")
+        #expect(test.source.description.state == .ready)
+        #expect(test.source.revision.number > 0)
+        #expect(test.source.revision.bounds == nil)
+    }
+
+    @Test func theFilterOfASourceIsOfWhatIsLoaded() throws {
+        let test = try TestSource(options: #"{"filter":["==",["get","kind"],"cafe"]}"#)
+        let outcome = try test.load(
+            list(point(1, 0, 0, #"{"kind":"cafe"}"#), point(2, 0, 0, #"{"kind":"bar"}"#), point(3, 0, 0)))
+        #expect(outcome.accepted == 3)
+        #expect(test.source.revision.pointCount == 1)
+        #expect(test.source.revision.store.count == 1)
+    }
+
+    @Test func aWeightThatIsNoPositiveNumberMakesAFeatureBad() throws {
+        let test = try TestSource(options: #"{"weight":["get","w"]}"#)
+        let features = list(
+            point(1, 0, 0, #"{"w":1}"#), point(2, 0, 0, #"{"w":0}"#), point(3, 0, 0, #"{"w":"2"}"#),
+            point(4, 0, 0),
+            point(5, 0.0001, 0, #"{"w":3}"#))
+        let error = try #require(throws: SourceError.self) { try test.load(features) }
+        guard case .badFeature(index: 1, FeatureBatch.badWeight, _) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        let outcome = try test.load(features, policy: .skip)
+        #expect(outcome.accepted == 2)
+        #expect(outcome.skippedReasons == [FeatureBatch.badWeight: 3])
+        let cluster = try test.world(0).properties(0)
+        #expect(cluster["point_weight"] as? Double == 4)
+    }
+}

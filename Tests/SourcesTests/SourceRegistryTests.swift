@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import Aggregates
+@testable import Answers
+@testable import SourceStorage
+@testable import Sources
+@testable import SystemSupport
+
+@Suite struct SourceRegistryTests {
+    private let registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 1 << 20, buildThreads: 1))
+
+    private func name(_ text: String) throws -> SourceName { try #require(SourceName(text)) }
+
+    @Test func knowsWhatWasCreated() throws {
+        let source = try registry.create(name("a"), options: SourceOptions())
+        #expect(try registry.source(name("a")) === source)
+    }
+
+    @Test func refusesANameTwice() throws {
+        let a = try name("a")
+        _ = try registry.create(a, options: SourceOptions())
+        #expect(throws: SourceError.sourceExists(a)) { try registry.create(a, options: SourceOptions()) }
+    }
+
+    @Test func refusesWhatIsNotThere() throws {
+        let a = try name("a")
+        #expect(throws: SourceError.sourceNotFound(a)) { try registry.source(a) }
+        #expect(throws: SourceError.sourceNotFound(a)) { try registry.delete(a) }
+    }
+
+    @Test func listsByName() throws {
+        for text in ["b", "C", "a"] { _ = try registry.create(name(text), options: SourceOptions()) }
+        #expect(registry.all.map(\.name.text) == ["C", "a", "b"])
+    }
+
+    @Test func neverGivesARevisionTwice() throws {
+        let a = try name("a")
+        var seen: [UInt64] = []
+        for _ in 0..<3 {
+            let source = try registry.create(a, options: SourceOptions())
+            let load = FeatureImport(into: source, mode: .replace, policy: .reject)
+            try load.add(list(point(1, 0, 0)))
+            _ = try load.finish(.never)
+            seen.append(source.revision.number)
+            try registry.delete(a)
+        }
+        #expect(seen == seen.sorted())
+        #expect(Set(seen).count == 3)
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import Aggregates
+@testable import Answers
+@testable import SourceStorage
+@testable import Sources
+@testable import SystemSupport
+
+@Suite struct RecoveryBudgetTests {
+    /// Options whose updates cluster everything anew, which takes memory.
+    @Test(arguments: ["{}", #"{"minPoints":3}"#, StateTests.folding])
+    func whatWasAcknowledgedComesBackThoughTheBudgetIsSmallerNow(_ options: String) throws {
+        let kept = try KeptSources()
+        let source = try kept.create(options: options)
+        try source.load(towns(500))
+        try source.change(upsert: towns(2, from: 1000))
+        try source.change(remove: [8])
+        let seen = kept.seen()
+        kept.memory = MemoryBudget.Limit(bytes: 1000)
+        try kept.restart()
+        #expect(kept.seen() == seen)
+        #expect(kept.reports.allSatisfy { $0.gravity != .error }, "\(kept.reports)")
+        #expect(throws: SourceError.self) { try kept.source().load(towns(500)) }
+        #expect(kept.seen() == seen)
+    }
+}
