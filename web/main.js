@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// The map page: puts its parts together.
+/* global L */
+import * as address from "./address.js";
+import * as api from "./api.js";
+import { Details } from "./details.js";
+import { Fan, mostLeaves } from "./fan.js";
+import { Hull } from "./hull.js";
+import { isCluster } from "./marker.js";
+import { MarkerLayer } from "./marker-layer.js";
+import { crs, viewport } from "./projection.js";
+import { Status } from "./status.js";
+import * as theme from "./theme.js";
+import { Watch } from "./watch.js";
+import { WorldLayer } from "./world-layer.js";
+
+const element = (id) => document.getElementById(id);
+const status = new Status();
+const map = L.map("map", {
+    crs, minZoom: 0, maxZoom: 22, zoomControl: false, worldCopyJump: false,
+    maxBounds: [[-85.06, -Infinity], [85.06, Infinity]], maxBoundsViscosity: 1, attributionControl: false,
+});
+L.control.zoom({ position: "bottomright" }).addTo(map);
+L.control.attribution({ position: "bottomright", prefix: false }).addTo(map);
+
+const page = { source: "", filter: "", revision: undefined, watch: undefined, queries: undefined, sources: [] };
+
+// MARK: Markers
+
+const details = new Details(element("details"));
+const markers = new MarkerLayer({
+    onOpen: open,
+    onHover: (marker) => hull.show(marker, page.queries, page.revision),
+    onLeave: () => map.getContainer().focus({ preventScroll: true }),
+});
+
+async function open(marker) {
+    const feature = marker.feature;
+    hull.hide();
+    if (!isCluster(feature)) {
+        const together = markers.pointsAt(marker);
+        if (together.length > 1) {
+            return fan.open(marker.latLng, together.slice(0, mostLeaves).map((other) => other.feature), together.length);
+        }
+        return details.show(feature);
+    }
+    const id = feature.properties.cluster_id;
+    const parameters = { revision: page.revision };
+    try {
+        const shape = await page.queries.ofCluster(id, "hull", parameters);
+        if (shape.geometry.type === "Point") {
+            const leaves = await page.queries.ofCluster(id, "leaves", { ...parameters, limit: mostLeaves });
+            return fan.open(marker.latLng, leaves.features, leaves.total);
+        }
+        const { zoom } = await page.queries.ofCluster(id, "expansion-zoom", parameters);
+        details.close();
+        map.setView(marker.latLng, Math.min(zoom, map.getMaxZoom()));
+    } catch (error) {
+        // The data have changed since the circle was drawn: what is there now is on its way.
+        if (error.httpStatus !== 409 && error.httpStatus !== 404) notify(error.message);
+    }
+}
+
+map.setView([20, 0], 1);
+markers.addTo(map);
+const hull = new Hull(map);
+const fan = new Fan(map, (feature) => details.show(feature));
+
+// MARK: The watched viewport
+
+function startWatch() {
+    page.watch?.close();
+    page.queries = new api.Queries(page.source, page.filter);
+    page.watch = new Watch(page.queries, viewport(map), {
+        onReset: () => markers.reset(),
+        onChange: (item) => {
+            page.revision = item.revision;
+            markers.apply(item);
+            showCounts();
+            status.setAnswer(item.milliseconds);
+            describeSoon();
+        },
+        onState: (state, message) => {
+            status.setState(state, message);
+            if (state === "live") notify("");
+            if (state === "refused") refuse(message);
+        },
+    });
+}
+
+function refuse(message) {
+    if (page.filter) showFilterError(message);
+    else notify(message);
+}
+
+function showCounts() {
+    status.setCounts(markers.countShown(), page.filter ? undefined : description()?.points, page.revision ?? 0);
+}
+
+const description = () => page.sources.find(({ source }) => source === page.source);
+
+/** Reads the sources' sizes again, at most once a second. */
+function describeSoon() {
+    if (page.describing || description()?.revision === page.revision) return;
+    page.describing = setTimeout(async () => {
+        page.describing = undefined;
+        await listSources().catch(() => {});
+        showCounts();
+    }, 1000);
+}
+
+function follow(centre, zoom) {
+    page.watch?.move(viewport(map, centre, zoom));
+}
+
+let lastFollowed = 0;
+map.on("move", () => {
+    if (markers.isZooming || performance.now() - lastFollowed < 100) return;
+    lastFollowed = performance.now();
+    follow();
+});
+map.on("zoomanim", ({ center, zoom }) => follow(center, zoom));
+map.on("moveend", () => {
+    follow();
+    remember();
+});
+map.on("resize", () => follow());
+
+// MARK: The address
+
+function currentView() {
+    const centre = map.getCenter().wrap();
+    return { zoom: Math.round(map.getZoom() * 100) / 100, latitude: centre.lat, longitude: centre.lng };
+}
+
+function remember(isNew) {
+    if (page.source) address.write({ source: page.source, filter: page.filter, view: currentView() }, isNew);
+}
+
+function goHome(options) {
+    const bbox = description()?.bbox;
+    if (!bbox) return void map.setView([20, 0], 1, options);
+    const east = bbox[2] < bbox[0] ? bbox[2] + 360 : bbox[2];
+    // The poles of a source of the whole world would take half of the screen.
+    const isTall = bbox[3] - bbox[1] > 120;
+    const [south, north] = isTall ? [-56, 75] : [Math.max(bbox[1], -80), Math.min(bbox[3], 83)];
+    map.fitBounds([[south, bbox[0]], [north, east]], { padding: [20, 20], maxZoom: 14, ...options });
+}
+
+function restore({ source, filter, view }) {
+    page.source = source;
+    page.filter = filter;
+    element("source").value = source;
+    element("filter").value = filter;
+    element("filter-clear").hidden = !filter;
+    showFilterError("");
+    if (view) map.setView([view.latitude, view.longitude], view.zoom, { animate: false });
+    else goHome({ animate: false });
+    startWatch();
+    nameFields();
+    document.title = source ? `${source} · clusterd` : "clusterd";
+}
+
+addEventListener("popstate", () => {
+    const read = address.read();
+    if (read.source === page.source && read.filter === page.filter) {
+        if (read.view) map.setView([read.view.latitude, read.view.longitude], read.view.zoom);
+        return;
+    }
+    restore(read);
+});
+
+// MARK: Sources and filters
+
+async function listSources() {
+    page.sources = await api.sources();
+    const select = element("source");
+    const options = page.sources.map(({ source }) => new Option(source, source, false, source === page.source));
+    select.replaceChildren(...options);
+    select.disabled = options.length === 0;
+}
+
+/** Names the properties that a filter can use. */
+async function nameFields() {
+    const line = element("filter-fields");
+    line.textContent = "";
+    try {
+        const { vector_layers: [layer] } = await api.tileJSON(page.source);
+        const names = Object.keys(layer.fields).filter((name) => !["cluster", "cluster_id", "point_count_abbreviated"].includes(name));
+        if (names.length) line.textContent = `Properties here: ${names.slice(0, 20).join(", ")}.`;
+    } catch {
+        // The help does without.
+    }
+}
+
+element("source").addEventListener("change", ({ target }) => {
+    address.write({ source: target.value, filter: "", view: undefined }, true);
+    details.close();
+    restore({ source: target.value, filter: "" });
+    remember();
+});
+
+function showFilterError(message) {
+    const line = element("filter-error");
+    line.textContent = message;
+    line.hidden = !message;
+    element("filter").setAttribute("aria-invalid", message ? "true" : "false");
+}
+
+/** Asks with the new filter first: if it is wrong, the map stays as it is. */
+async function applyFilter(filter) {
+    const { bbox, zoom } = viewport(map);
+    try {
+        await new api.Queries(page.source, filter).clusters(bbox, zoom, 1);
+    } catch (error) {
+        return showFilterError(error.message);
+    }
+    showFilterError("");
+    page.filter = filter;
+    element("filter").value = filter;
+    element("filter-clear").hidden = !filter;
+    remember(true);
+    startWatch();
+}
+
+element("filter-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    applyFilter(element("filter").value.trim());
+});
+element("filter-clear").addEventListener("click", () => applyFilter(""));
+
+// MARK: Keys, help and notices
+
+function notify(message) {
+    element("notice").textContent = message;
+    element("notice").hidden = !message;
+}
+
+element("home").addEventListener("click", () => goHome());
+element("help-open").addEventListener("click", () => element("help").showModal());
+
+addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || element("help").open) return;
+    if (event.key === "Escape") return escape();
+    if (event.target.closest("input, select, textarea")) return;
+    if (event.key === "/") {
+        event.preventDefault();
+        element("filter").select();
+    } else if (event.key === "?") element("help").showModal();
+    else if (event.key === "0") goHome();
+    else if (["+", "="].includes(event.key) && event.target.marker) map.zoomIn();
+    else if (["-", "_"].includes(event.key) && event.target.marker) map.zoomOut();
+});
+
+function escape() {
+    if (fan.isOpen) fan.close();
+    else if (details.isOpen) details.close();
+    else if (document.activeElement !== map.getContainer()) map.getContainer().focus({ preventScroll: true });
+}
+
+map.on("click", () => details.close());
+
+// MARK: The start
+
+async function addBasemap() {
+    const { basemap } = await api.settings().catch(() => ({}));
+    if (basemap) {
+        L.tileLayer(basemap.url, { attribution: basemap.attribution, tileSize: 256, zoomOffset: 1, maxNativeZoom: 18 }).addTo(map);
+        return () => {};
+    }
+    const outline = await (await fetch("/assets/world-110m.geojson")).json();
+    const world = new WorldLayer(outline).addTo(map);
+    return () => world.redraw();
+}
+
+async function start() {
+    let redraw = () => {};
+    theme.start(element("theme"), () => redraw());
+    addBasemap().then((function_) => (redraw = function_)).catch(() => {});
+    try {
+        await listSources();
+    } catch (error) {
+        status.setState("offline", error.message);
+        notify(`The daemon does not answer: ${error.message}`);
+        return void setTimeout(start, 3000);
+    }
+    if (!page.sources.length) {
+        const code = document.createElement("code");
+        code.textContent = "clusterctl import NAME FILE";
+        notify("There are no sources yet. Make one with ");
+        element("notice").append(code);
+        status.setState("live");
+        return void setTimeout(start, 3000);
+    }
+    notify("");
+    const read = address.read();
+    const largest = page.sources.reduce((one, other) => (other.points > one.points ? other : one));
+    restore({ ...read, source: read.source || largest.source });
+    remember();
+}
+
+start();

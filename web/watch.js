@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// A watched viewport: a WebSocket that is opened again whenever it breaks.
+
+const firstDelay = 250;
+const longestDelay = 8000;
+
+/**
+ * Reports:
+ *   onReset()          the next change is the whole view
+ *   onChange(item)     a change of the view
+ *   onState(state, message)   "connecting", "live", "refused" (the message says why), "offline"
+ */
+export class Watch {
+    constructor(queries, view, { onReset, onChange, onState }) {
+        this.queries = queries;
+        this.view = view;
+        this.handlers = { onReset, onChange, onState };
+        this.delay = firstDelay;
+        this.isClosed = false;
+        this.connect();
+    }
+
+    /** Moves the viewport. Moves before the answer to the last one are combined. */
+    move(view) {
+        if (view.zoom === this.view.zoom && view.bbox.every((edge, index) => edge === this.view.bbox[index])) return;
+        this.view = view;
+        if (this.socket?.readyState !== WebSocket.OPEN) return;
+        if (this.isWaiting) {
+            this.hasMoved = true;
+            return;
+        }
+        this.send();
+    }
+
+    send() {
+        this.isWaiting = true;
+        this.hasMoved = false;
+        this.sentAt = performance.now();
+        this.socket.send(JSON.stringify({ bbox: this.view.bbox, zoom: this.view.zoom }));
+    }
+
+    close() {
+        this.isClosed = true;
+        clearTimeout(this.timer);
+        this.socket?.close();
+    }
+
+    connect() {
+        this.handlers.onState("connecting");
+        this.sentAt = performance.now();
+        this.isWaiting = true;
+        this.hasMoved = false;
+        const { bbox, zoom } = this.view;
+        const socket = new WebSocket(this.queries.watchAddress(bbox, zoom, true));
+        this.socket = socket;
+        let isFirst = true;
+        socket.onmessage = (message) => {
+            if (this.socket !== socket || this.isClosed) return;
+            if (isFirst) {
+                isFirst = false;
+                this.delay = firstDelay;
+                this.handlers.onReset();
+                this.handlers.onState("live");
+            }
+            const item = JSON.parse(message.data);
+            item.milliseconds = this.isWaiting ? performance.now() - this.sentAt : undefined;
+            this.isWaiting = false;
+            this.handlers.onChange(item);
+            if (this.hasMoved) this.send();
+        };
+        socket.onclose = (event) => {
+            if (this.socket !== socket || this.isClosed) return;
+            this.explain(event, isFirst);
+        };
+    }
+
+    /** A browser does not say why an upgrade was refused, so the same question is asked without one. */
+    async explain(event, wasRefused) {
+        try {
+            await this.queries.clusters(this.view.bbox, this.view.zoom, 1);
+        } catch (error) {
+            if (this.isClosed) return;
+            // 4000 + a gRPC code, and statuses of the 400s, will not go away by trying again.
+            if (error.httpStatus >= 400 && error.httpStatus < 500 && error.httpStatus !== 429) {
+                return this.handlers.onState("refused", error.message);
+            }
+            return this.retry(error.httpStatus ? error.message : "the daemon does not answer");
+        }
+        if (this.isClosed) return;
+        this.retry(event.reason || (wasRefused ? "the WebSocket was refused" : "the connection was lost"));
+    }
+
+    retry(message) {
+        this.handlers.onState("offline", message);
+        this.timer = setTimeout(() => this.connect(), this.delay);
+        this.delay = Math.min(this.delay * 2, longestDelay);
+    }
+}
