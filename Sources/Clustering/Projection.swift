@@ -1,23 +1,51 @@
 // SPDX-License-Identifier: MIT
-import Glibc
 
-/// Spherical Mercator, longitude and latitude in degrees to a unit square with its origin in the north-west,
-/// in supercluster's own order of operations so that results agree to the last bit.
-public enum Projection {
-    /// The horizontal position of a longitude: 0 at -180, 1 at +180.
-    @inlinable public static func x(longitude: Double) -> Double { longitude / 360 + 0.5 }
+/// How coordinates become positions in the unit square, whose origin is the north-west corner.
+///
+/// "Longitude" and "latitude" stand for the first and the second coordinate of a point in either projection.
+public enum Projection: Sendable, Equatable {
+    /// Spherical Mercator of degrees.
+    case mercator
+    /// A plane in its own units. The longer side of the box spans the unit square; y grows to the north.
+    case planar(PlanarBox)
 
-    /// The vertical position of a latitude, held within 0 (north) to 1 (south) near the poles.
-    @inlinable public static func y(latitude: Double) -> Double {
-        let sine = sin(latitude * Double.pi / 180)
-        let y = 0.5 - 0.25 * log((1 + sine) / (1 - sine)) / Double.pi
-        return y < 0 ? 0 : y > 1 ? 1 : y
+    /// Whether the east edge of the world is its west edge.
+    @inlinable public var isRound: Bool { self == .mercator }
+
+    @inlinable public func x(longitude: Double) -> Double {
+        switch self {
+        case .mercator: Mercator.x(longitude: longitude)
+        case .planar(let box): (longitude - box.minimumX) / box.side
+        }
     }
 
-    @inlinable public static func longitude(x: Double) -> Double { (x - 0.5) * 360 }
+    @inlinable public func y(latitude: Double) -> Double {
+        switch self {
+        case .mercator: Mercator.y(latitude: latitude)
+        case .planar(let box): (box.maximumY - latitude) / box.side
+        }
+    }
 
-    @inlinable public static func latitude(y: Double) -> Double {
-        let angle = (180 - y * 360) * Double.pi / 180
-        return 360 * atan(exp(angle)) / Double.pi - 90
+    @inlinable public func longitude(x: Double) -> Double {
+        switch self {
+        case .mercator: Mercator.longitude(x: x)
+        case .planar(let box): box.minimumX + x * box.side
+        }
+    }
+
+    /// Costs two transcendental functions for Mercator.
+    @inlinable public func latitude(y: Double) -> Double {
+        switch self {
+        case .mercator: Mercator.latitude(y: y)
+        case .planar(let box): box.maximumY - y * box.side
+        }
+    }
+
+    /// The coordinates that points can have.
+    public var domain: (west: Double, south: Double, east: Double, north: Double) {
+        switch self {
+        case .mercator: (-180, -90, 180, 90)
+        case .planar(let box): (box.minimumX, box.minimumY, box.maximumX, box.maximumY)
+        }
     }
 }

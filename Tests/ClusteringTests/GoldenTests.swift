@@ -5,18 +5,19 @@ import Testing
 
 @testable import Clustering
 
-@Suite("The index gives supercluster 8's recorded answers")
+@Suite("The index gives supercluster's recorded answers")
 struct GoldenTests {
-    @Test("what is seen of the world at every zoom, and the leaves of clusters", arguments: 0..<5)
-    func goldens(_ number: Int) throws {
-        let golden = try GoldenCase.load()[number]
+    @Test("what is seen of the world at every zoom, and the leaves of clusters", arguments: 0..<5, [8, 9])
+    func goldens(_ number: Int, _ version: Int) throws {
+        let golden = try GoldenCase.load(version: version)[number]
         func option(_ name: String, _ preset: Double) -> Double {
             if case .number(let value)? = golden.options[name] { value } else { preset }
         }
         let options = ClusteringOptions(
             radius: option("radius", 40), extent: option("extent", 512),
             minimumZoom: Int(option("minZoom", 0)),
-            maximumZoom: Int(option("maxZoom", 16)), minimumPoints: Int(option("minPoints", 2)))
+            maximumZoom: Int(option("maxZoom", 16)), minimumPoints: Int(option("minPoints", 2)),
+            precision: version == 9 ? .fixed : .float)
         let index = try ClusterIndex.build(
             golden.points.map { Position(longitude: $0.longitude, latitude: $0.latitude) }, options)
         var compared = 0

@@ -45,7 +45,7 @@ struct HullCandidatesTests {
 
     @Test(
         "the hull of the candidates is that of all points", arguments: PointSet.allCases,
-        [ClusteringOptions.Precision.float, .double])
+        [ClusteringOptions.Precision.float, .fixed, .double])
     func sets(_ set: PointSet, _ precision: ClusteringOptions.Precision) throws {
         let places = set.places(Self.count)
         try compare(index(of: places, precision: precision)) { places[Int($0.rawValue)] }

@@ -167,9 +167,11 @@ import Testing
         ClusteringOptions(minimumZoom: 3, maximumZoom: 24, precision: .double),
         ClusteringOptions(radius: 0, maximumZoom: 4),
         ClusteringOptions(radius: 200, maximumZoom: 12, minimumPoints: 1),
+        ClusteringOptions(maximumZoom: 20, precision: .fixed),
+        ClusteringOptions(radius: 100, maximumZoom: 10, projection: PlaneTests.plane),
     ]
 
-    @Test(arguments: 0..<20) func followsRandomSequences(_ seed: Int) throws {
+    @Test(arguments: 0..<28) func followsRandomSequences(_ seed: Int) throws {
         var random = SeededGenerator(state: UInt64(seed) + 77)
         let options = Self.variants[seed % Self.variants.count]
         let area = Self.areas[seed / Self.variants.count % Self.areas.count]

@@ -86,7 +86,10 @@ extension ClusterIndex {
 
     func all(at zoom: Int) -> [Node] {
         var nodes: [Node] = []
-        _ = self.nodes(west: -180, south: -90, east: 180, north: 90, at: Zoom(rawValue: zoom), into: &nodes)
+        let domain = options.projection.domain
+        _ = self.nodes(
+            west: domain.west, south: domain.south, east: domain.east, north: domain.north,
+            at: Zoom(rawValue: zoom), into: &nodes)
         return nodes
     }
 

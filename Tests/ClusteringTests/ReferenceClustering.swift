@@ -28,25 +28,40 @@ struct ReferenceClustering {
     ) {
         points = places.count
         levels = Array(repeating: [], count: options.maximumZoom + 2)
-        let single = options.precision == .float
-        func rounded(_ value: Double) -> Double { single ? Double(Float(value)) : value }
+        let precision = options.precision
+        func rounded(_ value: Double) -> Double {
+            switch precision {
+            case .float: Double(Float(value))
+            case .fixed: ((value - 0.5) * 0x1p30).rounded(.towardZero) * 0x1p-30 + 0.5
+            case .double: value
+            }
+        }
         levels[options.maximumZoom + 1] = places.enumerated().map { index, place in
             Item(
-                x: rounded(Projection.x(longitude: place.longitude)),
-                y: rounded(Projection.y(latitude: place.latitude)), id: index,
+                x: rounded(options.projection.x(longitude: place.longitude)),
+                y: rounded(options.projection.y(latitude: place.latitude)), id: index,
                 weight: weights?[index] ?? 1, partition: Int(partitions?[index] ?? 0))
         }
         for zoom in stride(from: options.maximumZoom, through: options.minimumZoom, by: -1) {
             let radius = options.radii[zoom] / (options.extent * pow(2, Double(zoom)))
             levels[zoom] = Self.cluster(
                 &levels[zoom + 1], zoom: zoom, radius: radius, minimumPoints: options.minimumPoints,
-                points: points, rounded: rounded)
+                points: points, rounded: rounded, isFixed: precision == .fixed)
+            // Supercluster 9 uses a level again if no cluster forms.
+            let hasNew = levels[zoom].contains { $0.count > 1 && ($0.id - points) & 31 == zoom + 1 }
+            if precision == .fixed, !hasNew {
+                levels[zoom] = levels[zoom + 1].map { item in
+                    var item = item
+                    item.zoom = .max
+                    return item
+                }
+            }
         }
     }
 
     private static func cluster(
         _ data: inout [Item], zoom: Int, radius: Double, minimumPoints: Int, points: Int,
-        rounded: (Double) -> Double
+        rounded: (Double) -> Double, isFixed: Bool
     ) -> [Item] {
         let tree = ReferenceTree(data.map { (rounded($0.x), rounded($0.y)) })
         var next: [Item] = []
@@ -74,7 +89,8 @@ struct ReferenceClustering {
             data[i].parent = id
             next.append(
                 Item(
-                    x: x / weight, y: y / weight, id: id, count: total, weight: weight,
+                    x: isFixed ? rounded(x / weight) : x / weight,
+                    y: isFixed ? rounded(y / weight) : y / weight, id: id, count: total, weight: weight,
                     partition: data[i].partition))
         }
         return next

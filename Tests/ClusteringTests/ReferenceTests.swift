@@ -13,6 +13,10 @@ struct ReferenceTests {
         ClusteringOptions(radius: 200, extent: 256, maximumZoom: 8, minimumPoints: 12),
         ClusteringOptions(radius: 10, maximumZoom: 24),
         ClusteringOptions(radius: 40, maximumZoom: 24, precision: .double),
+        ClusteringOptions(radius: 40, maximumZoom: 24, precision: .fixed),
+        ClusteringOptions(radius: 60, maximumZoom: 12, minimumPoints: 5, precision: .fixed),
+        ClusteringOptions(maximumZoom: 12, projection: PlaneTests.plane),
+        ClusteringOptions(radius: 90, maximumZoom: 7, precision: .double, projection: PlaneTests.plane),
         ClusteringOptions(radius: 0, maximumZoom: 4),
         ClusteringOptions(radius: 100, minimumZoom: 0, maximumZoom: 0),
     ]

@@ -28,6 +28,7 @@ struct SnapshotTests {
 
     static let optionSets = [
         ClusteringOptions(), ClusteringOptions(maximumZoom: 20, precision: .double),
+        ClusteringOptions(precision: .fixed), ClusteringOptions(maximumZoom: 6, projection: PlaneTests.plane),
         ClusteringOptions(minimumZoom: 3, maximumZoom: 9, minimumPoints: 4),
     ]
 

@@ -33,7 +33,7 @@ struct SubsetTests {
 
     @Test(
         "it is the index built of those points", arguments: PointSet.allCases,
-        [ClusteringOptions.Precision.float, .double])
+        [ClusteringOptions.Precision.float, .fixed, .double])
     func sets(_ set: PointSet, _ precision: ClusteringOptions.Precision) throws {
         var random = SeededGenerator(state: 4)
         let places = set.places(3000)

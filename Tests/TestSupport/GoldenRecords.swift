@@ -3,7 +3,7 @@ import Compression
 import Foundation
 import JSON
 
-/// Recorded answers of supercluster 8.
+/// Recorded answers of supercluster.
 public struct GoldenCase: Sendable {
     public var kind: String
     public var count: Int
@@ -13,10 +13,10 @@ public struct GoldenCase: Sendable {
 
     public var points: [GoldenPoint] { GoldenDataset.points(kind: kind, count: count, seed: seed) }
 
-    /// All cases, from `Tests/Golden`.
-    public static func load() throws -> [GoldenCase] {
+    /// All cases of a version of supercluster (8 or 9), from `Tests/Golden`.
+    public static func load(version: Int = 8) throws -> [GoldenCase] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let file = folder.appendingPathComponent("Golden/supercluster-8.json.gz")
+        let file = folder.appendingPathComponent("Golden/supercluster-\(version).json.gz")
         let text = try Zlib.inflate([UInt8](Data(contentsOf: file)), format: .gzip, limit: 1 << 26)
         guard case .array(let cases) = try JSONReader.parse(text) else { return [] }
         return cases.compactMap(GoldenCase.init)

@@ -28,8 +28,8 @@ struct ClusterExtent {
             east = max(east, longitude)
             south = min(south, latitude)
             north = max(north, latitude)
-            let dx = Projection.x(longitude: longitude) - centre.x
-            let dy = Projection.y(latitude: latitude) - centre.y
+            let dx = Mercator.x(longitude: longitude) - centre.x
+            let dy = Mercator.y(latitude: latitude) - centre.y
             let distance = dx * dx + dy * dy
             if distance < nearest {
                 nearest = distance

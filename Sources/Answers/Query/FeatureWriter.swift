@@ -14,12 +14,14 @@ struct FeatureWriter {
     let cancellation: Cancellation
     /// Whether clusters tell more than the built-in four.
     let hasExtras: Bool
+    private let projection: Projection
 
     init(revision: Revision, view: View, output: FeatureOutput, cancellation: Cancellation) {
         self.revision = revision
         self.view = view
         self.output = output
         self.cancellation = cancellation
+        projection = view.index.options.projection
         hasExtras =
             !view.aggregates.isEmpty || !view.partitions.isEmpty || !output.include.isEmpty
             || view.index.isWeighted
@@ -94,7 +96,8 @@ struct FeatureWriter {
         try writeProperties(of: cluster, summary, into: &bytes)
         bytes.append("},\"geometry\":{\"type\":\"Point\",\"coordinates\":")
         Coordinates.write(
-            summary.longitude, summary.latitude, precision: output.precision, into: &bytes)
+            projection.longitude(x: summary.x), projection.latitude(y: summary.y),
+            precision: output.precision, into: &bytes)
         bytes.append("}}")
     }
 

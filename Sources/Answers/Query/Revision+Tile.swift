@@ -105,7 +105,7 @@ extension Revision {
         case .cluster(let cluster): return view.index.unitPosition(of: cluster)
         case .point(let point):
             let (longitude, latitude) = store.coordinates(view.feature(of: point))
-            return (Projection.x(longitude: longitude), Projection.y(latitude: latitude))
+            return (Mercator.x(longitude: longitude), Mercator.y(latitude: latitude))
         }
     }
 

@@ -8,8 +8,8 @@ extension View {
     /// About how many nodes a box shows; too many rather than too few.
     public func expectedNodes(in box: Box, zoom: Double) -> Int {
         let width = min(1, box.west <= box.east ? (box.east - box.west) / 360 : 1)
-        let top = Projection.y(latitude: max(-90, min(90, box.north)))
-        let bottom = Projection.y(latitude: max(-90, min(90, box.south)))
+        let top = Mercator.y(latitude: max(-90, min(90, box.north)))
+        let bottom = Mercator.y(latitude: max(-90, min(90, box.south)))
         return expectedNodes(area: width * max(0, bottom - top), at: index.level(for: zoom))
     }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Turns each pending node's chain of earlier neighbours into its fate and its claimant.
+/// Turns each pending node's chain of earlier neighbours into its state and its claimant.
 struct ClaimResolver<Scalar: Coordinate> {
     typealias Found = NeighbourSweep<Scalar>.Found
 
     let entries: UnsafeMutablePointer<LevelEntry<Scalar>>
     let heads: UnsafePointer<UInt32>
-    let fates: UnsafeMutablePointer<UInt8>
+    let states: UnsafeMutablePointer<UInt8>
     /// By position, of claimed nodes: the position of the claimant.
     let claimants: UnsafeMutablePointer<UInt32>
 
@@ -29,7 +29,7 @@ struct ClaimResolver<Scalar: Coordinate> {
         for share in found {
             for item in 0..<share.pendingCount {
                 let position = share.pending.base[item]
-                if fates[Int(position)] == Fate.deferred { fates[Int(position)] = Fate.pending }
+                if states[Int(position)] == ClaimState.deferred { states[Int(position)] = ClaimState.pending }
             }
         }
         for share in found {
@@ -40,13 +40,13 @@ struct ClaimResolver<Scalar: Coordinate> {
         }
     }
 
-    /// Finds the fate of one node and of all that it waits for, by a stack of its own, since chains of
+    /// Finds the state of one node and of all that it waits for, by a stack of its own, since chains of
     /// neighbours may be as long as the level.
     @inline(__always) private func resolve(
         _ position: UInt32, within range: Range<Int>, _ found: [Found],
         _ stack: inout [UInt32]
     ) {
-        guard fates[Int(position)] == Fate.pending else { return }
+        guard states[Int(position)] == ClaimState.pending else { return }
         var top = position
         while true {
             switch step(Int(top), within: range, found) {
@@ -57,8 +57,8 @@ struct ClaimResolver<Scalar: Coordinate> {
                 stack.append(top)
                 top = other
             case .leaves:
-                fates[Int(top)] = Fate.deferred
-                for waiting in stack { fates[Int(waiting)] = Fate.deferred }
+                states[Int(top)] = ClaimState.deferred
+                for waiting in stack { states[Int(waiting)] = ClaimState.deferred }
                 stack.removeAll(keepingCapacity: true)
                 return
             }
@@ -78,24 +78,24 @@ struct ClaimResolver<Scalar: Coordinate> {
         while link != NeighbourSweep<Scalar>.noLink {
             let (other, next) = (share.links.base[Int(link)].earlier, share.links.base[Int(link)].next)
             link = next
-            // Another share's fates may be changing at this moment; they must not be looked at.
+            // Another share's states may be changing at this moment; they must not be looked at.
             if !range.contains(Int(other)) { return .leaves }
-            switch fates[Int(other)] {
-            case Fate.free:
+            switch states[Int(other)] {
+            case ClaimState.unclaimed:
                 if first == NodeNumber.none || entries[Int(other)].order < entries[Int(first)].order {
                     first = other
                 }
-            case Fate.claimed: continue
-            case Fate.deferred: return .leaves
+            case ClaimState.claimed: continue
+            case ClaimState.deferred: return .leaves
             default: return .waits(other)
             }
         }
         guard first != NodeNumber.none else {
-            fates[position] = Fate.free
+            states[position] = ClaimState.unclaimed
             return .settled
         }
         claimants[position] = first
-        fates[position] = Fate.claimed
+        states[position] = ClaimState.claimed
         return .settled
     }
 }

@@ -4,9 +4,10 @@
 /// same time: each writes its own part of the table only.
 struct ClusterFormer<Scalar: Coordinate> {
     let table: ClusterTable
+    let options: ClusteringOptions
     let entries: UnsafeMutablePointer<LevelEntry<Scalar>>
     let groups: ClaimGroups
-    let alive: AliveOrders
+    let alive: RankBitmap
     let zoom: UInt8
 
     /// Sums are taken in list order, the claimant first, so that they are the same on every build.
@@ -19,8 +20,8 @@ struct ClusterFormer<Scalar: Coordinate> {
         var sum = Sum()
         add(origin, to: &sum, child: &child, ordinal: ordinal)
         for member in members { add(entries[Int(member)], to: &sum, child: &child, ordinal: ordinal) }
-        table.x.base[ordinal] = sum.x / sum.weight
-        table.y.base[ordinal] = sum.y / sum.weight
+        table.x.base[ordinal] = options.center(sum.x, sum.weight)
+        table.y.base[ordinal] = options.center(sum.y, sum.weight)
         table.counts.base[ordinal] = sum.points
         table.zooms.base[ordinal] = zoom
         table.originIndexes.base[ordinal] = alive.index(of: origin.order)

@@ -30,7 +30,8 @@ extension ClusterIndex {
         let parallel = Parallel(threads: threads, isCancelled: isCancelled)
         switch options.precision {
         case .float: return try assemble(Float.self, inputs, options, parallel) { .float($0) }
-        case .double: return try assemble(Double.self, inputs, options, parallel) { .double($0) }
+        case .fixed, .double:
+            return try assemble(Double.self, inputs, options, parallel) { .double($0) }
         }
     }
 
@@ -43,7 +44,7 @@ extension ClusterIndex {
 
     private static func assemble<Scalar: Coordinate>(
         _: Scalar.Type, _ inputs: PointInputs, _ options: ClusteringOptions, _ parallel: Parallel,
-        _ wrap: (SpatialIndex<Scalar>) -> Spatial
+        _ wrap: (SpatialIndex<Scalar>) -> BaseIndex.Spatial
     ) throws(ClusteringError) -> ClusterIndex {
         let count = inputs.longitudes.count
         let x = Scratch<Scalar>(capacity: count)
@@ -52,9 +53,8 @@ extension ClusterIndex {
         parallel.run(shares) { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: count)
             for index in start..<end {
-                // Held within the square, so that no input can lead outside it; not-a-number becomes 0.
-                x.base[index] = Scalar(max(0, min(1, Projection.x(longitude: inputs.longitudes[index]))))
-                y.base[index] = Scalar(max(0, min(1, Projection.y(latitude: inputs.latitudes[index]))))
+                let place = options.unitPosition(inputs.longitudes[index], inputs.latitudes[index])
+                (x.base[index], y.base[index]) = (Scalar(place.x), Scalar(place.y))
             }
         }
         return try assemble(
@@ -65,7 +65,8 @@ extension ClusterIndex {
     /// Clusters projected points.
     static func assemble<Scalar: Coordinate>(
         _ x: Scratch<Scalar>, _ y: Scratch<Scalar>, count: Int, weights: [Double]?, partitions: [UInt32]?,
-        _ options: ClusteringOptions, _ parallel: Parallel, _ wrap: (SpatialIndex<Scalar>) -> Spatial
+        _ options: ClusteringOptions, _ parallel: Parallel,
+        _ wrap: (SpatialIndex<Scalar>) -> BaseIndex.Spatial
     ) throws(ClusteringError) -> ClusterIndex {
         let builder = IndexBuilder<Scalar>(
             x: x, y: y, pointCount: count, weights: weights, partitions: partitions,
@@ -79,11 +80,12 @@ extension ClusterIndex {
         ).make()
         try parallel.stopIfCancelled()
         let (leaves, starts, leafCount) = LeafOrder.make(table)
-        return ClusterIndex(
+        let base = BaseIndex(
             options: options, pointCount: count,
             columns: table.finish(
                 leaves: leaves.finish(count: leafCount), leafStarts: starts.finish(count: table.count)),
             spatial: wrap(spatial))
+        return ClusterIndex(LayeredIndex(base))
     }
 }
 

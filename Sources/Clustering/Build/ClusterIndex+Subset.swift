@@ -19,7 +19,7 @@ extension ClusterIndex {
             (partitions?.count ?? points.count) == points.count
         else { throw .invalidOptions("every point needs a weight and part where asked") }
         let parallel = Parallel(threads: threads, isCancelled: isCancelled)
-        switch spatial {
+        switch layers.base.spatial {
         case .float(let spatial):
             let (x, y) = try places(of: points, spatial, parallel)
             return try Self.assemble(
@@ -47,7 +47,7 @@ extension ClusterIndex {
             for place in start..<end {
                 if parallel.stops(at: place) { return }
                 let slot = spatial.slots[place]
-                guard Int(slot.node) < basePointCount else { continue }
+                guard Int(slot.node) < layers.base.pointCount else { continue }
                 let rank = Int(ranks.base[Int(slot.node)])
                 guard rank < points.count else { continue }
                 x.base[rank] = slot.x
@@ -55,10 +55,9 @@ extension ClusterIndex {
             }
         }
         try parallel.stopIfCancelled()
-        guard let overlay else { return (x, y) }
+        guard !layers.delta.isEmpty else { return (x, y) }
         for (rank, point) in points.enumerated() {
-            guard let place = overlay.state.placed[point] else { continue }
-            let placement = overlay.state.placements[Int(place)]
+            guard let placement = layers.delta.placement(of: point) else { continue }
             x.base[rank] = Scalar(placement.x)
             y.base[rank] = Scalar(placement.y)
         }
@@ -79,12 +78,12 @@ extension ClusterIndex {
 
     /// By point of the base, its place in `points`, or more than any.
     private func ranks(of points: [UInt32], _ parallel: Parallel) -> Scratch<UInt32> {
-        let ranks = Self.filled(UInt32.max, basePointCount, parallel)
+        let ranks = Self.filled(UInt32.max, layers.base.pointCount, parallel)
         let shares = parallel.shares(of: points.count)
         points.withUnsafeBufferPointer { points in
             parallel.run(shares) { share in
                 let (start, end) = Parallel.bounds(share, of: shares, count: points.count)
-                for rank in start..<end where Int(points[rank]) < basePointCount {
+                for rank in start..<end where Int(points[rank]) < layers.base.pointCount {
                     ranks.base[Int(points[rank])] = UInt32(truncatingIfNeeded: rank)
                 }
             }

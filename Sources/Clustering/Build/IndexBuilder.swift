@@ -11,11 +11,11 @@ struct IndexBuilder<Scalar: Coordinate> {
     let pointX: Scratch<Scalar>
     let pointY: Scratch<Scalar>
 
-    private let fates: Scratch<UInt8>
+    private let states: Scratch<UInt8>
     private let claimants: Scratch<UInt32>
     private let sweep: NeighbourSweep<Scalar>
     private let groups: ClaimGroups
-    private let alive: AliveOrders
+    private let alive: RankBitmap
     private var pointCount: Int { table.pointCount }
 
     init(
@@ -29,11 +29,11 @@ struct IndexBuilder<Scalar: Coordinate> {
         table = ClusterTable(
             pointCount: pointCount, zoomLimit: options.maximumZoom + 1, weights: weights,
             partitions: partitions)
-        fates = Scratch(capacity: pointCount)
+        states = Scratch(capacity: pointCount)
         claimants = Scratch(capacity: pointCount)
         sweep = NeighbourSweep(capacity: pointCount)
         groups = ClaimGroups(capacity: pointCount)
-        alive = AliveOrders(count: pointCount)
+        alive = RankBitmap(count: pointCount)
     }
 
     /// Clusters all zooms.
@@ -57,7 +57,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         while zoom >= options.minimumZoom {
             try parallel.stopIfCancelled()
             let radius = LevelRadius<Scalar>(options.unitRadius(at: zoom))
-            list.advance(fates: arrivals.isEmpty ? nil : fates.base, height: radius.rowHeight) { target in
+            list.advance(states: arrivals.isEmpty ? nil : states.base, height: radius.rowHeight) { target in
                 place(arrivals, target)
             }
             try parallel.stopIfCancelled()
@@ -93,6 +93,8 @@ struct IndexBuilder<Scalar: Coordinate> {
         try parallel.stopIfCancelled()
         guard !groups.claimants.isEmpty else { return [] }
         var (grown, tooSmall) = judge(list)
+        // Supercluster 9 uses a level again, order included, if no cluster forms on it.
+        if grown.isEmpty, options.precision == .fixed { return [] }
         grown.withUnsafeMutableBufferPointer { buffer in sortByOrder(buffer) }
         tooSmall.sort()
         alive.recount()
@@ -112,16 +114,16 @@ struct IndexBuilder<Scalar: Coordinate> {
         return arrivals
     }
 
-    /// Fills fates and claimants of this level and gathers the groups.
+    /// Fills states and claimants of this level and gathers the groups.
     private func claim(
         _ list: LevelList<Scalar>, _ centers: Centers<Scalar>, _ radius: LevelRadius<Scalar>
     ) throws(ClusteringError) {
         if !isCrowded(list, radius),
-            sweep.run(list, centers: centers, radius: radius, fates: fates.base, parallel: parallel)
+            sweep.run(list, centers: centers, radius: radius, states: states.base, parallel: parallel)
         {
             try parallel.stopIfCancelled()
             ClaimResolver(
-                entries: list.entries, heads: UnsafePointer(sweep.heads.base), fates: fates.base,
+                entries: list.entries, heads: UnsafePointer(sweep.heads.base), states: states.base,
                 claimants: claimants.base
             ).run(sweep, parallel: parallel)
             try parallel.stopIfCancelled()
@@ -129,15 +131,15 @@ struct IndexBuilder<Scalar: Coordinate> {
                 for share in sweep.found {
                     for item in 0..<share.pendingCount {
                         let position = share.pending.base[item]
-                        if fates.base[Int(position)] == Fate.claimed { body(position) }
+                        if states.base[Int(position)] == ClaimState.claimed { body(position) }
                     }
                 }
             }
             return
         }
         try parallel.stopIfCancelled()
-        let (claimed, count) = try CrowdedClaims(
-            list: list, centers: centers, radius: radius, fates: fates.base, claimants: claimants.base
+        let (claimed, count) = try SequentialClaims(
+            list: list, centers: centers, radius: radius, states: states.base, claimants: claimants.base
         ).run(orders: alive.limit, parallel: parallel)
         groups.gather(claimantOf: claimants.base) { body in
             for index in 0..<count { body(claimed.base[index]) }
@@ -208,7 +210,8 @@ struct IndexBuilder<Scalar: Coordinate> {
         }
         table.childCount = childCount
         let former = ClusterFormer<Scalar>(
-            table: table, entries: list.entries, groups: groups, alive: alive, zoom: UInt8(zoom))
+            table: table, options: options, entries: list.entries, groups: groups, alive: alive,
+            zoom: UInt8(zoom))
         let shares = parallel.shares(of: grown.count)
         parallel.run(shares) { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: grown.count)
@@ -222,7 +225,7 @@ struct IndexBuilder<Scalar: Coordinate> {
     private func settle(_ grown: [UInt64], _ list: LevelList<Scalar>) {
         for group in grown {
             let claimant = UInt32(truncatingIfNeeded: group)
-            fates.base[Int(claimant)] = Fate.replaced
+            states.base[Int(claimant)] = ClaimState.merged
             for member in groups.members(of: claimant) { alive.remove(list.entries[Int(member)].order) }
         }
     }
@@ -237,7 +240,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         return tooSmall.map { group in
             let claimant = UInt32(truncatingIfNeeded: group)
             let members = groups.members(of: claimant)
-            for member in members { fates.base[Int(member)] = Fate.free }
+            for member in members { states.base[Int(member)] = ClaimState.unclaimed }
             if members.count == 1 { return [list.entries[Int(members[0])].order] }
             let (order, positions) = tree ?? makeTree(list)
             tree = (order, positions)

@@ -86,27 +86,27 @@ final class LevelList<Scalar: Coordinate> {
         rowStarts.base[rowCount] = UInt32(truncatingIfNeeded: count)
     }
 
-    /// Leaves out the nodes whose fate says so, puts `arriving` in their places by position, and makes rows
+    /// Leaves out the nodes whose state says so, puts `arriving` in their places by position, and makes rows
     /// at least `height` high.
     ///
     /// - Parameter arriving: writes at most `count` new nodes and returns how many.
     /// - Complexity: one pass over the nodes for each doubling of the rows' height.
     func advance(
-        fates: UnsafePointer<UInt8>?, height: Double, arriving: (UnsafeMutablePointer<Entry>) -> Int
+        states: UnsafePointer<UInt8>?, height: Double, arriving: (UnsafeMutablePointer<Entry>) -> Int
     ) {
         var doubles = 0
         while rowHeight * Double(sign: .plus, exponent: doublings + doubles, significand: 1) < height {
             doubles += 1
         }
         let arrived = arriving(arrivals.base)
-        if fates == nil && arrived == 0 && doubles == 0 { return }
+        if states == nil && arrived == 0 && doubles == 0 { return }
         doublings += min(doubles, 1)
         let sorted =
             arrived > 0 ? sort(arrivals.base, spare: arrivalsSpare.base, count: arrived) : arrivals.base
-        merge(fates: fates, doubling: doubles > 0, arrivals: sorted, arrivalCount: arrived)
+        merge(states: states, doubling: doubles > 0, arrivals: sorted, arrivalCount: arrived)
         for _ in 0..<max(0, doubles - 1) {
             doublings += 1
-            merge(fates: nil, doubling: true, arrivals: arrivals.base, arrivalCount: 0)
+            merge(states: nil, doubling: true, arrivals: arrivals.base, arrivalCount: 0)
         }
     }
 
@@ -121,13 +121,14 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     private func merge(
-        fates: UnsafePointer<UInt8>?, doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
+        states: UnsafePointer<UInt8>?, doubling: Bool, arrivals: UnsafeMutablePointer<Entry>,
+        arrivalCount: Int
     ) {
         let capacity = rowCount + arrivalCount
         let newKeys = Scratch<UInt64>(capacity: capacity)
         let newStarts = Scratch<UInt32>(capacity: capacity + 1)
         var shares = plan(doubling: doubling, arrivals: arrivals, arrivalCount: arrivalCount)
-        countSurvivors(&shares, fates: fates)
+        countSurvivors(&shares, states: states)
         let shareCount = shares.count
         shares.withUnsafeMutableBufferPointer { buffer in
             // Each share touches its own element of the buffer and its own part of the outputs only.
@@ -135,7 +136,7 @@ final class LevelList<Scalar: Coordinate> {
             parallel.run(shareCount) { index in
                 guard let plan = plans.value else { return }
                 self.mergeShare(
-                    &plan[index], fates: fates, doubling: doubling, arrivals: arrivals,
+                    &plan[index], states: states, doubling: doubling, arrivals: arrivals,
                     keys: newKeys.base, starts: newStarts.base)
             }
         }
@@ -175,7 +176,7 @@ final class LevelList<Scalar: Coordinate> {
         return shares
     }
 
-    private func countSurvivors(_ shares: inout [Share], fates: UnsafePointer<UInt8>?) {
+    private func countSurvivors(_ shares: inout [Share], states: UnsafePointer<UInt8>?) {
         var output = 0
         var rowOutput = 0
         for index in shares.indices {
@@ -184,8 +185,8 @@ final class LevelList<Scalar: Coordinate> {
             let start = Int(rowStarts.base[shares[index].rows.lowerBound])
             let end = Int(rowStarts.base[shares[index].rows.upperBound])
             var dead = 0
-            if let fates {
-                for position in start..<end { dead &+= Int(fates[position] & Fate.goneBit) }
+            if let states {
+                for position in start..<end { dead &+= Int(states[position] & ClaimState.goneBit) }
             }
             output += end - start - dead + shares[index].arrivals.count
             rowOutput += shares[index].rows.count + shares[index].arrivals.count
@@ -194,7 +195,7 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     private func mergeShare(
-        _ share: inout Share, fates: UnsafePointer<UInt8>?, doubling: Bool,
+        _ share: inout Share, states: UnsafePointer<UInt8>?, doubling: Bool,
         arrivals: UnsafeMutablePointer<Entry>, keys: UnsafeMutablePointer<UInt64>,
         starts: UnsafeMutablePointer<UInt32>
     ) {
@@ -210,7 +211,8 @@ final class LevelList<Scalar: Coordinate> {
             if arrival < share.arrivals.upperBound { key = min(key, rowKey(arrivals[arrival])) }
             let begin = output
             output = takeRows(
-                &row, until: share.rows.upperBound, key: key, doubling: doubling, fates: fates, output: output
+                &row, until: share.rows.upperBound, key: key, doubling: doubling, states: states,
+                output: output
             )
             let firstArrival = arrival
             while arrival < share.arrivals.upperBound, rowKey(arrivals[arrival]) == key { arrival += 1 }
@@ -230,34 +232,34 @@ final class LevelList<Scalar: Coordinate> {
 
     /// Writes the survivors of the one or two old rows that become the row `key`; returns the output's end.
     @inline(__always) private func takeRows(
-        _ row: inout Int, until end: Int, key: UInt64, doubling: Bool, fates: UnsafePointer<UInt8>?,
+        _ row: inout Int, until end: Int, key: UInt64, doubling: Bool, states: UnsafePointer<UInt8>?,
         output: Int
     ) -> Int {
         guard row < end, (doubling ? Self.doubled(rowKeys.base[row]) : rowKeys.base[row]) == key else {
             return output
         }
-        let upper = survivors(of: row, fates)
+        let upper = survivors(of: row, states)
         row += 1
         guard doubling, row < end, Self.doubled(rowKeys.base[row]) == key else {
             (spare + output).update(from: entries + upper.start, count: upper.end - upper.start)
             return output + upper.end - upper.start
         }
-        let lower = survivors(of: row, fates)
+        let lower = survivors(of: row, states)
         row += 1
         return mergeRuns(upper, lower, into: output)
     }
 
     /// Moves a row's survivors to its front.
     @inline(__always) private func survivors(
-        of row: Int, _ fates: UnsafePointer<UInt8>?
+        of row: Int, _ states: UnsafePointer<UInt8>?
     ) -> (start: Int, end: Int) {
         let start = Int(rowStarts.base[row])
         let end = Int(rowStarts.base[row + 1])
-        guard let fates else { return (start, end) }
+        guard let states else { return (start, end) }
         var kept = start
         for position in start..<end {
             entries[kept] = entries[position]
-            kept &+= Int(~fates[position] & Fate.goneBit)
+            kept &+= Int(~states[position] & ClaimState.goneBit)
         }
         return (start, kept)
     }

@@ -38,11 +38,11 @@ final class NeighbourSweep<Scalar: Coordinate> {
     /// More comparisons a node than this, at the mean, and the level is too crowded for lists of neighbours.
     static var crowded: Int { 64 }
 
-    /// Fills `fates` with `.free` and `.pending`. False where the level is too crowded to go on, or nobody waits
+    /// Fills `states` with `.free` and `.pending`. False where the level is too crowded to go on, or nobody waits
     /// any more; then nothing of the outcome is of use.
     func run(
         _ list: LevelList<Scalar>, centers: Centers<Scalar>, radius: LevelRadius<Scalar>,
-        fates: UnsafeMutablePointer<UInt8>, parallel: Parallel
+        states: UnsafeMutablePointer<UInt8>, parallel: Parallel
     ) -> Bool {
         let shares = parallel.shares(of: list.count)
         while found.count < shares { found.append(Found()) }
@@ -59,28 +59,28 @@ final class NeighbourSweep<Scalar: Coordinate> {
             parallel.run(shares) { share in
                 guard let outcome = outcomes.value else { return }
                 let range = outcome[share].range
-                (fates + range.lowerBound).update(repeating: Fate.free, count: range.count)
+                (states + range.lowerBound).update(repeating: ClaimState.unclaimed, count: range.count)
                 var walk = SweepWalk(
-                    list: list, centers: centers, radius: radius, fates: fates, heads: self.heads.base,
+                    list: list, centers: centers, radius: radius, states: states, heads: self.heads.base,
                     parallel: parallel, found: outcome[share])
                 walk.run()
                 outcome[share] = walk.found
             }
         }
         if found.contains(where: \.overflowed) { return false }
-        linkAcross(fates)
+        linkAcross(states)
         return true
     }
 
     /// Adds the pairs that lie across borders, now that no share is being walked.
-    private func linkAcross(_ fates: UnsafeMutablePointer<UInt8>) {
+    private func linkAcross(_ states: UnsafeMutablePointer<UInt8>) {
         for index in found.indices {
             for item in 0..<found[index].acrossCount {
                 let pair = found[index].across.base[item]
                 let later = Int(pair >> 32)
                 guard let owner = found.firstIndex(where: { $0.range.contains(later) }) else { continue }
                 found[owner].link(
-                    later, to: UInt32(truncatingIfNeeded: pair), fates: fates, heads: heads.base)
+                    later, to: UInt32(truncatingIfNeeded: pair), states: states, heads: heads.base)
             }
         }
     }
@@ -89,11 +89,11 @@ final class NeighbourSweep<Scalar: Coordinate> {
 extension NeighbourSweep.Found {
     /// Notes that `earlier` reaches the node at `later`, which this share stands for.
     @inline(__always) mutating func link(
-        _ later: Int, to earlier: UInt32, fates: UnsafeMutablePointer<UInt8>,
+        _ later: Int, to earlier: UInt32, states: UnsafeMutablePointer<UInt8>,
         heads: UnsafeMutablePointer<UInt32>
     ) {
-        if fates[later] == Fate.free {
-            fates[later] = Fate.pending
+        if states[later] == ClaimState.unclaimed {
+            states[later] = ClaimState.pending
             heads[later] = NeighbourSweep<Scalar>.noLink
             pending.grow(to: pendingCount + 1)
             pending.base[pendingCount] = UInt32(truncatingIfNeeded: later)
@@ -111,7 +111,7 @@ private struct SweepWalk<Scalar: Coordinate> {
     let list: LevelList<Scalar>
     let centers: Centers<Scalar>
     let radius: LevelRadius<Scalar>
-    let fates: UnsafeMutablePointer<UInt8>
+    let states: UnsafeMutablePointer<UInt8>
     let heads: UnsafeMutablePointer<UInt32>
     let parallel: Parallel
     var found: NeighbourSweep<Scalar>.Found
@@ -179,7 +179,7 @@ private struct SweepWalk<Scalar: Coordinate> {
 
     @inline(__always) private mutating func note(_ later: Int, after earlier: Int) {
         if found.range.contains(later) {
-            found.link(later, to: UInt32(truncatingIfNeeded: earlier), fates: fates, heads: heads)
+            found.link(later, to: UInt32(truncatingIfNeeded: earlier), states: states, heads: heads)
         } else {
             found.across.grow(to: found.acrossCount + 1)
             found.across.base[found.acrossCount] =

@@ -31,13 +31,14 @@ struct SpatialOrder<Scalar: Coordinate> {
                 let (x, y) = place(node)
                 let (firstZoom, lastZoom) = life(node)
                 first.base[node] = Item(
-                    code: CurveCode.code(x, y), node: UInt32(truncatingIfNeeded: node), firstZoom: firstZoom,
+                    code: ZOrderCurve.code(x, y), node: UInt32(truncatingIfNeeded: node),
+                    firstZoom: firstZoom,
                     lastZoom: lastZoom)
             }
         }
         let second = Scratch<Item>(capacity: count)
         let sorted = RadixSort.sort(
-            first.base, spare: second.base, count: count, bits: Int(2 * CurveCode.axisBits), by: CodeKey(),
+            first.base, spare: second.base, count: count, bits: Int(2 * ZOrderCurve.axisBits), by: CodeKey(),
             parallel: parallel)
         try parallel.stopIfCancelled()
         number(sorted, count: count)

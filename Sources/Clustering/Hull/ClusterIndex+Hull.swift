@@ -18,7 +18,7 @@ extension ClusterIndex {
         position: (PointIndex) -> Position
     ) -> [PointIndex]? {
         let leaves = leaves(of: cluster)
-        switch spatial {
+        switch layers.base.spatial {
         case .float(let spatial): return candidates(leaves, spatial, isCancelled, position)
         case .double(let spatial): return candidates(leaves, spatial, isCancelled, position)
         }
@@ -32,120 +32,17 @@ extension ClusterIndex {
         guard leaves.count >= HullSieve<Scalar>.worthwhile,
             leaves.count * HullSieve<Scalar>.worthwhilePart >= spatial.layout.nodeCount
         else { return Array(leaves) }
-        var sieve = HullSieve(spatial)
-        let placed = overlay?.state.placed
+        var sieve = HullSieve(spatial, options.projection)
+        let placed = layers.delta.placed
         leaves.visit { point in
-            // What updates placed is elsewhere than the base says.
-            let isElsewhere = placed.map { $0[point.rawValue] != nil } ?? false
-            if Int(point.rawValue) < basePointCount, !isElsewhere { sieve.admit(point) }
+            // The base's position of a point that an update placed is out of date.
+            if Int(point.rawValue) < layers.base.pointCount, placed[point.rawValue] == nil {
+                sieve.admit(point)
+            }
         }
         guard sieve.run(isCancelled, position) else { return nil }
         var candidates: [PointIndex] = []
         leaves.visit { if !sieve.isInside($0) { candidates.append($0) } }
         return candidates
-    }
-}
-
-extension ClusterIndex.Leaves {
-    /// All leaves in their order, without a search for each.
-    @inline(__always) fileprivate func visit(_ body: (PointIndex) -> Void) {
-        guard !runs.isEmpty else {
-            for place in start..<start + endIndex { body(PointIndex(rawValue: leaves[place])) }
-            return
-        }
-        for (number, run) in runs.enumerated() {
-            if run.isPoint {
-                body(PointIndex(rawValue: UInt32(truncatingIfNeeded: run.first)))
-                continue
-            }
-            let end = number + 1 < runs.count ? runs[number + 1].position : endIndex
-            for place in run.first..<run.first + end - run.position {
-                body(PointIndex(rawValue: leaves[place]))
-            }
-        }
-    }
-}
-
-/// Finds those of some points that are certainly inside of their hull, by where a spatial index has them.
-///
-/// The outermost points of each of some columns of the unit square make a polygon, whose corners' exact
-/// positions are asked for; what is inside that is inside of the hull.
-private struct HullSieve<Scalar: Coordinate> {
-    /// Below this many points their exact positions are had at once.
-    static var worthwhile: Int { 8192 }
-    /// At least one node of so many has to be one of the points.
-    static var worthwhilePart: Int { 64 }
-    private static var columns: Int { 256 }
-    /// Nodes between two looks for cancellation.
-    private static var piece: Int { 1 << 16 }
-
-    private let spatial: SpatialIndex<Scalar>
-    /// By point a bit: whether it is one of the points, then whether it is certainly inside.
-    private var marks: [UInt64]
-    private var admitted = 0
-
-    init(_ spatial: SpatialIndex<Scalar>) {
-        self.spatial = spatial
-        marks = Array(repeating: 0, count: (spatial.layout.pointCount + 63) / 64)
-    }
-
-    @inline(__always) mutating func admit(_ point: PointIndex) {
-        marks[Int(point.rawValue) >> 6] |= 1 << UInt64(point.rawValue & 63)
-        admitted += 1
-    }
-
-    @inline(__always) func isInside(_ point: PointIndex) -> Bool {
-        let word = Int(point.rawValue) >> 6
-        return word < marks.count && marks[word] & (1 << UInt64(point.rawValue & 63)) != 0
-    }
-
-    /// Marks the points inside; false where that was cancelled.
-    mutating func run(_ isCancelled: () -> Bool, _ position: (PointIndex) -> Position) -> Bool {
-        guard let slots = gather(isCancelled) else { return false }
-        for word in marks.indices { marks[word] = 0 }
-        let outermost = outermost(of: slots).map { position(PointIndex(rawValue: $0)) }
-        guard case .polygon(let ring)? = ConvexHull.hull(of: outermost), let interior = HullInterior(ring)
-        else { return !isCancelled() }
-        for (place, slot) in slots.enumerated() {
-            if place % Self.piece == 0, isCancelled() { return false }
-            if interior.holds(Double(slot.x), Double(slot.y)) {
-                marks[Int(slot.node) >> 6] |= 1 << UInt64(slot.node & 63)
-            }
-        }
-        return true
-    }
-
-    /// The points' slots, in the curve's order.
-    private func gather(_ isCancelled: () -> Bool) -> [SpatialSlot<Scalar>]? {
-        var slots: [SpatialSlot<Scalar>] = []
-        slots.reserveCapacity(admitted)
-        for place in 0..<spatial.layout.nodeCount {
-            if place % Self.piece == 0, isCancelled() { return nil }
-            let slot = spatial.slots[place]
-            if isInside(PointIndex(rawValue: slot.node)) { slots.append(slot) }
-        }
-        return slots
-    }
-
-    /// The northernmost and the southernmost points of columns of equal width.
-    private func outermost(of slots: [SpatialSlot<Scalar>]) -> [UInt32] {
-        guard let first = slots.first else { return [] }
-        var (west, east) = (first.x, first.x)
-        for slot in slots { (west, east) = (min(west, slot.x), max(east, slot.x)) }
-        guard east > west else { return [] }
-        let scale = Scalar(Self.columns) / (east - west)
-        guard scale.isFinite else { return [] }
-        // By column, the greatest and the least place so far, and whose it is.
-        var souths = [Scalar](repeating: -1, count: Self.columns + 1)
-        var norths = [Scalar](repeating: 2, count: Self.columns + 1)
-        var southernmost = [UInt32](repeating: 0, count: Self.columns + 1)
-        var northernmost = southernmost
-        for slot in slots {
-            let column = Int((slot.x - west) * scale)
-            guard column >= 0, column <= Self.columns else { continue }
-            if slot.y > souths[column] { (souths[column], southernmost[column]) = (slot.y, slot.node) }
-            if slot.y < norths[column] { (norths[column], northernmost[column]) = (slot.y, slot.node) }
-        }
-        return souths.indices.filter { souths[$0] >= 0 }.flatMap { [southernmost[$0], northernmost[$0]] }
     }
 }

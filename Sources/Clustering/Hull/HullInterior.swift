@@ -19,13 +19,13 @@ struct HullInterior {
     private let intervals: [SIMD2<Double>]
 
     /// - Parameter ring: counter-clockwise and closed, as `ConvexHull` has it, in degrees.
-    init?(_ ring: [Position]) {
+    init?(_ ring: [Position], _ projection: Projection) {
         guard let first = ring.first, let easternmost = ring.max(by: { $0.longitude < $1.longitude }) else {
             return nil
         }
         // The first corner is the westernmost.
-        west = Projection.x(longitude: first.longitude)
-        let width = Projection.x(longitude: easternmost.longitude) - west
+        west = projection.x(longitude: first.longitude)
+        let width = projection.x(longitude: easternmost.longitude) - west
         guard width > 8 * Self.tolerance else { return nil }
         scale = Double(Self.columns) / width
         var walk = EdgeWalk(ring)
@@ -34,7 +34,7 @@ struct HullInterior {
         for column in 0...Self.columns {
             for side in [-Self.tolerance, Self.tolerance] {
                 let x = west + Double(column) / scale + side
-                southern.append(walk.interval(at: Projection.longitude(x: x)))
+                southern.append(walk.interval(at: projection.longitude(x: x)))
             }
         }
         intervals = (0..<Self.columns).map { column in
@@ -43,7 +43,7 @@ struct HullInterior {
             let (south, north) = (max(near.x, far.x), min(near.y, far.y))
             guard south < north else { return SIMD2(1, 0) }
             return SIMD2(
-                Projection.y(latitude: north) + Self.tolerance, Projection.y(latitude: south) - Self.tolerance
+                projection.y(latitude: north) + Self.tolerance, projection.y(latitude: south) - Self.tolerance
             )
         }
     }

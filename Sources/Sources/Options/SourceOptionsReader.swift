@@ -107,7 +107,7 @@ package enum OptionValue {
         _ value: JSONValue, path: String
     ) throws(SourceError) -> ClusteringOptions.Precision {
         guard case .string(let text) = value, let choice = ClusteringOptions.Precision(rawValue: text) else {
-            throw .invalidParameter(path: path, message: "must be \"float\" or \"double\"")
+            throw .invalidParameter(path: path, message: "must be \"float\", \"fixed\" or \"double\"")
         }
         return choice
     }

@@ -122,5 +122,5 @@ extension Source {
 
 extension Revision {
     /// How much lies beside what was built as a whole, in nodes and features.
-    fileprivate var growth: Int { view.index.overlaySize + store.changeCount }
+    fileprivate var growth: Int { view.index.deltaSize + store.changeCount }
 }

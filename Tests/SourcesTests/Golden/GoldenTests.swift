@@ -12,9 +12,9 @@ import Testing
 
 /// Answers as they are written, beside supercluster's own.
 @Suite struct GoldenTests {
-    @Test(arguments: 0..<5)
-    func agreesWithSupercluster(_ number: Int) throws {
-        let golden = try GoldenCase.load()[number]
+    @Test(arguments: 0..<5, [8, 9])
+    func agreesWithSupercluster(_ number: Int, _ version: Int) throws {
+        let golden = try GoldenCase.load(version: version)[number]
         let test = try TestSource(options: JSONValue.object(golden.options).text)
         try test.load(list(golden.points))
         var asked: Set<String> = []

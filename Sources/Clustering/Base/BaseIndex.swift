@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+
+/// An index as it was built: points, clusters and where they are. Updates never change it; they put a delta over it.
+///
+/// Nodes are numbered by `pointCount`: points first, then clusters.
+final class BaseIndex: Sendable {
+    let options: ClusteringOptions
+    let pointCount: Int
+    let columns: ClusterColumns
+    let spatial: Spatial
+
+    /// Positions in the number type that the options ask for.
+    enum Spatial: Sendable {
+        case float(SpatialIndex<Float>)
+        case double(SpatialIndex<Double>)
+    }
+
+    init(options: ClusteringOptions, pointCount: Int, columns: ClusterColumns, spatial: Spatial) {
+        self.options = options
+        self.pointCount = pointCount
+        self.columns = columns
+        self.spatial = spatial
+    }
+
+    var clusterCount: Int { columns.counts.count }
+
+    var memoryBytes: Int {
+        let spatialBytes =
+            switch spatial {
+            case .float(let index): index.memoryBytes
+            case .double(let index): index.memoryBytes
+            }
+        return columns.memoryBytes + spatialBytes
+    }
+
+    /// A cluster's id as supercluster makes it.
+    @inline(__always) func id(ofCluster ordinal: Int) -> Int64 {
+        (Int64(columns.originIndexes[ordinal]) &<< 5 | Int64(columns.zooms[ordinal]) &+ 1)
+            &+ Int64(pointCount)
+    }
+
+    /// The cluster with an id; nil if there is none. O(log clusters of its zoom).
+    func cluster(id: Int64) -> ClusterOrdinal? {
+        let (code, overflow) = id.subtractingReportingOverflow(Int64(pointCount))
+        guard !overflow, code >= 0 else { return nil }
+        let zoom = Int(code & 31) - 1
+        let origin = code >> 5
+        guard zoom >= 0, zoom < columns.ranges.count else { return nil }
+        var (low, high) = (Int(columns.ranges[zoom].lowerBound), Int(columns.ranges[zoom].upperBound))
+        let end = high
+        while low < high {
+            let middle = (low + high) / 2
+            let ordinal = Int(columns.ordinalsByOrigin[middle])
+            if Int64(columns.originIndexes[ordinal]) < origin { low = middle + 1 } else { high = middle }
+        }
+        guard low < end else { return nil }
+        let ordinal = columns.ordinalsByOrigin[low]
+        guard Int64(columns.originIndexes[Int(ordinal)]) == origin else { return nil }
+        return ClusterOrdinal(rawValue: ordinal)
+    }
+
+    /// Whether the base shows a node at a level, whatever the delta says.
+    func shows(_ key: NodeKey, at level: Int) -> Bool {
+        let parent: UInt32
+        let last: Int
+        if key.isCluster {
+            guard key.number < clusterCount else { return false }
+            parent = columns.parents[pointCount + key.number]
+            last = Int(columns.zooms[key.number])
+        } else {
+            guard key.number < pointCount else { return false }
+            parent = columns.parents[key.number]
+            last = options.maximumZoom + 1
+        }
+        let first = parent == NodeNumber.none ? options.minimumZoom : Int(columns.zooms[Int(parent)]) + 1
+        return (first...max(first, last)).contains(level)
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+
+extension ClusterIndex {
+    /// An index on sections that lie in memory already, such as a mapped snapshot; nothing is copied.
+    ///
+    /// The content is not looked at beyond the sections' sizes: call `validate` before any query, since an
+    /// index whose arrays contradict each other may lead outside of them.
+    ///
+    /// - Parameters:
+    ///   - sections: the sections' bytes, aligned to 8.
+    ///   - owner: keeps the bytes valid and unchanged for as long as it lives.
+    public static func onSections(
+        options: ClusteringOptions, pointCount: Int, owner: AnyObject,
+        sections: [IndexSection: UnsafeRawBufferPointer]
+    ) throws(IndexSectionError) -> ClusterIndex {
+        let source = SectionSource(owner: owner, sections: sections)
+        let clusters = source.bytes(.clusterZooms).count
+        guard (try? options.validate()) != nil, pointCount >= 0, pointCount < Int(UInt32.max / 2),
+            clusters <= pointCount
+        else { throw IndexSectionError(section: .clusterZooms, message: "more clusters than points") }
+        let nodes = pointCount + clusters
+        let columns = ClusterColumns(
+            x: try source.column(.clusterX, clusters), y: try source.column(.clusterY, clusters),
+            counts: try source.column(.clusterCounts, clusters),
+            zooms: try source.column(.clusterZooms, clusters),
+            originIndexes: try source.column(.originIndexes, clusters),
+            ordinalsByOrigin: try source.column(.ordinalsByOrigin, clusters),
+            childStarts: try source.column(.childStarts, clusters + 1),
+            children: try source.column(.children, atMost: 2 * pointCount),
+            leafStarts: try source.column(.leafStarts, clusters),
+            leaves: try source.column(.leaves, atMost: pointCount),
+            parents: try source.column(.parents, nodes), weights: try source.optional(.weights, nodes),
+            partitions: try source.optional(.partitions, nodes),
+            ranges: try source.ranges(options, clusters: clusters))
+        let spatial: BaseIndex.Spatial =
+            switch options.precision {
+            case .float: .float(try source.spatial(options, pointCount, nodes))
+            case .fixed, .double: .double(try source.spatial(options, pointCount, nodes))
+            }
+        let base = BaseIndex(options: options, pointCount: pointCount, columns: columns, spatial: spatial)
+        return ClusterIndex(LayeredIndex(base))
+    }
+}

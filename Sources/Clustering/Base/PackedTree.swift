@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+
+/// The nodes alive at a level that has few of them, side by side along the curve, under a tree of boxes: what a map
+/// of a low zoom shows lies in a few lines of memory, and not one node in each of hundreds of words.
+///
+/// Invariant: `places` has a block's 16 x and then its 16 y for each of `blockBoxes`, and `numbers` its 16 nodes; behind
+/// the last node places are no numbers, which are in no box.
+final class PackedTree: Sendable {
+    private let places: Column<Float>
+    private let numbers: Column<UInt32>
+    /// The extents of 16, 256 and 4,096 nodes.
+    private let blockBoxes: Column<SpatialBox>
+    private let groupBoxes: Column<SpatialBox>
+    private let regionBoxes: Column<SpatialBox>
+
+    /// Nodes of a block, blocks of a group, groups of a region.
+    private static var fanOut: Int { 16 }
+
+    /// - Parameters:
+    ///   - count: how many nodes are alive.
+    ///   - alive: a word of bits for each 64 of `slots`.
+    init(count: Int, of slots: Column<SpatialSlot<Float>>, alive: UnsafeBufferPointer<UInt64>) {
+        let blocks = Self.quotient(count)
+        let gathered = Scratch<Float>(repeating: .nan, count: blocks * Self.fanOut * 2)
+        let nodes = Scratch<UInt32>(repeating: 0, count: blocks * Self.fanOut)
+        let boxes = Scratch(repeating: SpatialBox.empty, count: blocks)
+        var place = 0
+        for word in alive.indices {
+            var bits = alive[word]
+            while bits != 0 {
+                let number = word * 64 + bits.trailingZeroBitCount
+                bits &= bits &- 1
+                // A damaged snapshot's bits may name nodes that there are not: they are looked at before validation.
+                guard place < count, number < slots.count else { break }
+                let slot = slots[number]
+                let (block, lane) = (place / Self.fanOut, place % Self.fanOut)
+                gathered.base[block * 2 * Self.fanOut + lane] = slot.x
+                gathered.base[(block * 2 + 1) * Self.fanOut + lane] = slot.y
+                nodes.base[place] = slot.node
+                boxes.base[block].include(x: slot.x, y: slot.y)
+                place += 1
+            }
+        }
+        places = gathered.finish(count: blocks * Self.fanOut * 2)
+        numbers = nodes.finish(count: blocks * Self.fanOut)
+        blockBoxes = boxes.finish(count: blocks)
+        groupBoxes = Self.extents(of: blockBoxes)
+        regionBoxes = Self.extents(of: groupBoxes)
+    }
+
+    private static func quotient(_ count: Int) -> Int { (count + fanOut - 1) / fanOut }
+
+    private static func extents(of lower: Column<SpatialBox>) -> Column<SpatialBox> {
+        let count = quotient(lower.count)
+        let boxes = Scratch(repeating: SpatialBox.empty, count: count)
+        for place in 0..<lower.count { boxes.base[place / fanOut].include(lower[place]) }
+        return boxes.finish(count: count)
+    }
+
+    var memoryBytes: Int {
+        places.memoryBytes + numbers.memoryBytes + blockBoxes.memoryBytes + groupBoxes.memoryBytes
+            + regionBoxes.memoryBytes
+    }
+
+    /// Appends the nodes inside a box, in the curve's order.
+    ///
+    /// - Parameter limit: the greatest count of `found`; where there are more the answer is true.
+    /// - Complexity: O(regions + what the box meets).
+    func collect(_ box: UnitBox, limit: Int, pointCount: Int, into found: inout [Node]) -> Bool {
+        let edges = Edges(box)
+        return withUnsafeTemporaryAllocation(of: Node.self, capacity: Self.fanOut) { memory in
+            !visitBlocks(SpatialBounds(box)) { block in
+                var inside = mask(of: block, edges)
+                let room = limit - found.count
+                let isWhole = inside.nonzeroBitCount <= room
+                var count = 0
+                while inside != 0, count < room {
+                    let number = numbers[block &* Self.fanOut &+ inside.trailingZeroBitCount]
+                    inside &= inside &- 1
+                    memory[count] = Node(number: number, pointCount: pointCount)
+                    count &+= 1
+                }
+                if count > 0 { found.append(contentsOf: UnsafeBufferPointer(rebasing: memory[..<count])) }
+                return isWhole
+            }
+        }
+    }
+
+    /// Calls `body` with each block whose extent meets a box, in the curve's order, until it says no.
+    ///
+    /// - Returns: false where `body` said no.
+    @inline(__always) private func visitBlocks(_ bounds: SpatialBounds, _ body: (Int) -> Bool) -> Bool {
+        for region in 0..<regionBoxes.count where regionBoxes[region].meets(bounds) {
+            let groups = region * Self.fanOut..<min((region + 1) * Self.fanOut, groupBoxes.count)
+            for group in groups where groupBoxes[group].meets(bounds) {
+                let blocks = group * Self.fanOut..<min((group + 1) * Self.fanOut, blockBoxes.count)
+                for block in blocks where blockBoxes[block].meets(bounds) {
+                    guard body(block) else { return false }
+                }
+            }
+        }
+        return true
+    }
+
+    /// A box's edges as a block's places are compared with them: the floats next to them inside, four times each.
+    private struct Edges {
+        let left: SIMD4<Float>
+        let top: SIMD4<Float>
+        let right: SIMD4<Float>
+        let bottom: SIMD4<Float>
+
+        init(_ box: UnitBox) {
+            left = SIMD4(repeating: SpatialBounds.up(box.minimumX))
+            top = SIMD4(repeating: SpatialBounds.up(box.minimumY))
+            right = SIMD4(repeating: SpatialBounds.down(box.maximumX))
+            bottom = SIMD4(repeating: SpatialBounds.down(box.maximumY))
+        }
+    }
+
+    /// Which of a block's nodes are inside, a bit each, without a branch: none that a processor could guess.
+    @inline(__always) private func mask(of block: Int, _ edges: Edges) -> UInt32 {
+        let base = UnsafeRawPointer(places.base + block &* 2 &* Self.fanOut)
+        var found = SIMD4<Int32>.zero
+        var bits = SIMD4<Int32>(1, 2, 4, 8)
+        for quarter in 0..<4 {
+            let x = base.loadUnaligned(fromByteOffset: quarter &* 16, as: SIMD4<Float>.self)
+            let y = base.loadUnaligned(fromByteOffset: (quarter &+ 4) &* 16, as: SIMD4<Float>.self)
+            let isInside =
+                (x .>= edges.left) .& (x .<= edges.right) .& (y .>= edges.top) .& (y .<= edges.bottom)
+            found |= SIMD4<Int32>.zero.replacing(with: bits, where: isInside)
+            bits = bits &<< 4
+        }
+        let halves = found.lowHalf | found.highHalf
+        return UInt32(truncatingIfNeeded: halves[0] | halves[1])
+    }
+}
+
+extension PackedTree {
+    /// The lowest levels, as many as have few nodes together.
+    ///
+    /// - Parameters:
+    ///   - counts: how many nodes are alive, by level.
+    ///   - alive: by level, then word.
+    static func lowest<Scalar: Coordinate>(
+        _ layout: SpatialLayout, _ counts: [Int], _ slots: Column<SpatialSlot<Scalar>>,
+        _ alive: Column<UInt64>
+    ) -> [PackedTree] {
+        // Places in 64 bits are few sources' choice.
+        guard let slots = slots as Any as? Column<SpatialSlot<Float>> else { return [] }
+        var left = layout.nodeCount / share
+        var levels: [PackedTree] = []
+        for (level, count) in counts.enumerated() {
+            left -= count
+            guard left >= 0 else { break }
+            let words = UnsafeBufferPointer(
+                start: alive.base + level * layout.wordCount, count: layout.wordCount)
+            levels.append(PackedTree(count: count, of: slots, alive: words))
+        }
+        return levels
+    }
+
+    /// An eighth of all nodes are held twice at the most: some two bytes of memory to each point.
+    private static var share: Int { 8 }
+}

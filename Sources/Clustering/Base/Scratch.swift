@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// Memory for trivial values while an index is built. Its pages cost nothing until they are touched,
+/// so a generous capacity is free.
+///
+/// Invariant: `base` points at `capacity` values, uninitialised until written, for this object's lifetime.
+final class Scratch<Element: BitwiseCopyable> {
+    private(set) var base: UnsafeMutablePointer<Element>
+    private(set) var capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = max(capacity, 1)
+        base = Self.allocate(self.capacity)
+    }
+
+    convenience init(repeating value: Element, count: Int) {
+        self.init(capacity: count)
+        base.initialize(repeating: value, count: count)
+    }
+
+    deinit { free(base) }
+
+    /// Makes room for `count` values, keeping those there are.
+    func grow(to count: Int) {
+        guard count > capacity else { return }
+        let wanted = max(count, capacity + capacity / 2)
+        let grown = Self.allocate(wanted)
+        grown.update(from: base, count: capacity)
+        free(base)
+        base = grown
+        capacity = wanted
+    }
+
+    /// The first `count` values as a column, which takes the memory over; this object is empty afterwards.
+    func finish(count: Int) -> Column<Element> {
+        let size = max(count, 1) * MemoryLayout<Element>.stride
+        let memory = realloc(UnsafeMutableRawPointer(base), size) ?? UnsafeMutableRawPointer(base)
+        let start = memory.assumingMemoryBound(to: Element.self)
+        base = Self.allocate(1)
+        capacity = 1
+        return Column(base: UnsafePointer(start), count: count, owner: MallocOwner(memory))
+    }
+
+    /// Memory on large pages where the system has them, for arrays read and written at random; nil for
+    /// arrays too small to gain by it.
+    private static func largePages(_ bytes: Int) -> UnsafeMutableRawPointer? {
+        let pageSize = 2 << 20
+        var memory: UnsafeMutableRawPointer?
+        guard bytes >= 2 * pageSize, posix_memalign(&memory, pageSize, bytes) == 0, let memory else {
+            return nil
+        }
+        madvise(memory, bytes, Int32(MADV_HUGEPAGE))
+        return memory
+    }
+
+    private static func allocate(_ count: Int) -> UnsafeMutablePointer<Element> {
+        let bytes = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
+        guard !bytes.overflow, let memory = largePages(bytes.partialValue) ?? malloc(bytes.partialValue)
+        else {
+            preconditionFailure("out of memory")
+        }
+        return memory.bindMemory(to: Element.self, capacity: count)
+    }
+}
+
+/// Frees a block of memory when the last column on it goes.
+private final class MallocOwner {
+    private let memory: UnsafeMutableRawPointer
+    init(_ memory: UnsafeMutableRawPointer) { self.memory = memory }
+    deinit { free(memory) }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+
+/// Columns on sections, each of the size that the index's counts ask for.
+struct SectionSource {
+    let owner: AnyObject
+    let sections: [IndexSection: UnsafeRawBufferPointer]
+
+    func bytes(_ name: IndexSection) -> UnsafeRawBufferPointer {
+        sections[name] ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+
+    func column<Element: BitwiseCopyable>(
+        _ name: IndexSection, _ count: Int
+    ) throws(IndexSectionError) -> Column<Element> {
+        let column: Column<Element> = try self.column(name, atMost: count)
+        guard column.count == count else {
+            throw IndexSectionError(section: name, message: "\(column.count) values where \(count) belong")
+        }
+        return column
+    }
+
+    func column<Element: BitwiseCopyable>(
+        _ name: IndexSection, atMost limit: Int
+    ) throws(IndexSectionError) -> Column<Element> {
+        let bytes = bytes(name)
+        let stride = MemoryLayout<Element>.stride
+        guard bytes.count % stride == 0, bytes.count / stride <= limit else {
+            throw IndexSectionError(
+                section: name,
+                message: "\(bytes.count) bytes where at most \(limit) values of \(stride) belong")
+        }
+        guard let start = bytes.baseAddress, !bytes.isEmpty else {
+            return Scratch<Element>(capacity: 1).finish(count: 0)
+        }
+        guard Int(bitPattern: start) % MemoryLayout<Element>.alignment == 0 else {
+            throw IndexSectionError(section: name, message: "not aligned")
+        }
+        return Column(
+            base: start.assumingMemoryBound(to: Element.self), count: bytes.count / stride, owner: owner)
+    }
+
+    func optional<Element: BitwiseCopyable>(
+        _ name: IndexSection, _ count: Int
+    ) throws(IndexSectionError) -> Column<Element>? {
+        bytes(name).isEmpty ? nil : try column(name, count)
+    }
+
+    func ranges(_ options: ClusteringOptions, clusters: Int) throws(IndexSectionError) -> [Range<UInt32>] {
+        let bounds: Column<UInt32> = try column(.zoomRanges, 2 * (options.maximumZoom + 1))
+        var ranges: [Range<UInt32>] = Array(repeating: 0..<0, count: options.maximumZoom + 1)
+        var end: UInt32 = 0
+        for zoom in stride(from: options.maximumZoom, through: options.minimumZoom, by: -1) {
+            let (lower, upper) = (bounds[2 * zoom], bounds[2 * zoom + 1])
+            guard lower == end, upper >= lower else {
+                throw IndexSectionError(
+                    section: .zoomRanges, message: "zoom \(zoom)'s clusters do not follow")
+            }
+            ranges[zoom] = lower..<upper
+            end = upper
+        }
+        guard Int(end) == clusters else {
+            throw IndexSectionError(section: .zoomRanges, message: "\(end) clusters where \(clusters) belong")
+        }
+        return ranges
+    }
+
+    func spatial<Scalar: Coordinate>(
+        _ options: ClusteringOptions, _ points: Int, _ nodes: Int
+    ) throws(IndexSectionError) -> SpatialIndex<Scalar> {
+        let layout = SpatialLayout(
+            pointCount: points, nodeCount: nodes, minimumZoom: options.minimumZoom,
+            levels: options.maximumZoom + 2 - options.minimumZoom)
+        return SpatialIndex(
+            layout: layout, slots: try column(.spatialSlots, nodes),
+            alive: try column(.alive, layout.levels * layout.wordCount),
+            wordBoxes: try column(.wordBoxes, layout.wordCount))
+    }
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+
+/// All nodes of an index along a Z-order curve, with the levels at which each is alive, so that one set of
+/// coordinates serves every zoom.
+///
+/// An object, so that a query takes hold of one thing and not of each column.
+///
+/// Invariant: the columns have the layout's sizes; every slot's node is one of the index; a bit
+/// past the last node is never set.
+final class SpatialIndex<Scalar: Coordinate>: Sendable {
+    let layout: SpatialLayout
+    let slots: Column<SpatialSlot<Scalar>>
+    /// By level, then word: which of the word's nodes are alive.
+    let alive: Column<UInt64>
+    let wordBoxes: Column<SpatialBox>
+    /// The extents of 8, 64, 512 and 4,096 words: a tree of boxes over the curve.
+    private let eighthBoxes: Column<SpatialBox>
+    private let groupBoxes: Column<SpatialBox>
+    private let districtBoxes: Column<SpatialBox>
+    private let regionBoxes: Column<SpatialBox>
+    /// By level, then group: which of the group's words have a node alive.
+    let aliveWords: Column<UInt64>
+    /// The lowest levels once more, for as many as have few nodes.
+    private let lowLevels: [PackedTree]
+
+    init(
+        layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
+        wordBoxes: Column<SpatialBox>
+    ) {
+        self.layout = layout
+        self.slots = slots
+        self.alive = alive
+        self.wordBoxes = wordBoxes
+        eighthBoxes = Self.extents(ofEight: wordBoxes)
+        groupBoxes = Self.extents(ofEight: eighthBoxes)
+        districtBoxes = Self.extents(ofEight: groupBoxes)
+        regionBoxes = Self.extents(ofEight: districtBoxes)
+        let words = Scratch(repeating: UInt64(0), count: max(1, layout.levels * layout.groupCount))
+        var counts = [Int](repeating: 0, count: layout.levels)
+        for level in 0..<layout.levels {
+            var count = 0
+            for word in 0..<layout.wordCount where alive[level * layout.wordCount + word] != 0 {
+                words.base[level * layout.groupCount + word / 64] |= UInt64(1) << UInt64(word % 64)
+                count += alive[level * layout.wordCount + word].nonzeroBitCount
+            }
+            counts[level] = count
+        }
+        lowLevels = PackedTree.lowest(layout, counts, slots, alive)
+        aliveWords = words.finish(count: layout.levels * layout.groupCount)
+    }
+
+    private static func extents(ofEight lower: Column<SpatialBox>) -> Column<SpatialBox> {
+        let count = (lower.count + 7) / 8
+        let boxes = Scratch(repeating: SpatialBox.empty, count: max(1, count))
+        for place in 0..<lower.count { boxes.base[place / 8].include(lower[place]) }
+        return boxes.finish(count: count)
+    }
+
+    var memoryBytes: Int {
+        slots.memoryBytes + alive.memoryBytes + wordBoxes.memoryBytes + aliveWords.memoryBytes
+            + eighthBoxes.memoryBytes + groupBoxes.memoryBytes + districtBoxes.memoryBytes
+            + regionBoxes.memoryBytes + lowLevels.reduce(0) { $0 + $1.memoryBytes }
+    }
+
+    /// Appends the nodes alive at a zoom inside a box, in the curve's order.
+    ///
+    /// - Parameter limit: the greatest count of `found`; where there are more the answer is true.
+    /// - Complexity: O(groups + words of 64 nodes that the box meets + answers).
+    func collect(_ box: UnitBox, zoom: Int, limit: Int, into found: inout [Node]) -> Bool {
+        let level = zoom - layout.minimumZoom
+        if level < lowLevels.count {
+            return lowLevels[level].collect(
+                box, limit: limit, pointCount: layout.pointCount, into: &found)
+        }
+        return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * Self.lookahead) { memory in
+            var candidates = Candidates(memory, box, limit)
+            let isWhole = visitWords(box, zoom: zoom) { word, bits in
+                candidates.add(word, bits)
+                return !candidates.areEnough || candidates.take(of: self, into: &found)
+            }
+            return !(isWhole && candidates.take(of: self, into: &found))
+        }
+    }
+
+    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order, many looked at together.
+    @inline(__always) func visitTogether(
+        _ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Void
+    ) {
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * Self.lookahead) { memory in
+            var candidates = Candidates(memory, box, .max)
+            _ = visitWords(box, zoom: zoom) { word, bits in
+                candidates.add(word, bits)
+                if candidates.areEnough { candidates.take(of: self, body) }
+                return true
+            }
+            candidates.take(of: self, body)
+        }
+    }
+
+    /// How many nodes are looked at together, at the most.
+    fileprivate static var lookahead: Int { 256 }
+
+    /// Nodes whose words a box meets, before anybody has looked where they are.
+    ///
+    /// Slots lie all over memory. A processor that must know of one whether it is inside before it goes on to
+    /// the next waits for each; here it waits for all of them together.
+    private struct Candidates {
+        private let slots: UnsafeMutableBufferPointer<UInt32>
+        private let inside: UnsafeMutableBufferPointer<UInt32>
+        private var count = 0
+        /// How many are looked at together.
+        private var enough: Int
+        private let box: UnitBox
+        private let limit: Int
+
+        /// - Parameter memory: twice `lookahead` numbers, for as long as this lives.
+        init(_ memory: UnsafeMutableBufferPointer<UInt32>, _ box: UnitBox, _ limit: Int) {
+            slots = UnsafeMutableBufferPointer(rebasing: memory[..<SpatialIndex.lookahead])
+            inside = UnsafeMutableBufferPointer(rebasing: memory[SpatialIndex.lookahead...])
+            self.box = box
+            self.limit = limit
+            enough = Self.enough(for: limit)
+        }
+
+        /// Not many more than are still wanted, and so few that another word's nodes fit.
+        private static func enough(for wanted: Int) -> Int {
+            max(8, min(wanted, SpatialIndex.lookahead - 64))
+        }
+
+        /// Whether they are to be looked at now.
+        var areEnough: Bool { count > enough }
+
+        @inline(__always) mutating func add(_ word: Int, _ bits: UInt64) {
+            let first = UInt32(truncatingIfNeeded: word &* 64)
+            var bits = bits
+            while bits != 0 {
+                slots[count] = first | UInt32(truncatingIfNeeded: bits.trailingZeroBitCount)
+                count &+= 1
+                bits &= bits &- 1
+            }
+        }
+
+        /// Hands those that are inside the box to `body`.
+        @inline(__always) mutating func take(of index: SpatialIndex, _ body: (SpatialSlot<Scalar>) -> Void) {
+            var kept = 0
+            for place in 0..<count {
+                let slot = index.slots[Int(slots[place])]
+                inside[kept] = slots[place]
+                kept &+= box.count(Double(slot.x), Double(slot.y))
+            }
+            count = 0
+            for place in 0..<kept { body(index.slots[Int(inside[place])]) }
+        }
+
+        /// Moves those that are inside the box to `found`; false where there are more than the limit.
+        mutating func take(of index: SpatialIndex, into found: inout [Node]) -> Bool {
+            var kept = 0
+            for place in 0..<count {
+                let slot = index.slots[Int(slots[place])]
+                inside[kept] = slot.node
+                kept &+= box.count(Double(slot.x), Double(slot.y))
+            }
+            count = 0
+            let room = max(0, limit - found.count)
+            for place in 0..<min(kept, room) {
+                found.append(Node(number: inside[place], pointCount: index.layout.pointCount))
+            }
+            enough = Self.enough(for: limit - found.count)
+            return kept <= room
+        }
+    }
+
+    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order, until it says no.
+    ///
+    /// - Returns: false where `body` said no.
+    @inline(__always) func visit(
+        _ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Bool
+    ) -> Bool {
+        visitWords(box, zoom: zoom) { word, bits in
+            var bits = bits
+            while bits != 0 {
+                let slot = slots[word * 64 + bits.trailingZeroBitCount]
+                bits &= bits &- 1
+                if box.contains(Double(slot.x), Double(slot.y)), !body(slot) { return false }
+            }
+            return true
+        }
+    }
+
+    /// Calls `body` with each word that has nodes alive at a zoom and whose extent meets a box, and with
+    /// which of its nodes are alive, in the curve's order, until it says no.
+    ///
+    /// - Returns: false where `body` said no.
+    @inline(__always) private func visitWords(
+        _ box: UnitBox, zoom: Int, _ body: (_ word: Int, _ alive: UInt64) -> Bool
+    ) -> Bool {
+        let level = zoom - layout.minimumZoom
+        let words = alive.base + level * layout.wordCount
+        let bounds = SpatialBounds(box)
+        return visitGroups(bounds, level) { group, summary in
+            var summary = summary
+            while summary != 0 {
+                let eighth = summary.trailingZeroBitCount / 8
+                guard eighthBoxes[group * 8 + eighth].meets(bounds) else {
+                    summary &= ~(0xff << UInt64(eighth * 8))
+                    continue
+                }
+                let word = group * 64 + summary.trailingZeroBitCount
+                summary &= summary &- 1
+                if wordBoxes[word].meets(bounds), !body(word, words[word]) { return false }
+            }
+            return true
+        }
+    }
+
+    /// Calls `body` with each group that has nodes alive at a level and meets a box, and which of its words
+    /// have them, until it says no.
+    @inline(__always) private func visitGroups(
+        _ bounds: SpatialBounds, _ level: Int, _ body: (Int, UInt64) -> Bool
+    ) -> Bool {
+        let summaries = aliveWords.base + level * layout.groupCount
+        for region in 0..<regionBoxes.count where regionBoxes[region].meets(bounds) {
+            for district in region * 8..<min(region * 8 + 8, districtBoxes.count)
+            where districtBoxes[district].meets(bounds) {
+                for group in district * 8..<min(district * 8 + 8, layout.groupCount) {
+                    let summary = summaries[group]
+                    guard summary != 0, groupBoxes[group].meets(bounds) else { continue }
+                    guard body(group, summary) else { return false }
+                }
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+
+/// Sizes of a spatial index's arrays: one bit a node and level, in words of 64 nodes, groups of 64 words.
+struct SpatialLayout: Sendable {
+    let pointCount: Int
+    let nodeCount: Int
+    let minimumZoom: Int
+    let levels: Int
+    var wordCount: Int { (nodeCount + 63) / 64 }
+    var groupCount: Int { (wordCount + 63) / 64 }
+}

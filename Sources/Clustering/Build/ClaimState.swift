@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+
+/// What the greedy pass of one zoom makes of a node.
+///
+/// The pass visits nodes in order; one that nobody has claimed yet claims all unclaimed nodes within the
+/// radius. So a node's state hangs only on neighbours that come before it: it is claimed by the first of
+/// them that is itself unclaimed, and where there is none it is a claimant. States can thus be found in any
+/// order, each from its own neighbourhood, with the same outcome as the pass itself.
+enum ClaimState {
+    /// Unclaimed; may have claimed others.
+    static let unclaimed: UInt8 = 0
+    /// Not known yet: it has neighbours before it.
+    static let pending: UInt8 = 2
+    /// Not known yet, and waits for a neighbour in another share of the work.
+    static let deferred: UInt8 = 4
+    /// Claimed, and so part of another's cluster.
+    static let claimed: UInt8 = 1
+    /// Grew into a cluster, which takes its place.
+    static let merged: UInt8 = 3
+
+    /// Set in states of nodes that the next level does not have.
+    static let goneBit: UInt8 = 1
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+/// The greedy pass as it is told: node by node in order, each free one claiming all it reaches.
+///
+/// For levels where nodes crowd far more closely than the radius, so that lists of neighbours would grow
+/// with the square of the crowd. Claimants are more than a radius apart, so each node is looked at by a
+/// bounded number of them.
+struct SequentialClaims<Scalar: Coordinate> {
+    let list: LevelList<Scalar>
+    let centers: Centers<Scalar>
+    let radius: LevelRadius<Scalar>
+    let states: UnsafeMutablePointer<UInt8>
+    let claimants: UnsafeMutablePointer<UInt32>
+
+    /// Returns the positions of all claimed nodes, ascending.
+    ///
+    /// - Parameter orders: one more than the greatest order of a node.
+    func run(orders: Int, parallel: Parallel) throws(ClusteringError) -> (
+        positions: Scratch<UInt32>, count: Int
+    ) {
+        let positions = Scratch(repeating: NodeNumber.none, count: orders)
+        for position in 0..<list.count {
+            positions.base[Int(list.entries[position].order)] = UInt32(truncatingIfNeeded: position)
+            states[position] = ClaimState.pending
+        }
+        for order in 0..<orders {
+            if parallel.stops(at: order) { throw .cancelled }
+            let position = Int(positions.base[order])
+            if positions.base[order] == NodeNumber.none || states[position] != ClaimState.pending { continue }
+            states[position] = ClaimState.unclaimed
+            claim(from: position)
+        }
+        let claimed = Scratch<UInt32>(capacity: list.count)
+        var count = 0
+        for position in 0..<list.count where states[position] == ClaimState.claimed {
+            claimed.base[count] = UInt32(truncatingIfNeeded: position)
+            count += 1
+        }
+        return (claimed, count)
+    }
+
+    private func claim(from position: Int) {
+        let row = list.rowIndex(containing: position)
+        let keys = list.rowKeys.base
+        claim(from: position, in: row)
+        if row > 0 && keys[row - 1] &+ 1 == keys[row] { claim(from: position, in: row - 1) }
+        if row + 1 < list.rowCount && keys[row] &+ 1 == keys[row + 1] { claim(from: position, in: row + 1) }
+    }
+
+    private func claim(from position: Int, in row: Int) {
+        let entries = list.entries
+        let claimant = entries[position]
+        let end = Int(list.rowStarts.base[row + 1])
+        var candidate = firstPosition(in: row, notWestOf: claimant.x - radius.reach)
+        let east = claimant.x + radius.reach
+        while candidate < end && entries[candidate].x <= east {
+            if states[candidate] == ClaimState.pending, centers.reaches(claimant, entries[candidate], radius)
+            {
+                states[candidate] = ClaimState.claimed
+                claimants[candidate] = UInt32(truncatingIfNeeded: position)
+            }
+            candidate += 1
+        }
+    }
+
+    private func firstPosition(in row: Int, notWestOf x: Scalar) -> Int {
+        var low = Int(list.rowStarts.base[row])
+        var high = Int(list.rowStarts.base[row + 1])
+        while low < high {
+            let middle = (low + high) / 2
+            if list.entries[middle].x < x { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
+/// What the members of clusters to be made come to, summed up as `ClusterFormer` does: in order, the origin
+/// first.
+struct ClusterSums {
+    struct Sum {
+        var x = 0.0
+        var y = 0.0
+        var weight = 0.0
+        var count: UInt32 = 0
+    }
+
+    /// By plan.
+    let all: [Sum]
+
+    /// Below this many clusters a share it costs more than it saves.
+    private static let smallestShare = 64
+
+    /// - Parameter positions: for each share that there may be, positions of points that are its own.
+    init<Scalar: Coordinate>(
+        _ outcome: LevelOutcome, _ layers: LayeredIndex, _ positions: [PointPositionCache<Scalar>]
+    ) {
+        let plans = outcome.plans
+        let count = max(1, min(positions.count, plans.count / Self.smallestShare))
+        let parts = Mutex([[Sum]](repeating: [], count: count))
+        Parallel(threads: count).run(count) { number in
+            let (start, end) = Parallel.bounds(number, of: count, count: plans.count)
+            let sums = plans[start..<end].map { plan in
+                Self.sum(outcome.members[plan.start..<plan.start + plan.count], layers, positions[number])
+            }
+            parts.withLock { $0[number] = sums }
+        }
+        all = parts.withLock { $0.flatMap { $0 } }
+    }
+
+    private static func sum<Scalar: Coordinate>(
+        _ members: ArraySlice<NodeKey>, _ layers: LayeredIndex, _ positions: PointPositionCache<Scalar>
+    ) -> Sum {
+        var sum = Sum()
+        for member in members {
+            let (x, y) = layers.exact(member, positions)
+            let share = layers.weight(of: member)
+            sum.x += x * share
+            sum.y += y * share
+            sum.weight += share
+            sum.count &+= layers.pointCount(of: member)
+        }
+        return sum
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+
+/// A node that a level no longer has, with its former data: the same key may arrive again with another position.
+struct Departure {
+    let key: NodeKey
+    /// Its former parent, or `NodeNumber.none`.
+    let parent: UInt32
+    let x: Double
+    let y: Double
+}

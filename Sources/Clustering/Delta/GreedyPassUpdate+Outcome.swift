@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
+/// What a level's new fates make of the next level.
+struct LevelOutcome {
+    /// A cluster to be made.
+    struct Plan {
+        /// Where its children start among `members`, the node that it grows from first.
+        let start: Int
+        let count: Int
+    }
+
+    /// What departs from the next level.
+    var departed: [Departure]
+    /// What arrives there, the clusters to be made apart.
+    var arrived: [NodeKey] = []
+    /// Clusters that are no more.
+    var dying: [Int] = []
+    /// In the order of the nodes that the clusters grow from.
+    var plans: [Plan] = []
+    var members: [NodeKey] = []
+}
+
+/// Making the next level's nodes out of the new fates.
+extension GreedyPassUpdate {
+    /// Nodes, or clusters by their ordinals, each once.
+    private struct Numbers {
+        private var known: NumberMap
+        private(set) var all: [UInt32] = []
+
+        /// - Parameter capacity: how many there may be without growing.
+        init(capacity: Int) { known = NumberMap(capacity: capacity) }
+
+        mutating func insert(_ number: UInt32) {
+            guard known[number] == nil else { return }
+            known.set(number, 0)
+            all.append(number)
+        }
+
+        func contains(_ number: UInt32) -> Bool { known[number] != nil }
+    }
+
+    /// What departs from the next level, what arrives there, and which clusters go and come.
+    func outcome() -> LevelOutcome {
+        var outcome = LevelOutcome(departed: departed.filter { !isMade($0.parent) })
+        let dying = plan(&outcome)
+        outcome.dying = dying.all.map { Int($0) }
+        var inPlans = NumberMap(capacity: outcome.members.count)
+        for member in outcome.members { inPlans.set(member.rawValue, 0) }
+        func pass(_ key: NodeKey, passedBefore: Bool, _ cluster: UInt32?, isUnclaimed: Bool) {
+            let keepsCluster = cluster.map { !dying.contains($0) } ?? false
+            let passesNow = isUnclaimed && !keepsCluster && inPlans[key.rawValue] == nil
+            if passedBefore && !passesNow { outcome.departed.append(search.level.departure(key)) }
+            if passesNow && !passedBefore { outcome.arrived.append(key) }
+        }
+        for visit in visits {
+            pass(
+                visit.key, passedBefore: visit.old != nil && visit.cluster == nil, visit.cluster,
+                isUnclaimed: visit.new == .unclaimed)
+        }
+        for number in affected(outcome).all {
+            let key = NodeKey(rawValue: number)
+            let (claim, cluster) = search.former(key)
+            pass(
+                key, passedBefore: claim != nil && cluster == nil, cluster, isUnclaimed: claim == .unclaimed)
+        }
+        for cluster in dying.all {
+            outcome.departed.append(search.level.departure(NodeKey(ClusterOrdinal(rawValue: cluster))))
+        }
+        return outcome
+    }
+
+    /// Nodes that were not looked at and may go on otherwise than before.
+    private func affected(_ outcome: LevelOutcome) -> Numbers {
+        var keys = Numbers(capacity: outcome.plans.count)
+        func insert(_ key: NodeKey) {
+            if visit(of: key) == nil { keys.insert(key.rawValue) }
+        }
+        for plan in outcome.plans { insert(outcome.members[plan.start]) }
+        for cluster in outcome.dying {
+            for position in 0..<layers.childCount(ofCluster: cluster) {
+                let child = layers.child(position, ofCluster: cluster)
+                if isOld(child) { insert(child) }
+            }
+        }
+        return keys
+    }
+
+    /// Finds the clusters to be made, in order, and those that are no more.
+    private func plan(_ outcome: inout LevelOutcome) -> Numbers {
+        let joined = Joined(self)
+        var dying = Numbers(capacity: departed.count)
+        var origins = touched(&dying).filter { isUnclaimed(NodeKey(rawValue: $0)) }
+        // Ordinals follow the nodes' order, so that a build on the same changes is the same.
+        sort(&origins)
+        let count = max(1, min(shareLimit, origins.count / Self.smallestShare))
+        let parts = Mutex([Part](repeating: Part(), count: count))
+        Parallel(threads: count).run(count) { [origins] number in
+            let (start, end) = Parallel.bounds(number, of: count, count: origins.count)
+            let part = part(of: origins[start..<end], joined)
+            parts.withLock { $0[number] = part }
+        }
+        for part in parts.withLock({ $0 }) {
+            let start = outcome.members.count
+            outcome.plans += part.plans.map { LevelOutcome.Plan(start: start + $0.start, count: $0.count) }
+            outcome.members += part.members
+            for cluster in part.dying { dying.insert(cluster) }
+        }
+        return dying
+    }
+
+    /// Below this many origins a share it costs more than it saves.
+    private static var smallestShare: Int { 64 }
+
+    /// What becomes of some of the origins.
+    private struct Part {
+        var plans: [LevelOutcome.Plan] = []
+        var members: [NodeKey] = []
+        var dying: [UInt32] = []
+    }
+
+    private func part(of origins: ArraySlice<UInt32>, _ joined: Joined) -> Part {
+        var part = Part()
+        var members: [UInt32] = []
+        for number in origins {
+            let origin = NodeKey(rawValue: number)
+            let cluster = formerCluster(of: origin)
+            members.removeAll(keepingCapacity: true)
+            joined.forEach(of: number) { members.append($0) }
+            if let cluster { appendKept(of: cluster, to: &members) }
+            sort(&members)
+            if let cluster {
+                if isSame(cluster, members) { continue }
+                part.dying.append(UInt32(truncatingIfNeeded: cluster))
+            }
+            guard !members.isEmpty else { continue }
+            part.plans.append(LevelOutcome.Plan(start: part.members.count, count: members.count + 1))
+            part.members.append(origin)
+            for member in members { part.members.append(NodeKey(rawValue: member)) }
+        }
+        return part
+    }
+
+    /// Brings nodes into the level's order.
+    private func sort(_ nodes: inout [UInt32]) {
+        guard nodes.count > 1 else { return }
+        var ranked = nodes.map { number in
+            UInt64(layers.order(of: NodeKey(rawValue: number))) << 32 | UInt64(number)
+        }
+        ranked.sort()
+        for place in nodes.indices { nodes[place] = UInt32(truncatingIfNeeded: ranked[place]) }
+    }
+
+    /// Claimants whose claims may be others now; to `dying` come clusters that are no more in any case.
+    private func touched(_ dying: inout Numbers) -> [UInt32] {
+        var touched = Numbers(capacity: visits.count)
+        func touch(_ cluster: UInt32, _ dying: inout Numbers) {
+            let origin = layers.child(0, ofCluster: Int(cluster))
+            if isOld(origin), isUnclaimed(origin) {
+                touched.insert(origin.rawValue)
+            } else {
+                dying.insert(cluster)
+            }
+        }
+        for departure in departed where isMade(departure.parent) { touch(departure.parent, &dying) }
+        for visit in visits where visit.old != visit.new {
+            if let cluster = visit.cluster { touch(cluster, &dying) }
+            switch visit.new {
+            case .unclaimed: touched.insert(visit.key.rawValue)
+            case .claimed(let claimant): touched.insert(claimant.rawValue)
+            }
+        }
+        return touched.all
+    }
+
+    /// The cluster that grew from a node at this zoom before.
+    private func formerCluster(of origin: NodeKey) -> Int? {
+        let former = visit(of: origin).map { ($0.old, $0.cluster) } ?? search.former(origin)
+        return former.0 == .unclaimed ? former.1.map { Int($0) } : nil
+    }
+
+    /// Appends those that a cluster's origin had claimed and that were not looked at.
+    private func appendKept(of cluster: Int, to members: inout [UInt32]) {
+        for position in 1..<max(1, layers.childCount(ofCluster: cluster)) {
+            let child = layers.child(position, ofCluster: cluster)
+            if isOld(child), visit(of: child) == nil { members.append(child.rawValue) }
+        }
+    }
+
+    private func isSame(_ cluster: Int, _ members: [UInt32]) -> Bool {
+        guard layers.childCount(ofCluster: cluster) == members.count + 1 else { return false }
+        return members.indices.allSatisfy { place in
+            let member = NodeKey(rawValue: members[place])
+            return isOld(member) && layers.child(place + 1, ofCluster: cluster) == member
+        }
+    }
+}
+
+/// By claimant, the nodes that it claims of those that were looked at: lists in one block.
+private struct Joined {
+    private var heads: NumberMap
+    private var links: [(key: UInt32, next: UInt32)] = []
+
+    init<Scalar>(_ level: GreedyPassUpdate<Scalar>) {
+        heads = NumberMap(capacity: level.visits.count)
+        for visit in level.visits {
+            guard case .claimed(let claimant) = visit.new else { continue }
+            let next = heads[claimant.rawValue] ?? .max
+            heads.set(claimant.rawValue, UInt32(truncatingIfNeeded: links.count))
+            links.append((visit.key.rawValue, next))
+        }
+    }
+
+    func forEach(of claimant: UInt32, _ body: (UInt32) -> Void) {
+        var place = heads[claimant] ?? .max
+        while place != .max {
+            body(links[Int(place)].key)
+            place = links[Int(place)].next
+        }
+    }
+}

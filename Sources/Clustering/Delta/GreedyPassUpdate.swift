@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+
+/// What departures from a level, and arrivals, change in the greedy pass that makes the next level of it.
+///
+/// A node's fate hangs on those before it alone: it is claimed by the first unclaimed one that reaches it
+/// (see `ClaimState`). So a node is looked at again only if the one that claimed it departed or is claimed itself
+/// now, if it arrived, or if a node before it that had been claimed, or was not there, now claims. Looked at
+/// in order, each is looked at once.
+struct GreedyPassUpdate<Scalar: Coordinate> {
+    typealias Claim = LevelClaim
+
+    /// A node that was looked at.
+    struct Visit {
+        let key: NodeKey
+        /// nil for one that arrived.
+        let old: Claim?
+        let new: Claim
+        /// The cluster of this zoom that had it; nil where it passed on as it was, or arrived.
+        let cluster: UInt32?
+    }
+
+    let zoom: Int
+    let departed: [Departure]
+    let arrived: [NodeKey]
+    let search: NeighbourSearch<Scalar>
+    private var prefetched = NeighbourPrefetch<Scalar>()
+    private let positionsOfShares: [PointPositionCache<Scalar>]
+    /// Into how many shares work may be split.
+    var shareLimit: Int { positionsOfShares.count }
+    var layers: LayeredIndex { search.level.layers }
+    private(set) var visits: [Visit] = []
+    /// By key: the place among `visits`.
+    private var visitIndexes: NumberMap
+    private var queue = OrderHeap()
+    /// By key: nodes that wait, or were looked at.
+    private var known: NumberMap
+    /// Clusters whose origin departed and has a successor, which grew from the same point: by that point.
+    private var orphanedClusters: [UInt32: Int] = [:]
+    /// Unclaimed nodes that had been claimed, or were not there.
+    private var newClaimants: NodeGrid
+
+    /// Nodes that may still be looked at.
+    private(set) var budget: Int
+    /// Kept for their memory.
+    private var claimants: [NeighbourSearch<Scalar>.Claimant] = []
+    private var laterNeighbours: [NeighbourSearch<Scalar>.LaterNeighbour] = []
+    private var neighbours: [NeighbourSearch<Scalar>.Neighbour] = []
+
+    /// - Parameter positions: for each share of a prefetch, a cache of its own.
+    init(
+        _ level: LevelReader<Scalar>, zoom: Int, departed: [Departure], arrived: [NodeKey], budget: Int,
+        positions: [PointPositionCache<Scalar>]
+    ) {
+        self.budget = budget
+        self.zoom = zoom
+        self.departed = departed
+        self.arrived = arrived
+        search = NeighbourSearch(level, zoom: zoom, departed: departed, arrived: arrived)
+        positionsOfShares = positions
+        visitIndexes = NumberMap(capacity: 2 * arrived.count)
+        known = NumberMap(capacity: 2 * arrived.count)
+        newClaimants = NodeGrid(cell: Double(search.radius.reach))
+    }
+
+    /// What was found when a node was looked at; nil for one that was not.
+    @inline(__always) func visit(of key: NodeKey) -> Visit? {
+        visitIndexes[key.rawValue].map { visits[Int($0)] }
+    }
+
+    private mutating func add(_ visit: Visit) {
+        visitIndexes.set(visit.key.rawValue, UInt32(truncatingIfNeeded: visits.count))
+        visits.append(visit)
+    }
+
+    /// Whether a node is unclaimed, where it was so before.
+    @inline(__always) private func isStillUnclaimed(_ key: NodeKey) -> Bool {
+        visit(of: key).map { $0.new == .unclaimed } ?? true
+    }
+
+    /// Finds the new fates; false where that costs too much.
+    mutating func run() -> Bool {
+        let successors = Set(arrived.map { layers.order(of: $0) })
+        for departure in departed where isMade(departure.parent) {
+            let cluster = Int(departure.parent)
+            guard layers.child(0, ofCluster: cluster) == departure.key else { continue }
+            let order = layers.order(of: departure.key)
+            // Whom the departed had claimed must visit again, once it is known what becomes of a successor.
+            if successors.contains(order) {
+                orphanedClusters[order] = cluster
+            } else {
+                enqueueMembers(of: cluster)
+            }
+        }
+        for key in arrived { enqueue(key) }
+        prefetch()
+        while let key = queue.pop() {
+            guard spend(1), visit(key) else { return false }
+        }
+        return true
+    }
+
+    /// Finds out about all that wait what can be known beforehand.
+    private mutating func prefetch() {
+        var keys: [NodeKey] = []
+        known.forEach { key, _ in keys.append(NodeKey(rawValue: key)) }
+        prefetched = NeighbourPrefetch(keys, search, positionsOfShares)
+    }
+
+    /// False once too much has been spent.
+    private mutating func spend(_ nodes: Int) -> Bool {
+        budget -= nodes
+        return budget > 0
+    }
+
+    /// Whether a parent is a cluster of this zoom.
+    @inline(__always) func isMade(_ parent: UInt32) -> Bool { search.isMade(parent) }
+
+    /// Whether a node was at the level before, and is still.
+    @inline(__always) func isOld(_ key: NodeKey) -> Bool { search.isOld(key) }
+
+    func isUnclaimed(_ key: NodeKey) -> Bool {
+        (visit(of: key)?.new ?? search.oldClaim(key)) == .unclaimed
+    }
+
+    private mutating func enqueue(_ key: NodeKey) {
+        guard known[key.rawValue] == nil else { return }
+        known.set(key.rawValue, 0)
+        queue.push(key, order: layers.order(of: key))
+    }
+
+    private mutating func enqueueMembers(of cluster: Int) {
+        for position in 0..<layers.childCount(ofCluster: cluster) {
+            let child = layers.child(position, ofCluster: cluster)
+            if isOld(child) { enqueue(child) }
+        }
+    }
+
+    private mutating func visit(_ key: NodeKey) -> Bool {
+        let known = prefetched.find(key)
+        let (old, cluster) = known?.visit.former ?? search.former(key)
+        let new = claim(on: key, known)
+        add(Visit(key: key, old: old, new: new, cluster: cluster))
+        guard old != new else { return true }
+        let orphaned = old == nil ? orphanedClusters[layers.order(of: key)] : nil
+        if case .claimed = new {
+            if old == .unclaimed, let cluster { enqueueMembers(of: Int(cluster)) }
+            if let orphaned { enqueueMembers(of: orphaned) }
+            return true
+        }
+        if let orphaned { claimMembers(of: orphaned, by: key) }
+        return enqueueLaterNeighbours(key, known)
+    }
+
+    /// Lets a node claim whom its predecessor had claimed, where it reaches them: nobody before it does, or
+    /// they would have been claimed by that one, or visit for themselves by now.
+    private mutating func claimMembers(of cluster: Int, by key: NodeKey) {
+        let origin = layers.child(0, ofCluster: cluster)
+        for position in 1..<max(1, layers.childCount(ofCluster: cluster)) {
+            let child = layers.child(position, ofCluster: cluster)
+            guard isOld(child), known[child.rawValue] == nil else { continue }
+            let (x, y) = search.level.compared(child)
+            if search.reaches(key, x, y, layers.partition(of: child)) {
+                known.set(child.rawValue, 0)
+                add(
+                    Visit(
+                        key: child, old: .claimed(origin), new: .claimed(key),
+                        cluster: UInt32(truncatingIfNeeded: cluster)))
+            } else {
+                enqueue(child)
+            }
+        }
+    }
+
+    /// The first unclaimed node before this one that reaches it.
+    private mutating func claim(
+        on key: NodeKey, _ known: NeighbourPrefetch<Scalar>.Found?
+    ) -> Claim {
+        var first = layers.order(of: key)
+        var claimant: NodeKey?
+        func consider(_ others: ArraySlice<NeighbourSearch<Scalar>.Claimant>) {
+            for other in others where other.order < first && isStillUnclaimed(other.key) {
+                (claimant, first) = (other.key, other.order)
+            }
+        }
+        if let known {
+            consider(prefetched.claimants(of: known))
+        } else {
+            claimants.removeAll(keepingCapacity: true)
+            search.findClaimants(of: key, into: &claimants, &neighbours)
+            consider(claimants[...])
+        }
+        let (x, y) = search.level.compared(key)
+        let part = layers.partition(of: key)
+        newClaimants.visit(UnitBox(around: x, y, reach: Double(search.radius.reach))) { entry in
+            let order = layers.order(of: entry.key)
+            if order < first, search.reaches(entry.key, x, y, part) { (claimant, first) = (entry.key, order) }
+        }
+        return claimant.map { .claimed($0) } ?? .unclaimed
+    }
+
+    /// Lets those visit again whom a node claims now that did not claim before.
+    private mutating func enqueueLaterNeighbours(
+        _ key: NodeKey, _ known: NeighbourPrefetch<Scalar>.Found?
+    ) -> Bool {
+        let (x, y) = search.level.compared(key)
+        newClaimants.insert(key, x: x, y: y)
+        if let known, let laterNeighbours = prefetched.laterNeighbours(of: known) {
+            enqueue(laterNeighbours)
+            return spend(known.visit.visited)
+        }
+        laterNeighbours.removeAll(keepingCapacity: true)
+        let visited =
+            search.findLaterNeighbours(of: key, limit: .max, into: &laterNeighbours, &neighbours) ?? 0
+        enqueue(laterNeighbours[...])
+        return spend(visited)
+    }
+
+    private mutating func enqueue(_ laterNeighbours: ArraySlice<NeighbourSearch<Scalar>.LaterNeighbour>) {
+        for laterNeighbour in laterNeighbours where known[laterNeighbour.key.rawValue] == nil {
+            // Whoever is claimed by one before the new claimant stays so, unless that one changes, which lets
+            // it visit again in any case.
+            if let claimant = laterNeighbour.claimant, isStillUnclaimed(claimant) { continue }
+            enqueue(laterNeighbour.key)
+        }
+    }
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+
+/// An index after changes.
+public struct IndexUpdate: Sendable {
+    public let index: ClusterIndex
+    /// The clusters that the changes made, by ordinal: a cluster's children come before it.
+    public let made: Range<UInt32>
+}

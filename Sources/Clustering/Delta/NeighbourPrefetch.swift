@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
+/// What is known beforehand of nodes that will be looked at, found out on several threads.
+struct NeighbourPrefetch<Scalar: Coordinate> {
+    typealias Search = NeighbourSearch<Scalar>
+
+    /// A node's neighbours, as runs of what all of a share have.
+    struct Visit {
+        fileprivate let claimants: Range<Int>
+        /// nil where they have not been looked for.
+        fileprivate let laterNeighbours: Range<Int>?
+        /// How many nodes were looked at for laterNeighbours.
+        let visited: Int
+        let former: (LevelClaim?, UInt32?)
+    }
+
+    /// A visit, and the share that has its neighbours.
+    struct Found {
+        fileprivate let share: Int
+        let visit: Visit
+    }
+
+    /// What was found out of nodes that lie near each other.
+    private struct Share {
+        var visits: [Visit] = []
+        var claimants: [Search.Claimant] = []
+        var laterNeighbours: [Search.LaterNeighbour] = []
+    }
+
+    /// By key: the place among all shares' visits.
+    private var visitIndexes = NumberMap()
+    /// Where the second and later shares' visits start.
+    private var starts: [Int] = []
+    private var shares: [Share] = []
+
+    /// Below this many nodes a share it costs more than it saves.
+    private static var smallestShare: Int { 64 }
+    /// So many laterNeighbours are kept of a share's nodes together, and as many of one at the most.
+    private static var mostLaterNeighbours: Int { 1 << 13 }
+
+    init() {}
+
+    /// - Parameter positions: for each possible share, a cache of its own.
+    init(_ keys: [NodeKey], _ search: Search, _ positions: [PointPositionCache<Scalar>]) {
+        let count = min(positions.count, keys.count / Self.smallestShare)
+        guard count > 0 else { return }
+        let sorted = Self.alongCurve(keys, search.level)
+        let made = Mutex([Share](repeating: Share(), count: count))
+        Parallel(threads: count).run(count) { number in
+            let (start, end) = Parallel.bounds(number, of: count, count: sorted.count)
+            let share = Self.share(sorted[start..<end], search.with(positions[number]))
+            made.withLock { $0[number] = share }
+        }
+        shares = made.withLock { $0 }
+        var place: UInt32 = 0
+        for key in sorted {
+            visitIndexes.set(key.rawValue, place)
+            place += 1
+        }
+        starts = (0..<count).map { Parallel.bounds($0, of: count, count: sorted.count).start }
+    }
+
+    /// Neighbours in space are neighbours in memory.
+    private static func alongCurve(_ keys: [NodeKey], _ level: LevelReader<Scalar>) -> [NodeKey] {
+        var ranked = keys.map { key in
+            let (x, y) = level.compared(key)
+            return (code: ZOrderCurve.code(x, y), key: key)
+        }
+        ranked.sort { ($0.code, $0.key.rawValue) < ($1.code, $1.key.rawValue) }
+        return ranked.map(\.key)
+    }
+
+    private static func share(_ keys: ArraySlice<NodeKey>, _ search: Search) -> Share {
+        var share = Share()
+        var neighbours: [Search.Neighbour] = []
+        share.visits.reserveCapacity(keys.count)
+        for key in keys {
+            let (claimant, laterNeighbour) = (share.claimants.count, share.laterNeighbours.count)
+            let visited = search.findAll(
+                of: key, limit: laterNeighbour < mostLaterNeighbours ? mostLaterNeighbours : 0,
+                claimants: &share.claimants,
+                laterNeighbours: &share.laterNeighbours, &neighbours)
+            share.visits.append(
+                Visit(
+                    claimants: claimant..<share.claimants.count,
+                    laterNeighbours: visited.map { _ in laterNeighbour..<share.laterNeighbours.count },
+                    visited: visited ?? 0,
+                    former: search.former(key)))
+        }
+        return share
+    }
+
+    /// What is known of a node; nil where that was not prefetched.
+    func find(_ key: NodeKey) -> Found? {
+        guard let place = visitIndexes[key.rawValue] else { return nil }
+        var share = starts.count - 1
+        while starts[share] > place { share -= 1 }
+        return Found(share: share, visit: shares[share].visits[Int(place) - starts[share]])
+    }
+
+    /// Those that had not been claimed and reach a node.
+    func claimants(of found: Found) -> ArraySlice<Search.Claimant> {
+        shares[found.share].claimants[found.visit.claimants]
+    }
+
+    /// Those whom a node reaches; nil where that was not prefetched.
+    func laterNeighbours(of found: Found) -> ArraySlice<Search.LaterNeighbour>? {
+        found.visit.laterNeighbours.map { shares[found.share].laterNeighbours[$0] }
+    }
+}

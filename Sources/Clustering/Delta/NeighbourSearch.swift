@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+
+/// What a pass makes of a node.
+enum LevelClaim: Equatable, BitwiseCopyable {
+    case unclaimed
+    case claimed(NodeKey)
+}
+
+/// What a pass that makes a level's next may have to know of a node's neighbours, as far as that does not
+/// hang on what the pass does: so it can be found out beforehand, of many nodes at the same time.
+struct NeighbourSearch<Scalar: Coordinate> {
+    /// A node that had not been claimed, and reaches the one asked about.
+    struct Claimant {
+        let key: NodeKey
+        let order: UInt32
+    }
+
+    /// A node that the one asked about reaches, and comes before.
+    struct LaterNeighbour {
+        let key: NodeKey
+        /// Who had claimed it, where that one is there still and comes before the one asked about.
+        let claimant: NodeKey?
+    }
+
+    /// A node inside the box that was searched.
+    struct Neighbour {
+        fileprivate var key: NodeKey
+        fileprivate var x: Double
+        fileprivate var y: Double
+        fileprivate var order: UInt32 = 0
+        fileprivate var isMade = false
+    }
+
+    let level: LevelReader<Scalar>
+    let zoom: Int
+    let radius: LevelRadius<Scalar>
+    /// By key: nodes that departed or arrived, and those that are others now under the same key.
+    private let changed: NumberMap
+
+    init(_ level: LevelReader<Scalar>, zoom: Int, departed: [Departure], arrived: [NodeKey]) {
+        var changed = NumberMap(capacity: departed.count + arrived.count)
+        for departure in departed { changed.set(departure.key.rawValue, 0) }
+        for key in arrived { changed.set(key.rawValue, 0) }
+        self.init(level, zoom, changed)
+    }
+
+    private init(_ level: LevelReader<Scalar>, _ zoom: Int, _ changed: NumberMap) {
+        self.level = level
+        self.zoom = zoom
+        self.changed = changed
+        radius = LevelRadius(level.layers.options.unitRadius(at: zoom))
+    }
+
+    /// The same with another's places of points, for another thread.
+    func with(_ positions: PointPositionCache<Scalar>) -> Self {
+        Self(LevelReader(layers: level.layers, spatial: level.spatial, positions: positions), zoom, changed)
+    }
+
+    /// Whether a parent is a cluster of this zoom.
+    @inline(__always) func isMade(_ parent: UInt32) -> Bool {
+        parent != NodeNumber.none && level.layers.zoom(ofCluster: Int(parent)) == zoom
+    }
+
+    /// Whether a node was at the level before, and is still.
+    @inline(__always) func isOld(_ key: NodeKey) -> Bool {
+        changed[key.rawValue] == nil
+    }
+
+    /// The one that had claimed a node; nil where none had.
+    @inline(__always) func oldClaimant(_ key: NodeKey) -> NodeKey? {
+        let parent = level.layers.parent(of: key)
+        guard isMade(parent) else { return nil }
+        let origin = level.layers.child(0, ofCluster: Int(parent))
+        return origin == key ? nil : origin
+    }
+
+    /// What the pass had made of a node that is still there; nil for one that arrived.
+    func oldClaim(_ key: NodeKey) -> LevelClaim? { former(key).claim }
+
+    /// The same, and the cluster of this zoom that had the node.
+    func former(_ key: NodeKey) -> (claim: LevelClaim?, cluster: UInt32?) {
+        guard isOld(key) else { return (nil, nil) }
+        let parent = level.layers.parent(of: key)
+        guard isMade(parent) else { return (.unclaimed, nil) }
+        let origin = level.layers.child(0, ofCluster: Int(parent))
+        return (origin == key ? .unclaimed : .claimed(origin), parent)
+    }
+
+    /// Whether few nodes of the pass's level lie within a radius of each other: those that the pass before
+    /// left keep apart, while points may be as crowded as they like.
+    private var isSparse: Bool { zoom < level.layers.options.maximumZoom }
+
+    /// Appends those that had not been claimed and reach a node that they come before.
+    ///
+    /// - Parameter neighbours: memory to work in.
+    func findClaimants(
+        of key: NodeKey, into found: inout [Claimant], _ neighbours: inout [Neighbour]
+    ) {
+        guard isSparse else { return findClaimantsInCrowd(of: key, into: &found, &neighbours) }
+        findNeighbours(of: key, into: &neighbours)
+        appendClaimants(of: key, neighbours, into: &found)
+    }
+
+    /// Appends those that a node reaches and comes before.
+    ///
+    /// - Parameter neighbours: memory to work in.
+    /// - Returns: how many nodes were looked at; nil, with some appended, where there are more than `limit`.
+    func findLaterNeighbours(
+        of key: NodeKey, limit: Int, into found: inout [LaterNeighbour], _ neighbours: inout [Neighbour]
+    ) -> Int? {
+        findNeighbours(of: key, limit: limit, into: &neighbours)
+        guard neighbours.count <= limit else { return nil }
+        appendLaterNeighbours(of: key, neighbours, into: &found)
+        return neighbours.count
+    }
+
+    /// Appends those that reach a node that they come before; where there are none, those that it reaches.
+    ///
+    /// - Parameter neighbours: memory to work in.
+    /// - Returns: how many nodes were looked at for laterNeighbours; nil where it was not looked for them, or where
+    ///   there are more than `limit`.
+    func findAll(
+        of key: NodeKey, limit: Int, claimants: inout [Claimant], laterNeighbours: inout [LaterNeighbour],
+        _ neighbours: inout [Neighbour]
+    ) -> Int? {
+        let known = claimants.count
+        findClaimants(of: key, into: &claimants, &neighbours)
+        // One that somebody claims is heard by nobody.
+        guard claimants.count == known, limit > 0 else { return nil }
+        guard isSparse else {
+            return findLaterNeighbours(of: key, limit: limit, into: &laterNeighbours, &neighbours)
+        }
+        guard neighbours.count <= limit else { return nil }
+        appendLaterNeighbours(of: key, neighbours, into: &laterNeighbours)
+        return neighbours.count
+    }
+
+    /// Finds the nodes of the pass's level around one, itself included, as far as it may reach them or they it.
+    ///
+    /// - Parameter limit: of more than this many the orders are not looked up.
+    private func findNeighbours(of key: NodeKey, limit: Int = .max, into neighbours: inout [Neighbour]) {
+        let (x, y) = level.compared(key)
+        neighbours.removeAll(keepingCapacity: true)
+        level.visit(UnitBox(around: x, y, reach: Double(radius.reach)), level: zoom + 1) { node, x, y in
+            neighbours.append(Neighbour(key: node, x: x, y: y))
+        }
+        guard neighbours.count <= limit else { return }
+        // Together what would each be waited for otherwise.
+        for place in neighbours.indices {
+            neighbours[place].order = level.layers.order(of: neighbours[place].key)
+        }
+    }
+
+    private func appendClaimants(
+        of key: NodeKey, _ neighbours: [Neighbour], into found: inout [Claimant]
+    ) {
+        let (x, y) = level.compared(key)
+        let part = level.layers.partition(of: key)
+        let order = level.layers.order(of: key)
+        for neighbour in neighbours where neighbour.order < order {
+            let (dx, dy) = (neighbour.x - x, neighbour.y - y)
+            let squared = dx * dx + dy * dy
+            guard squared <= Double(radius.reachSquared), isOld(neighbour.key),
+                wasUnclaimed(neighbour), level.layers.partition(of: neighbour.key) == part,
+                squared < Double(radius.innerSquared) || reaches(neighbour.key, x, y, part)
+            else { continue }
+            found.append(Claimant(key: neighbour.key, order: neighbour.order))
+        }
+    }
+
+    /// Whether nobody had claimed a node that is at the level still.
+    @inline(__always) private func wasUnclaimed(_ neighbour: Neighbour) -> Bool {
+        let parent = level.layers.parent(of: neighbour.key)
+        // A cluster's place in the order is its origin's.
+        return !isMade(parent)
+            || level.layers.order(of: NodeKey(ClusterOrdinal(rawValue: parent))) == neighbour.order
+    }
+
+    private func appendLaterNeighbours(
+        of key: NodeKey, _ neighbours: [Neighbour], into found: inout [LaterNeighbour]
+    ) {
+        let order = level.layers.order(of: key)
+        let (center, part) = (level.exact(key), level.layers.partition(of: key))
+        for neighbour in neighbours where neighbour.order > order && neighbour.key != key {
+            let (dx, dy) = (neighbour.x - center.x, neighbour.y - center.y)
+            guard dx * dx + dy * dy <= radius.squared, level.layers.partition(of: neighbour.key) == part
+            else {
+                continue
+            }
+            var claimant = isOld(neighbour.key) ? oldClaimant(neighbour.key) : nil
+            if let known = claimant, !isOld(known) || level.layers.order(of: known) >= order {
+                claimant = nil
+            }
+            found.append(LaterNeighbour(key: neighbour.key, claimant: claimant))
+        }
+    }
+
+    /// Claimants are found by what has become of them: few, however many nodes lie around.
+    private func findClaimantsInCrowd(
+        of key: NodeKey, into found: inout [Claimant], _ neighbours: inout [Neighbour]
+    ) {
+        let (x, y) = level.compared(key)
+        let part = level.layers.partition(of: key)
+        let order = level.layers.order(of: key)
+        // A cluster's centre is within the radius of the node that it grew from, as all that it is the mean
+        // of are. One that went on as it was is its own origin, which has to be within the radius itself.
+        let slack = 4 * Scalar.roundingSlack + 2 * level.layers.options.centerSlack
+        let near = Double(radius.reach) + slack
+        let far = 2 * Double(radius.reach) + slack
+        neighbours.removeAll(keepingCapacity: true)
+        level.visit(UnitBox(around: x, y, reach: far), level: zoom) { node, nodeX, nodeY in
+            let (dx, dy) = (nodeX - x, nodeY - y)
+            guard dx * dx + dy * dy <= far * far, node.isCluster || dx * dx + dy * dy <= near * near else {
+                return
+            }
+            neighbours.append(Neighbour(key: node, x: nodeX, y: nodeY))
+        }
+        lookUpOrders(&neighbours)
+        for neighbour in neighbours where neighbour.order < order {
+            let (dx, dy) = (neighbour.x - x, neighbour.y - y)
+            guard neighbour.isMade || dx * dx + dy * dy <= near * near else { continue }
+            let origin =
+                neighbour.isMade ? level.layers.child(0, ofCluster: neighbour.key.number) : neighbour.key
+            guard isOld(origin), reaches(origin, x, y, part) else { continue }
+            found.append(Claimant(key: origin, order: neighbour.order))
+        }
+    }
+
+    /// Looks together what would each be waited for otherwise.
+    private func lookUpOrders(_ neighbours: inout [Neighbour]) {
+        for place in neighbours.indices {
+            let key = neighbours[place].key
+            neighbours[place].order = level.layers.order(of: key)
+            neighbours[place].isMade = key.isCluster && level.layers.zoom(ofCluster: key.number) == zoom
+        }
+    }
+
+    /// Whether a claimant's exact place is within the radius of another's compared one, and of its part.
+    @inline(__always) func reaches(_ claimant: NodeKey, _ x: Double, _ y: Double, _ part: UInt32) -> Bool {
+        guard level.layers.partition(of: claimant) == part else { return false }
+        let center = level.exact(claimant)
+        let dx = x - center.x
+        let dy = y - center.y
+        return dx * dx + dy * dy <= radius.squared
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+/// Nodes that changes brought to one level, in a grid so that neighbours are found without a look at all.
+///
+/// Copies share what neither has written. Cells are as large as the radius at which the level is searched.
+struct NodeGrid: Sendable {
+    struct Entry: BitwiseCopyable, Sendable {
+        /// The place as it is compared: rounded where the index's precision is `float`.
+        var x: Double
+        var y: Double
+        var key: NodeKey
+        fileprivate var next: Int32
+    }
+
+    private(set) var entries = PagedArray<Entry>()
+    /// By hash of the cell: the first entry's place, or -1.
+    private var heads = PagedArray<Int32>()
+    private let cellsAcross: Double
+
+    /// - Parameter cell: the side of a cell in the unit square.
+    init(cell: Double) {
+        cellsAcross = 1 / max(cell, 0x1p-28)
+    }
+
+    var memoryBytes: Int {
+        entries.memoryBytes + heads.memoryBytes
+    }
+
+    mutating func insert(_ key: NodeKey, x: Double, y: Double) {
+        if entries.count >= heads.count { rehash(max(16, heads.count * 2)) }
+        let bucket = bucket(column(x), column(y))
+        entries.append(Entry(x: x, y: y, key: key, next: heads[bucket]))
+        heads[bucket] = Int32(truncatingIfNeeded: entries.count - 1)
+    }
+
+    /// Takes a node out that is at a place; false where it is not there.
+    mutating func remove(_ key: NodeKey, x: Double, y: Double) -> Bool {
+        guard !entries.isEmpty else { return false }
+        let bucket = bucket(column(x), column(y))
+        guard let place = unlink(bucket, where: { $0.key == key }) else { return false }
+        // The last entry fills the gap.
+        let last = entries.count - 1
+        if Int(place) != last {
+            var moved = entries[last]
+            let movedBucket = self.bucket(column(moved.x), column(moved.y))
+            _ = unlink(movedBucket, where: { $0.key == moved.key })
+            moved.next = heads[movedBucket]
+            entries[Int(place)] = moved
+            heads[movedBucket] = place
+        }
+        entries.removeLast()
+        return true
+    }
+
+    /// Calls `body` with the entries inside a box, in no order.
+    @inline(__always) func visit(_ box: UnitBox, _ body: (Entry) -> Void) {
+        guard !entries.isEmpty, box.minimumX <= box.maximumX, box.minimumY <= box.maximumY else { return }
+        let (west, east) = (column(box.minimumX), column(box.maximumX))
+        let (north, south) = (column(box.minimumY), column(box.maximumY))
+        // Both ends are columns of the world, so nothing overflows.
+        let cells = (east - west + 1) * (south - north + 1)
+        // A look at a cell costs about as much as two at entries.
+        if cells > 64, cells * 2 > entries.count {
+            for place in entries.indices {
+                let entry = entries[place]
+                if box.contains(entry.x, entry.y) { body(entry) }
+            }
+            return
+        }
+        for row in north...south {
+            for column in west...east {
+                var place = heads[bucket(column, row)]
+                while place >= 0 {
+                    let entry = entries[Int(place)]
+                    // Different cells may share a bucket: each entry is told for its own cell alone.
+                    if box.contains(entry.x, entry.y), self.column(entry.x) == column,
+                        self.column(entry.y) == row
+                    {
+                        body(entry)
+                    }
+                    place = entry.next
+                }
+            }
+        }
+    }
+
+    private mutating func unlink(_ bucket: Int, where isWanted: (Entry) -> Bool) -> Int32? {
+        var previous: Int32 = -1
+        var place = heads[bucket]
+        while place >= 0 {
+            let next = entries[Int(place)].next
+            if isWanted(entries[Int(place)]) {
+                if previous < 0 { heads[bucket] = next } else { entries[Int(previous)].next = next }
+                return place
+            }
+            previous = place
+            place = next
+        }
+        return nil
+    }
+
+    private mutating func rehash(_ size: Int) {
+        heads = PagedArray(repeating: -1, count: size)
+        for place in entries.indices {
+            let bucket = bucket(column(entries[place].x), column(entries[place].y))
+            entries[place].next = heads[bucket]
+            heads[bucket] = Int32(truncatingIfNeeded: place)
+        }
+    }
+
+    /// The column, or row, of a place; places beyond the world are held at its edge.
+    @inline(__always) private func column(_ place: Double) -> Int {
+        Int(max(0, min(1, place)) * cellsAcross)
+    }
+
+    @inline(__always) private func bucket(_ column: Int, _ row: Int) -> Int {
+        let mixed = (UInt64(column) &* 0x9e37_79b9_7f4a_7c15) ^ (UInt64(row) &* 0xc2b2_ae3d_27d4_eb4f)
+        return Int((mixed ^ mixed >> 29) & UInt64(heads.count - 1))
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+/// Points to be taken out of an index, put in, or put elsewhere.
+public struct PointChanges: Sendable {
+    public struct Placement: Sendable {
+        public let point: PointIndex
+        /// In degrees, -180 to 180.
+        public let longitude: Double
+        /// In degrees, -90 to 90.
+        public let latitude: Double
+        /// Above 0; without effect where the index's points are not weighted.
+        public let weight: Double
+        /// Without effect where the index's points are not parted.
+        public let partition: UInt32
+
+        public init(
+            point: PointIndex, longitude: Double, latitude: Double, weight: Double = 1, partition: UInt32 = 0
+        ) {
+            self.point = point
+            self.longitude = longitude
+            self.latitude = latitude
+            self.weight = weight
+            self.partition = partition
+        }
+    }
+
+    /// Points that go, each once.
+    public var removed: [PointIndex] = []
+    /// Points that stay at their place in the input and lie elsewhere, or whose clusters are to be made anew
+    /// for another reason; each once.
+    public var moved: [Placement] = []
+    /// Points that come last in the input, numbered from the index's `pointLimit`.
+    public var added: [Placement] = []
+
+    public init() {}
+
+    public var count: Int { removed.count + moved.count + added.count }
+}

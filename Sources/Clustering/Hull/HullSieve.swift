@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+/// Finds those of some points that are certainly inside of their hull, by where a spatial index has them.
+///
+/// The outermost points of each of some columns of the unit square make a polygon, whose corners' exact
+/// positions are asked for; what is inside that is inside of the hull.
+struct HullSieve<Scalar: Coordinate> {
+    /// Below this many points their exact positions are had at once.
+    static var worthwhile: Int { 8192 }
+    /// At least one node of so many has to be one of the points.
+    static var worthwhilePart: Int { 64 }
+    private static var columns: Int { 256 }
+    /// Nodes between two looks for cancellation.
+    private static var piece: Int { 1 << 16 }
+
+    private let spatial: SpatialIndex<Scalar>
+    private let projection: Projection
+    /// By point a bit: whether it is one of the points, then whether it is certainly inside.
+    private var marks: [UInt64]
+    private var admitted = 0
+
+    init(_ spatial: SpatialIndex<Scalar>, _ projection: Projection) {
+        self.spatial = spatial
+        self.projection = projection
+        marks = Array(repeating: 0, count: (spatial.layout.pointCount + 63) / 64)
+    }
+
+    @inline(__always) mutating func admit(_ point: PointIndex) {
+        marks[Int(point.rawValue) >> 6] |= 1 << UInt64(point.rawValue & 63)
+        admitted += 1
+    }
+
+    @inline(__always) func isInside(_ point: PointIndex) -> Bool {
+        let word = Int(point.rawValue) >> 6
+        return word < marks.count && marks[word] & (1 << UInt64(point.rawValue & 63)) != 0
+    }
+
+    /// Marks the points inside; false where that was cancelled.
+    mutating func run(_ isCancelled: () -> Bool, _ position: (PointIndex) -> Position) -> Bool {
+        guard let slots = gather(isCancelled) else { return false }
+        for word in marks.indices { marks[word] = 0 }
+        let outermost = outermost(of: slots).map { position(PointIndex(rawValue: $0)) }
+        guard case .polygon(let ring)? = ConvexHull.hull(of: outermost),
+            let interior = HullInterior(ring, projection)
+        else { return !isCancelled() }
+        for (place, slot) in slots.enumerated() {
+            if place % Self.piece == 0, isCancelled() { return false }
+            if interior.holds(Double(slot.x), Double(slot.y)) {
+                marks[Int(slot.node) >> 6] |= 1 << UInt64(slot.node & 63)
+            }
+        }
+        return true
+    }
+
+    /// The points' slots, in the curve's order.
+    private func gather(_ isCancelled: () -> Bool) -> [SpatialSlot<Scalar>]? {
+        var slots: [SpatialSlot<Scalar>] = []
+        slots.reserveCapacity(admitted)
+        for place in 0..<spatial.layout.nodeCount {
+            if place % Self.piece == 0, isCancelled() { return nil }
+            let slot = spatial.slots[place]
+            if isInside(PointIndex(rawValue: slot.node)) { slots.append(slot) }
+        }
+        return slots
+    }
+
+    /// The northernmost and the southernmost points of columns of equal width.
+    private func outermost(of slots: [SpatialSlot<Scalar>]) -> [UInt32] {
+        guard let first = slots.first else { return [] }
+        var (west, east) = (first.x, first.x)
+        for slot in slots { (west, east) = (min(west, slot.x), max(east, slot.x)) }
+        guard east > west else { return [] }
+        let scale = Scalar(Self.columns) / (east - west)
+        guard scale.isFinite else { return [] }
+        // By column, the greatest and the least place so far, and whose it is.
+        var souths = [Scalar](repeating: -1, count: Self.columns + 1)
+        var norths = [Scalar](repeating: 2, count: Self.columns + 1)
+        var southernmost = [UInt32](repeating: 0, count: Self.columns + 1)
+        var northernmost = southernmost
+        for slot in slots {
+            let column = Int((slot.x - west) * scale)
+            guard column >= 0, column <= Self.columns else { continue }
+            if slot.y > souths[column] { (souths[column], southernmost[column]) = (slot.y, slot.node) }
+            if slot.y < norths[column] { (norths[column], northernmost[column]) = (slot.y, slot.node) }
+        }
+        return souths.indices.filter { souths[$0] >= 0 }.flatMap { [southernmost[$0], northernmost[$0]] }
+    }
+}

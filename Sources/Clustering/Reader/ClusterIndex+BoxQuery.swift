@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+extension ClusterIndex {
+    /// Finds what a map shows of a box at a zoom.
+    ///
+    /// The box may be wider than the world, wrapped around it, or cross the antimeridian (west greater than
+    /// east): longitudes are taken as supercluster takes them, latitudes held within ±90. The order is that
+    /// of a Z-order curve over the world, for a box across the antimeridian its eastern part first: the same
+    /// for the same data on every build.
+    ///
+    /// - Parameters:
+    ///   - limit: the greatest number of nodes.
+    ///   - found: emptied first; a caller that keeps it spares the allocation.
+    /// - Returns: whether there are more than `limit`.
+    /// - Complexity: O(points / 4096 + points near the box / 64 + answers).
+    public func nodes(
+        west: Double, south: Double, east: Double, north: Double, at zoom: Zoom, limit: Int = .max,
+        into found: inout [Node]
+    ) -> Bool {
+        found.removeAll(keepingCapacity: true)
+        guard pointCount > 0 else { return false }
+        guard options.projection.isRound else {
+            return collect(planarBox(west, south, east, north), zoom, limit, &found)
+        }
+        let bottom = Mercator.y(latitude: max(-90, min(90, south)))
+        let top = Mercator.y(latitude: max(-90, min(90, north)))
+        var left = Self.wrapped(west)
+        var right = east == 180 ? 180 : Self.wrapped(east)
+        if east - west >= 360 {
+            (left, right) = (-180, 180)
+        } else if left > right {
+            let eastern = UnitBox(
+                minimumX: Mercator.x(longitude: left), minimumY: top, maximumX: 1, maximumY: bottom)
+            let western = UnitBox(
+                minimumX: 0, minimumY: top, maximumX: Mercator.x(longitude: right), maximumY: bottom)
+            return collect(eastern, zoom, limit, &found) || collect(western, zoom, limit, &found)
+        }
+        let box = UnitBox(
+            minimumX: Mercator.x(longitude: left), minimumY: top, maximumX: Mercator.x(longitude: right),
+            maximumY: bottom)
+        return collect(box, zoom, limit, &found)
+    }
+
+    /// A box of a plane, which has no antimeridian: nothing lies in a box whose west is greater than its east.
+    ///
+    /// A box that reaches an edge of the plane reaches beyond it, since rounding may move the centre of a cluster there.
+    private func planarBox(_ west: Double, _ south: Double, _ east: Double, _ north: Double) -> UnitBox {
+        let (options, projection) = (options, options.projection)
+        let domain = projection.domain
+        return UnitBox(
+            minimumX: west <= domain.west ? -1 : options.rounded(projection.x(longitude: west)),
+            minimumY: north >= domain.north ? -1 : options.rounded(projection.y(latitude: north)),
+            maximumX: east >= domain.east ? 2 : options.rounded(projection.x(longitude: east)),
+            maximumY: south <= domain.south ? 2 : options.rounded(projection.y(latitude: south)))
+    }
+
+    /// A node of a tile, and how many world widths west of the tile's world its world lies.
+    public struct TileNode: Sendable, BitwiseCopyable {
+        public let node: Node
+        /// The tile's column as seen from the node's world: `x`, or past its edge where the tile's margin
+        /// reaches around the antimeridian.
+        public let column: Double
+    }
+
+    /// Finds the nodes of a tile and of a margin of one radius around it, as supercluster's `getTile`.
+    ///
+    /// - Parameters:
+    ///   - z: the tile's zoom, 0 or more. Levels deeper than the index's are its deepest.
+    ///   - x: the tile's column, 0 to 2^z - 1.
+    ///   - y: the tile's row, 0 to 2^z - 1.
+    public func tileNodes(z: Int, x: Double, y: Double, into found: inout [TileNode]) {
+        found.removeAll(keepingCapacity: true)
+        guard pointCount > 0 else { return }
+        let level = level(for: Double(z))
+        let scale = Double(sign: .plus, exponent: z, significand: 1)
+        // The radius of the level shown: what a cluster there may reach.
+        let margin = options.radii[min(max(z, 0), ClusteringOptions.deepestZoom)] / options.extent
+        let top = (y - margin) / scale
+        let bottom = (y + 1 + margin) / scale
+        var nodes: [Node] = []
+        func add(_ left: Double, _ right: Double, column: Double) {
+            nodes.removeAll(keepingCapacity: true)
+            let box = UnitBox(minimumX: left, minimumY: top, maximumX: right, maximumY: bottom)
+            _ = collect(box, level, .max, &nodes)
+            found.reserveCapacity(found.count + nodes.count)
+            for node in nodes { found.append(TileNode(node: node, column: column)) }
+        }
+        add((x - margin) / scale, (x + 1 + margin) / scale, column: x)
+        guard options.projection.isRound else { return }
+        if x == 0 { add(1 - margin / scale, 1, column: scale) }
+        if x == scale - 1 { add(0, margin / scale, column: -1) }
+    }
+
+    /// A longitude within -180 up to, not including, 180, as supercluster wraps it.
+    private static func wrapped(_ longitude: Double) -> Double {
+        ((longitude + 180).truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(dividingBy: 360)
+            - 180
+    }
+
+    private func collect(_ box: UnitBox, _ zoom: Zoom, _ limit: Int, _ found: inout [Node]) -> Bool {
+        guard box.minimumX <= box.maximumX, box.minimumY <= box.maximumY else { return false }
+        let level = max(options.minimumZoom, min(zoom.rawValue, options.maximumZoom + 1))
+        return layers.collect(box, level: level, limit: limit, into: &found)
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+
+extension ClusterIndex {
+    /// A cluster's id as supercluster makes it: `((index << 5) | (zoom + 1)) + points`. `index` is the index of the
+    /// node that the cluster grew from in the list of the next deeper level. A cluster that an update made
+    /// (see `updated`) has `2^48 + ((point << 5) | (zoom + 1))`, where `point` is the index of the point
+    /// that it grew from.
+    public func id(of cluster: ClusterOrdinal) -> Int64 {
+        let ordinal = Int(cluster.rawValue)
+        return layers.read(ordinal, base: { _ in layers.base.id(ofCluster: ordinal) }, delta: { $0.id })
+    }
+
+    /// The cluster with an id; nil if there is none. O(log clusters of its zoom).
+    public func cluster(id: Int64) -> ClusterOrdinal? {
+        if let cluster = layers.deltaCluster(id: id) { return cluster }
+        guard let cluster = layers.base.cluster(id: id), layers.isAlive(cluster: Int(cluster.rawValue)) else {
+            return nil
+        }
+        return cluster
+    }
+
+    /// How many points a cluster has, at least 2.
+    public func pointCount(of cluster: ClusterOrdinal) -> Int {
+        Int(layers.pointCount(ofCluster: Int(cluster.rawValue)))
+    }
+
+    /// The sum of a cluster's points' weights; nil if points are not weighted.
+    public func weight(of cluster: ClusterOrdinal) -> Double? {
+        isWeighted ? layers.weight(of: NodeKey(cluster)) : nil
+    }
+
+    /// Whether points are weighted.
+    public var isWeighted: Bool { layers.base.columns.weights != nil }
+
+    /// The partition that a cluster's points belong to; nil if points are not partitioned.
+    public func partition(of cluster: ClusterOrdinal) -> UInt32? {
+        layers.base.columns.partitions == nil ? nil : layers.partition(of: NodeKey(cluster))
+    }
+
+    /// A cluster's centre in the unit square, in 64 bits.
+    public func unitPosition(of cluster: ClusterOrdinal) -> (x: Double, y: Double) {
+        layers.center(ofCluster: Int(cluster.rawValue))
+    }
+
+    /// A cluster's centre in the coordinates of the points.
+    public func coordinates(of cluster: ClusterOrdinal) -> (longitude: Double, latitude: Double) {
+        let (x, y) = unitPosition(of: cluster)
+        let projection = options.projection
+        return (projection.longitude(x: x), projection.latitude(y: y))
+    }
+
+    /// The deepest zoom at which a cluster is shown.
+    public func zoom(of cluster: ClusterOrdinal) -> Zoom {
+        Zoom(rawValue: layers.zoom(ofCluster: Int(cluster.rawValue)))
+    }
+
+    /// The zoom at which a cluster splits into its children: one deeper than the deepest that shows it.
+    public func expansionZoom(of cluster: ClusterOrdinal) -> Zoom {
+        Zoom(rawValue: zoom(of: cluster).rawValue + 1)
+    }
+
+    /// The point that a node grew from. At each zoom, no two nodes have the same origin.
+    public func origin(of node: Node) -> PointIndex {
+        PointIndex(rawValue: layers.origin(of: NodeKey(node)))
+    }
+
+    /// The cluster that contains a node at a lower zoom; nil at the lowest.
+    public func parent(of node: Node) -> ClusterOrdinal? {
+        let parent = layers.parent(of: NodeKey(node))
+        return parent == NodeNumber.none ? nil : ClusterOrdinal(rawValue: parent)
+    }
+
+    /// The node that shows a point at a zoom: the point itself, or the cluster that contains it. O(zooms).
+    public func node(showing point: PointIndex, at zoom: Zoom) -> Node {
+        var node = Node.point(point)
+        while let parent = parent(of: node), self.zoom(of: parent) >= zoom { node = .cluster(parent) }
+        return node
+    }
+
+    /// The cluster of a zoom that grew from a point; nil if there is none. O(zooms).
+    public func cluster(from point: PointIndex, at zoom: Zoom) -> ClusterOrdinal? {
+        layers.cluster(from: point.rawValue, zoom: zoom.rawValue)
+    }
+
+    /// Whether a point exists: it was built or added, and not removed since.
+    public func contains(_ point: PointIndex) -> Bool { layers.isAlive(point: Int(point.rawValue)) }
+
+    /// A point's index in the input, not counting removed points.
+    public func inputPlace(of point: PointIndex) -> Int {
+        let removed = layers.delta.removedPoints
+        var (low, high) = (0, removed.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if removed[middle] < point.rawValue { low = middle + 1 } else { high = middle }
+        }
+        return Int(point.rawValue) - low
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+extension LayeredIndex {
+    /// A node's rank in an answer: along the curve, and within a cell points first.
+    private struct Ranked: BitwiseCopyable {
+        var code: UInt64
+        var tie: UInt64
+        var node: Node
+
+        static func < (a: Self, b: Self) -> Bool { (a.code, a.tie) < (b.code, b.tie) }
+    }
+
+    /// Appends the nodes inside a box at a level, in the order of an index built as a whole.
+    ///
+    /// - Returns: whether there are more than `limit`.
+    func collect(_ box: UnitBox, level: Int, limit: Int, into found: inout [Node]) -> Bool {
+        switch base.spatial {
+        case .float(let spatial): collect(box, level, limit, spatial, &found)
+        case .double(let spatial): collect(box, level, limit, spatial, &found)
+        }
+    }
+
+    private func collect<Scalar: Coordinate>(
+        _ box: UnitBox, _ level: Int, _ limit: Int, _ spatial: SpatialIndex<Scalar>, _ found: inout [Node]
+    ) -> Bool {
+        guard !delta.isEmpty else { return spatial.collect(box, zoom: level, limit: limit, into: &found) }
+        var added: [Ranked] = []
+        delta.levels[level - options.minimumZoom].visit(box) { entry in
+            added.append(rank(entry.key, Scalar(entry.x), Scalar(entry.y)))
+        }
+        added.sort(by: <)
+        var next = 0
+        spatial.visitTogether(box, zoom: level) { slot in
+            let key = key(ofBase: slot.node)
+            if delta.hides(key, at: level) { return }
+            if next < added.count {
+                let code = ZOrderCurve.code(slot.x, slot.y)
+                while next < added.count, isBefore(added[next], key, code) {
+                    found.append(added[next].node)
+                    next += 1
+                }
+            }
+            found.append(key.node)
+        }
+        for rest in added[next...] { found.append(rest.node) }
+        guard found.count > limit else { return false }
+        found.removeLast(found.count - limit)
+        return true
+    }
+
+    /// Whether a node of the delta comes before a node of the base that lies in the cell with a code.
+    @inline(__always) private func isBefore(_ made: Ranked, _ key: NodeKey, _ code: UInt64) -> Bool {
+        // Reading a node's tie waits for memory, and few nodes share a cell.
+        made.code == code ? made.tie < tie(of: key) : made.code < code
+    }
+
+    @inline(__always) private func rank<Scalar: Coordinate>(
+        _ key: NodeKey, _ x: Scalar, _ y: Scalar
+    ) -> Ranked {
+        Ranked(code: ZOrderCurve.code(x, y), tie: tie(of: key), node: key.node)
+    }
+
+    private func tie(of key: NodeKey) -> UInt64 {
+        let order = UInt64(order(of: key))
+        // Points come before clusters, and deeper clusters before others: a build numbers them so.
+        return key.isCluster ? order | UInt64(64 - zoom(ofCluster: key.number)) << 32 : order
+    }
+}

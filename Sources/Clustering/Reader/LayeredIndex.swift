@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+
+/// An index as its reader sees it: a base, and a delta over it.
+///
+/// All reads of clusters go through `read`, which alone decides which layer has a cluster. All reads of a point's
+/// data go through `IndexDelta.placement`.
+struct LayeredIndex: Sendable {
+    let base: BaseIndex
+    var delta: IndexDelta
+
+    init(_ base: BaseIndex) {
+        self.base = base
+        delta = IndexDelta(over: base)
+    }
+
+    @inline(__always) var options: ClusteringOptions { base.options }
+    @inline(__always) private var columns: ClusterColumns { base.columns }
+
+    /// The next number of a cluster that an update makes.
+    var clusterLimit: Int { base.clusterCount + delta.clusters.count }
+
+    /// The row of a cluster in the delta; nil if the base has it.
+    @inline(__always) func deltaRow(_ ordinal: Int) -> Int? {
+        ordinal >= base.clusterCount ? ordinal - base.clusterCount : nil
+    }
+
+    /// Reads one value of a cluster from the layer that has the cluster.
+    @inline(__always) func read<Value>(
+        _ ordinal: Int, base fromBase: (ClusterColumns) -> Value,
+        delta fromDelta: (IndexDelta.Cluster) -> Value
+    ) -> Value {
+        guard let row = deltaRow(ordinal) else { return fromBase(columns) }
+        return fromDelta(delta.clusters[row])
+    }
+}
+
+/// Clusters.
+extension LayeredIndex {
+    /// The deepest zoom at which a cluster is shown.
+    @inline(__always) func zoom(ofCluster ordinal: Int) -> Int {
+        read(ordinal, base: { Int($0.zooms[ordinal]) }, delta: { Int($0.zoom) })
+    }
+
+    /// The exact centre in the unit square.
+    @inline(__always) func center(ofCluster ordinal: Int) -> (x: Double, y: Double) {
+        read(ordinal, base: { ($0.x[ordinal], $0.y[ordinal]) }, delta: { ($0.x, $0.y) })
+    }
+
+    @inline(__always) func pointCount(ofCluster ordinal: Int) -> UInt32 {
+        read(ordinal, base: { $0.counts[ordinal] }, delta: { $0.count })
+    }
+
+    /// The point that a cluster grew from.
+    @inline(__always) func origin(ofCluster ordinal: Int) -> UInt32 {
+        read(ordinal, base: { $0.leaves[Int($0.leafStarts[ordinal])] }, delta: { $0.origin })
+    }
+
+    @inline(__always) func childCount(ofCluster ordinal: Int) -> Int {
+        read(
+            ordinal, base: { Int($0.childStarts[ordinal + 1] - $0.childStarts[ordinal]) },
+            delta: { Int($0.childCount) })
+    }
+
+    @inline(__always) func child(_ position: Int, ofCluster ordinal: Int) -> NodeKey {
+        read(
+            ordinal, base: { key(ofBase: $0.children[Int($0.childStarts[ordinal]) + position]) },
+            delta: { delta.children[Int($0.childStart) + position] })
+    }
+
+    func isAlive(cluster ordinal: Int) -> Bool {
+        guard ordinal >= 0, ordinal < clusterLimit else { return false }
+        // A cluster is always shown at the zoom that made it.
+        return read(
+            ordinal,
+            base: {
+                !delta.hides(
+                    NodeKey(ClusterOrdinal(rawValue: UInt32(ordinal))), at: Int($0.zooms[ordinal]))
+            }, delta: { $0.isAlive })
+    }
+}
+
+/// Nodes: points and clusters.
+extension LayeredIndex {
+    @inline(__always) func key(ofBase node: UInt32) -> NodeKey {
+        NodeKey(Node(number: node, pointCount: base.pointCount))
+    }
+
+    @inline(__always) func pointCount(of key: NodeKey) -> UInt32 {
+        key.isCluster ? pointCount(ofCluster: key.number) : 1
+    }
+
+    /// The sum of a node's points' weights; their number if points are not weighted.
+    func weight(of key: NodeKey) -> Double {
+        guard let weights = columns.weights else { return Double(pointCount(of: key)) }
+        if key.isCluster {
+            return read(
+                key.number, base: { _ in weights[base.pointCount + key.number] }, delta: { $0.weight })
+        }
+        return delta.placement(of: key.rawValue)?.weight ?? weights[key.number]
+    }
+
+    /// The partition that a node's points belong to; 0 if points are not partitioned.
+    @inline(__always) func partition(of key: NodeKey) -> UInt32 {
+        guard let partitions = columns.partitions else { return 0 }
+        if key.isCluster {
+            return read(
+                key.number, base: { _ in partitions[base.pointCount + key.number] }, delta: { $0.partition })
+        }
+        return delta.placement(of: key.rawValue)?.partition ?? partitions[key.number]
+    }
+
+    /// The point that a node grew from: the point itself, or the cluster's origin.
+    @inline(__always) func origin(of key: NodeKey) -> UInt32 {
+        key.isCluster ? origin(ofCluster: key.number) : key.rawValue
+    }
+
+    /// A node's position in the order in which the greedy pass visits the nodes of a level.
+    @inline(__always) func order(of key: NodeKey) -> UInt32 { origin(of: key) }
+
+    /// The ordinal of a node's parent, or `NodeNumber.none`.
+    @inline(__always) func parent(of key: NodeKey) -> UInt32 {
+        if key.isCluster, let row = deltaRow(key.number) { return delta.clusters[row].parent }
+        if let parent = delta.parents[key.rawValue] { return parent }
+        if key.isCluster { return columns.parents[base.pointCount + key.number] }
+        return key.number < base.pointCount ? columns.parents[key.number] : NodeNumber.none
+    }
+
+    /// Whether a point exists: it was built or added, and not removed since.
+    func isAlive(point: Int) -> Bool {
+        guard point >= 0, point < delta.pointLimit else { return false }
+        if let placement = delta.placement(of: UInt32(point)) { return placement.isAlive }
+        return point < base.pointCount
+            && !delta.hides(NodeKey(rawValue: UInt32(point)), at: options.maximumZoom + 1)
+    }
+
+    /// Whether the base's own entry shows a node at a level, whatever the tombstones say.
+    func isInBase(_ key: NodeKey, at level: Int) -> Bool {
+        // A point that an update placed lies elsewhere than the base's entry.
+        if !key.isCluster, delta.placed[key.rawValue] != nil { return false }
+        return base.shows(key, at: level)
+    }
+}
+
+/// Changes.
+extension LayeredIndex {
+    mutating func setParent(_ parent: UInt32, of key: NodeKey) {
+        if key.isCluster, let row = deltaRow(key.number) {
+            delta.clusters[row].parent = parent
+        } else {
+            delta.parents.set(key.rawValue, parent)
+        }
+    }
+
+    /// Records that clusters no longer exist.
+    mutating func remove(clusters: [Int]) {
+        for cluster in clusters {
+            if let row = deltaRow(cluster) { delta.clusters[row].isAlive = false }
+        }
+        delta.clusterCount -= clusters.count
+    }
+}
