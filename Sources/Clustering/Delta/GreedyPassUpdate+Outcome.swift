@@ -144,11 +144,9 @@ extension GreedyPassUpdate {
     /// Brings nodes into the level's order.
     private func sort(_ nodes: inout [UInt32]) {
         guard nodes.count > 1 else { return }
-        var ranked = nodes.map { number in
-            UInt64(layers.order(of: NodeKey(rawValue: number))) << 32 | UInt64(number)
-        }
-        ranked.sort()
-        for place in nodes.indices { nodes[place] = UInt32(truncatingIfNeeded: ranked[place]) }
+        var ranked = nodes.map { (order: layers.order(of: NodeKey(rawValue: $0)), node: $0) }
+        ranked.sort { $0.order < $1.order }
+        for place in nodes.indices { nodes[place] = ranked[place].node }
     }
 
     /// Claimants whose claims may be others now; to `dying` come clusters that are no more in any case.

@@ -79,14 +79,14 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
 
     /// Finds the new fates; false where that costs too much.
     mutating func run() -> Bool {
-        let successors = Set(arrived.map { layers.order(of: $0) })
+        let successors = Set(arrived.map { layers.origin(of: $0) })
         for departure in departed where isMade(departure.parent) {
             let cluster = Int(departure.parent)
             guard layers.child(0, ofCluster: cluster) == departure.key else { continue }
-            let order = layers.order(of: departure.key)
+            let origin = layers.origin(of: departure.key)
             // Whom the departed had claimed must visit again, once it is known what becomes of a successor.
-            if successors.contains(order) {
-                orphanedClusters[order] = cluster
+            if successors.contains(origin) {
+                orphanedClusters[origin] = cluster
             } else {
                 enqueueMembers(of: cluster)
             }
@@ -141,7 +141,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         let new = claim(on: key, known)
         add(Visit(key: key, old: old, new: new, cluster: cluster))
         guard old != new else { return true }
-        let orphaned = old == nil ? orphanedClusters[layers.order(of: key)] : nil
+        let orphaned = old == nil ? orphanedClusters[layers.origin(of: key)] : nil
         if case .claimed = new {
             if old == .unclaimed, let cluster { enqueueMembers(of: Int(cluster)) }
             if let orphaned { enqueueMembers(of: orphaned) }

@@ -30,6 +30,8 @@ struct IndexDelta: Sendable {
         var x: Double
         var y: Double
         var weight: Double
+        /// See `OrderLabel`; without effect for a point of the base.
+        var label: OrderLabel
         var partition: UInt32
         var isAlive: Bool
     }
@@ -38,6 +40,8 @@ struct IndexDelta: Sendable {
     private(set) var isEmpty = true
     /// The index that the next new point gets.
     var pointLimit: Int
+    /// Whether some added points do not come last in the order.
+    var hasLabels = false
     /// How many points there are, those of the base included.
     var pointCount: Int
     /// How many clusters there are, those of the base included.

@@ -75,13 +75,22 @@ struct IndexUpdater<Scalar: Coordinate> {
             layers.delta.removedPoints.append(point.rawValue)
         }
         if !changes.removed.isEmpty { layers.delta.removedPoints.sort() }
+        for (point, label) in changes.relabelled {
+            guard let row = layers.delta.placed[point.rawValue] else { continue }
+            layers.delta.placements[Int(row)].label = label
+        }
         for placement in changes.moved + changes.added {
             let key = NodeKey(placement.point)
             let (x, y) = positions.compared(placement.longitude, placement.latitude)
+            let row = layers.delta.placed[key.rawValue]
+            let known = row.map { layers.delta.placements[Int($0)].label }
+            if placement.label != nil { layers.delta.hasLabels = true }
             let placed = IndexDelta.PlacedPoint(
-                x: x, y: y, weight: placement.weight, partition: placement.partition, isAlive: true)
-            if let place = layers.delta.placed[key.rawValue] {
-                layers.delta.placements[Int(place)] = placed
+                x: x, y: y, weight: placement.weight,
+                label: known ?? placement.label ?? OrderLabel(inOrder: placement.point),
+                partition: placement.partition, isAlive: true)
+            if let row {
+                layers.delta.placements[Int(row)] = placed
             } else {
                 layers.delta.placed.set(
                     key.rawValue, UInt32(truncatingIfNeeded: layers.delta.placements.count))

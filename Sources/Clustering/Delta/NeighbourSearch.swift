@@ -12,7 +12,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
     /// A node that had not been claimed, and reaches the one asked about.
     struct Claimant {
         let key: NodeKey
-        let order: UInt32
+        let order: OrderLabel
     }
 
     /// A node that the one asked about reaches, and comes before.
@@ -27,7 +27,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
         fileprivate var key: NodeKey
         fileprivate var x: Double
         fileprivate var y: Double
-        fileprivate var order: UInt32 = 0
+        fileprivate var order = OrderLabel(rawValue: 0)
         fileprivate var isMade = false
     }
 

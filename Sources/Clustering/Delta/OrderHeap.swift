@@ -3,13 +3,13 @@
 /// Nodes waiting to be looked at, the first in order first: a binary heap (Williams, 1964).
 struct OrderHeap {
     private struct Item {
-        let order: UInt32
+        let order: OrderLabel
         let key: NodeKey
     }
 
     private var items: [Item] = []
 
-    mutating func push(_ key: NodeKey, order: UInt32) {
+    mutating func push(_ key: NodeKey, order: OrderLabel) {
         items.append(Item(order: order, key: key))
         var place = items.count - 1
         while place > 0, items[(place - 1) / 2].order > items[place].order {

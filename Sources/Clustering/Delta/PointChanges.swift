@@ -12,15 +12,19 @@ public struct PointChanges: Sendable {
         public let weight: Double
         /// Without effect where the index's points are not parted.
         public let partition: UInt32
+        /// Where an added point comes in the order; nil for last. Without effect for a moved point, which keeps its label.
+        public let label: OrderLabel?
 
         public init(
-            point: PointIndex, longitude: Double, latitude: Double, weight: Double = 1, partition: UInt32 = 0
+            point: PointIndex, longitude: Double, latitude: Double, weight: Double = 1, partition: UInt32 = 0,
+            label: OrderLabel? = nil
         ) {
             self.point = point
             self.longitude = longitude
             self.latitude = latitude
             self.weight = weight
             self.partition = partition
+            self.label = label
         }
     }
 
@@ -31,6 +35,9 @@ public struct PointChanges: Sendable {
     public var moved: [Placement] = []
     /// Points that come last in the input, numbered from the index's `pointLimit`.
     public var added: [Placement] = []
+
+    /// New labels of points that earlier updates added, which leave the order of all points unchanged.
+    public var relabelled: [(point: PointIndex, label: OrderLabel)] = []
 
     public init() {}
 

@@ -4,10 +4,10 @@ extension LayeredIndex {
     /// A node's rank in an answer: along the curve, and within a cell points first.
     private struct Ranked: BitwiseCopyable {
         var code: UInt64
-        var tie: UInt64
+        var rank: Rank
         var node: Node
 
-        static func < (a: Self, b: Self) -> Bool { (a.code, a.tie) < (b.code, b.tie) }
+        static func < (a: Self, b: Self) -> Bool { a.code == b.code ? a.rank < b.rank : a.code < b.code }
     }
 
     /// Appends the nodes inside a box at a level, in the order of an index built as a whole.
@@ -50,19 +50,28 @@ extension LayeredIndex {
 
     /// Whether a node of the delta comes before a node of the base that lies in the cell with a code.
     @inline(__always) private func isBefore(_ made: Ranked, _ key: NodeKey, _ code: UInt64) -> Bool {
-        // Reading a node's tie waits for memory, and few nodes share a cell.
-        made.code == code ? made.tie < tie(of: key) : made.code < code
+        // Reading a node's rank waits for memory, and few nodes share a cell.
+        made.code == code ? made.rank < rank(of: key) : made.code < code
     }
 
     @inline(__always) private func rank<Scalar: Coordinate>(
         _ key: NodeKey, _ x: Scalar, _ y: Scalar
     ) -> Ranked {
-        Ranked(code: ZOrderCurve.code(x, y), tie: tie(of: key), node: key.node)
+        Ranked(code: ZOrderCurve.code(x, y), rank: rank(of: key), node: key.node)
     }
 
-    private func tie(of key: NodeKey) -> UInt64 {
-        let order = UInt64(order(of: key))
-        // Points come before clusters, and deeper clusters before others: a build numbers them so.
-        return key.isCluster ? order | UInt64(64 - zoom(ofCluster: key.number)) << 32 : order
+    /// A node's rank among those of its cell, as a build numbers them: points first, then deeper clusters before others.
+    private struct Rank: BitwiseCopyable {
+        var level: UInt8
+        var order: OrderLabel
+
+        static func < (a: Self, b: Self) -> Bool {
+            a.level == b.level ? a.order < b.order : a.level < b.level
+        }
+    }
+
+    private func rank(of key: NodeKey) -> Rank {
+        let level = key.isCluster ? 64 - zoom(ofCluster: key.number) : 0
+        return Rank(level: UInt8(truncatingIfNeeded: level), order: order(of: key))
     }
 }

@@ -114,8 +114,15 @@ extension LayeredIndex {
         key.isCluster ? origin(ofCluster: key.number) : key.rawValue
     }
 
-    /// A node's position in the order in which the greedy pass visits the nodes of a level.
-    @inline(__always) func order(of key: NodeKey) -> UInt32 { origin(of: key) }
+    /// A node's position in the order in which the greedy pass visits the nodes of a level: that of its origin.
+    @inline(__always) func order(of key: NodeKey) -> OrderLabel { order(ofPoint: origin(of: key)) }
+
+    @inline(__always) func order(ofPoint point: UInt32) -> OrderLabel {
+        if delta.hasLabels, Int(point) >= base.pointCount, let placement = delta.placement(of: point) {
+            return placement.label
+        }
+        return OrderLabel(inOrder: PointIndex(rawValue: point))
+    }
 
     /// The ordinal of a node's parent, or `NodeNumber.none`.
     @inline(__always) func parent(of key: NodeKey) -> UInt32 {

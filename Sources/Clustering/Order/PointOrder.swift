@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+
+/// Which feature each point is, if points are clustered in another order than that of the features.
+///
+/// A feature is known by its place in its store, a point by its `PointIndex`. Points of a build are numbered in the order of
+/// clustering. A feature that is added, or whose sort key changes, becomes a new point with a label between those of its
+/// neighbours. Takes 8 bytes a point of the build.
+///
+/// Invariant: `places` and `points` are permutations of the same range and each other's inverse; `added` has the living points
+/// of `entries` by ascending label.
+public struct PointOrder: Sendable {
+    /// By point of the build: its feature's place.
+    private let places: [UInt32]
+    /// By place: the point of the build.
+    private let points: [UInt32]
+    /// By index of a point less the build's count.
+    private var entries = PagedArray<Entry>()
+    /// By place: the point that an update gave the feature there.
+    private var latest = PagedNumberMap()
+    /// Living points that updates added, by ascending label.
+    private var added: [UInt32] = []
+
+    private struct Entry: BitwiseCopyable, Sendable {
+        var place: UInt32
+        var label: OrderLabel
+    }
+
+    /// - Parameter places: each number below the count once: the features' places in the order of clustering.
+    public init(places: [UInt32]) {
+        self.places = places
+        var points = [UInt32](repeating: 0, count: places.count)
+        for (point, place) in places.enumerated() {
+            points[Int(place)] = UInt32(truncatingIfNeeded: point)
+        }
+        self.points = points
+    }
+
+    /// The bytes that it takes.
+    public var memoryBytes: Int {
+        (places.count + points.count + added.count) * MemoryLayout<UInt32>.stride + entries.memoryBytes
+            + latest.memoryBytes
+    }
+
+    /// The places of the build's features in the order of clustering.
+    public var builtPlaces: [UInt32] { places }
+
+    /// The place of a point's feature.
+    @inline(__always) public func place(of point: PointIndex) -> Int {
+        let index = Int(point.rawValue)
+        return index < places.count ? Int(places[index]) : Int(entries[index - places.count].place)
+    }
+
+    /// The point that the feature at a place is now; nil if no point ever was.
+    public func point(at place: Int) -> PointIndex? {
+        if let point = latest[UInt32(truncatingIfNeeded: place)] { return PointIndex(rawValue: point) }
+        return place < points.count ? PointIndex(rawValue: points[place]) : nil
+    }
+
+    /// A point's position in the order.
+    public func label(of point: PointIndex) -> OrderLabel {
+        let index = Int(point.rawValue)
+        return index < places.count ? OrderLabel(inOrder: point) : entries[index - places.count].label
+    }
+
+    /// Some points in the order of clustering.
+    ///
+    /// - Complexity: O(points of the build) for points of the build.
+    public func sorted(_ chosen: [PointIndex]) -> [PointIndex] {
+        var marks = [UInt64](repeating: 0, count: places.count / 64 + 1)
+        var others: [PointIndex] = []
+        for point in chosen {
+            let index = Int(point.rawValue)
+            if index < places.count {
+                marks[index >> 6] |= 1 << UInt64(index & 63)
+            } else {
+                others.append(point)
+            }
+        }
+        others.sort { label(of: $0) < label(of: $1) }
+        var sorted: [PointIndex] = []
+        sorted.reserveCapacity(chosen.count)
+        var next = 0
+        for word in marks.indices {
+            var bits = marks[word]
+            while bits != 0 {
+                let point = PointIndex(
+                    rawValue: UInt32(truncatingIfNeeded: word << 6 | bits.trailingZeroBitCount))
+                bits &= bits &- 1
+                while next < others.count, label(of: others[next]) < OrderLabel(inOrder: point) {
+                    sorted.append(others[next])
+                    next += 1
+                }
+                sorted.append(point)
+            }
+        }
+        return sorted + others[next...]
+    }
+}
+
+extension PointOrder {
+    /// A feature whose key is asked for.
+    public enum Feature: Sendable {
+        /// The feature that a place had when the index was built.
+        case built(Int)
+        /// The feature that a place has now.
+        case current(Int)
+    }
+
+    /// A feature that becomes a new point.
+    public struct Insertion: Sendable {
+        public let place: Int
+        public let point: PointIndex
+        public let label: OrderLabel
+    }
+
+    /// What an update changes in the order.
+    public struct Change: Sendable {
+        /// The new points, in the order in which the features were given.
+        public let insertions: [Insertion]
+        /// New labels of points that earlier updates added.
+        public let relabelled: [(point: PointIndex, label: OrderLabel)]
+    }
+
+    /// Removes points and gives features new ones. Equal keys keep the order of places.
+    ///
+    /// - Parameters:
+    ///   - removed: points that no longer exist.
+    ///   - inserted: places of features, with their keys.
+    ///   - key: the key of a feature of the build, or of one that an earlier update added and that stays.
+    /// - Returns: nil if there is no room for more labels, so that everything has to be built again.
+    /// - Complexity: O(log points) keys for each insertion, and O(living points that updates added).
+    public mutating func update<Key: Comparable, Failure: Error>(
+        removing removed: [PointIndex], inserting inserted: [(place: Int, key: Key)],
+        key: (Feature) throws(Failure) -> Key
+    ) throws(Failure) -> Change? {
+        let gone = Set(removed.lazy.map(\.rawValue))
+        if !gone.isEmpty { added.removeAll { gone.contains($0) } }
+        var labels = LabelAssignment(buildCount: places.count)
+        var rows: [LabelAssignment.Row] = []
+        let sorted = inserted.indices.sorted {
+            (inserted[$0].key, inserted[$0].place) < (inserted[$1].key, inserted[$1].place)
+        }
+        var next = 0
+        for index in sorted {
+            let new = inserted[index]
+            let gap = try firstIndex(0..<places.count) { (point) throws(Failure) in
+                let place = Int(places[point])
+                return (try key(.built(place)), place) < (new.key, new.place)
+            }
+            let position = try firstIndex(next..<added.count) { (row) throws(Failure) in
+                let place = Int(entries[Int(added[row]) - places.count].place)
+                return (try key(.current(place)), place) < (new.key, new.place)
+            }
+            while next < position {
+                rows.append(row(of: added[next]))
+                next += 1
+            }
+            rows.append(.init(point: nil, inserted: index, gap: gap, label: nil))
+        }
+        while next < added.count {
+            rows.append(row(of: added[next]))
+            next += 1
+        }
+        guard labels.assign(&rows) else { return nil }
+        return record(rows, inserted.map(\.place))
+    }
+
+    private func row(of point: UInt32) -> LabelAssignment.Row {
+        let label = entries[Int(point) - places.count].label
+        return .init(
+            point: point, inserted: nil, gap: min(places.count, Int(label.rawValue >> 32)), label: label)
+    }
+
+    /// Takes the labels over.
+    private mutating func record(_ rows: [LabelAssignment.Row], _ inserted: [Int]) -> Change {
+        let first = places.count + entries.count
+        var relabelled: [(point: PointIndex, label: OrderLabel)] = []
+        var labels = [OrderLabel](repeating: OrderLabel(rawValue: 0), count: inserted.count)
+        added.removeAll(keepingCapacity: true)
+        added.reserveCapacity(rows.count)
+        for row in rows {
+            guard let label = row.label else { continue }
+            if let index = row.inserted {
+                labels[index] = label
+                added.append(UInt32(truncatingIfNeeded: first + index))
+            } else if let point = row.point {
+                if entries[Int(point) - places.count].label != label {
+                    entries[Int(point) - places.count].label = label
+                    relabelled.append((PointIndex(rawValue: point), label))
+                }
+                added.append(point)
+            }
+        }
+        var insertions: [Insertion] = []
+        for (index, place) in inserted.enumerated() {
+            let point = UInt32(truncatingIfNeeded: first + index)
+            entries.append(Entry(place: UInt32(truncatingIfNeeded: place), label: labels[index]))
+            latest.set(UInt32(truncatingIfNeeded: place), point)
+            insertions.append(
+                Insertion(place: place, point: PointIndex(rawValue: point), label: labels[index]))
+        }
+        return Change(insertions: insertions, relabelled: relabelled)
+    }
+}
+
+/// The first index of a range for which a condition that holds up to some index no longer holds.
+private func firstIndex<Failure: Error>(
+    _ range: Range<Int>, after holds: (Int) throws(Failure) -> Bool
+) throws(Failure) -> Int {
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+        let middle = (low + high) / 2
+        if try holds(middle) { low = middle + 1 } else { high = middle }
+    }
+    return low
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import Clustering
+
+@Suite("Points in the order of a key")
+struct PointOrderTests {
+    private struct Feature {
+        var position: Position
+        var key: Int
+        var isAlive = true
+    }
+
+    /// Features with keys, and an index of them that follows changes.
+    private struct Sorted {
+        var features: [Feature]
+        let options: ClusteringOptions
+        var built: [Feature]
+        var order: PointOrder
+        var index: ClusterIndex
+
+        init(_ features: [Feature], _ options: ClusteringOptions) throws {
+            self.features = features
+            self.options = options
+            built = features
+            let places = features.indices.sorted { (features[$0].key, $0) < (features[$1].key, $1) }
+            order = PointOrder(places: places.map { UInt32($0) })
+            index = try ClusterIndex.build(places.map { features[$0].position }, options)
+        }
+
+        /// False if the index has to be built again.
+        mutating func update(removing: Set<Int>, moving: [Int: Position], keys: [Int: Int], adding: [Feature])
+            -> Bool
+        {
+            var changes = PointChanges()
+            var inserted: [(place: Int, key: Int)] = []
+            for place in removing.union(keys.keys) {
+                guard let point = order.point(at: place) else { return false }
+                changes.removed.append(point)
+            }
+            for place in removing { features[place].isAlive = false }
+            for (place, key) in keys {
+                features[place].key = key
+                inserted.append((place, key))
+            }
+            for (place, position) in moving { features[place].position = position }
+            for feature in adding {
+                inserted.append((features.count, feature.key))
+                features.append(feature)
+            }
+            for place in moving.keys where keys[place] == nil {
+                guard let point = order.point(at: place) else { return false }
+                changes.moved.append(
+                    .init(
+                        point: point, longitude: features[place].position.longitude,
+                        latitude: features[place].position.latitude))
+            }
+            let (features, built) = (features, built)
+            let change = order.update(removing: changes.removed, inserting: inserted) { feature in
+                switch feature {
+                case .built(let place): built[place].key
+                case .current(let place): features[place].key
+                }
+            }
+            guard let change else { return false }
+            changes.relabelled = change.relabelled
+            for insertion in change.insertions {
+                let position = features[insertion.place].position
+                changes.added.append(
+                    .init(
+                        point: insertion.point, longitude: position.longitude, latitude: position.latitude,
+                        label: insertion.label))
+            }
+            let order = order
+            let updated = index.updated(changes) { point in
+                let position = built[order.place(of: point)].position
+                return (position.longitude, position.latitude)
+            }
+            guard let updated else { return false }
+            index = updated.index
+            return true
+        }
+
+        /// What is shown at a zoom, in the answer's order.
+        func shown(at zoom: Int, _ place: (PointIndex) -> Int) -> [String] {
+            index.all(at: zoom).map { node in
+                switch node {
+                case .point(let point): return "p\(place(point))"
+                case .cluster(let cluster):
+                    let (x, y) = index.unitPosition(of: cluster)
+                    return "c\(place(index.origin(of: node))) \(index.pointCount(of: cluster)) \(x) \(y) "
+                        + "\(index.leaves(of: cluster).map(place))"
+                }
+            }
+        }
+    }
+
+    private static func expectEqual(_ live: Sorted, _ context: String) throws {
+        let living = live.features.indices.filter { live.features[$0].isAlive }
+        let fresh = try Sorted(living.map { live.features[$0] }, live.options)
+        #expect(live.index.pointCount == living.count)
+        for zoom in live.options.minimumZoom...live.options.maximumZoom + 1 {
+            let expected = fresh.shown(at: zoom) { living[fresh.order.place(of: $0)] }
+            #expect(live.shown(at: zoom) { live.order.place(of: $0) } == expected, "\(context), zoom \(zoom)")
+        }
+    }
+
+    @Test("histories of changes end in the index of the sorted features", arguments: 0..<24)
+    func histories(_ seed: Int) throws {
+        var random = SeededGenerator(state: UInt64(seed) + 900)
+        let options = [
+            ClusteringOptions(maximumZoom: 8),
+            ClusteringOptions(radius: 90, maximumZoom: 5, precision: .fixed),
+            ClusteringOptions(radius: 300, maximumZoom: 3, precision: .double),
+        ][seed % 3]
+        let keys = seed % 2 == 0 ? 5 : 10_000
+        let pool = [PointSet.gathered, .duplicates, .uniform, .crowd][seed % 4].places(
+            400, seed: UInt64(seed))
+        func feature() -> Feature {
+            Feature(
+                position: pool[Int.random(in: 0..<pool.count, using: &random)],
+                key: Int.random(in: 0..<keys, using: &random))
+        }
+        var live = try Sorted((0..<120).map { _ in feature() }, options)
+        for step in 0..<12 {
+            let living = live.features.indices.filter { live.features[$0].isAlive }
+            var removing: Set<Int> = []
+            var moving: [Int: Position] = [:]
+            var rekeyed: [Int: Int] = [:]
+            for _ in 0..<Int.random(in: 1...5, using: &random) {
+                let place = living[Int.random(in: 0..<living.count, using: &random)]
+                guard !removing.contains(place), moving[place] == nil, rekeyed[place] == nil else { continue }
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: removing.insert(place)
+                case 1: moving[place] = feature().position
+                case 2: rekeyed[place] = feature().key
+                default:
+                    moving[place] = feature().position
+                    rekeyed[place] = feature().key
+                }
+            }
+            let adding = (0..<Int.random(in: 0...4, using: &random)).map { _ in feature() }
+            guard live.update(removing: removing, moving: moving, keys: rekeyed, adding: adding) else {
+                Issue.record("refused at step \(step)")
+                return
+            }
+            try Self.expectEqual(live, "seed \(seed), step \(step)")
+        }
+    }
+
+    @Test("many insertions at one position find room by new labels")
+    func crowdedGap() throws {
+        let places = PointSet.uniform.places(300)
+        var live = try Sorted(
+            places.indices.prefix(100).map { Feature(position: places[$0], key: $0 * 1000) },
+            ClusteringOptions(maximumZoom: 4))
+        for step in 0..<100 {
+            // Each comes just before the last, so that room halves each time.
+            let feature = Feature(position: places[100 + step], key: 5900 - step)
+            guard live.update(removing: [], moving: [:], keys: [:], adding: [feature]) else {
+                Issue.record("refused at step \(step)")
+                return
+            }
+        }
+        try Self.expectEqual(live, "crowded gap")
+    }
+
+    @Test("insertions at the end are cheap labels in order")
+    func appended() throws {
+        let places = PointSet.gathered.places(200)
+        var live = try Sorted(
+            (0..<50).map { Feature(position: places[$0], key: $0) }, ClusteringOptions(maximumZoom: 4))
+        for step in 50..<150 {
+            guard
+                live.update(
+                    removing: [], moving: [:], keys: [:], adding: [Feature(position: places[step], key: step)]
+                )
+            else {
+                Issue.record("refused at step \(step)")
+                return
+            }
+            let label = live.order.label(of: PointIndex(rawValue: UInt32(step)))
+            #expect(label.rawValue == UInt64(step + 1) << 32)
+        }
+        try Self.expectEqual(live, "appended")
+    }
+
+    @Test("points of a choice come in order, added ones between those of the build")
+    func choice() throws {
+        let places = PointSet.uniform.places(20)
+        var live = try Sorted(
+            (0..<10).map { Feature(position: places[$0], key: 100 - $0 * 10) },
+            ClusteringOptions(maximumZoom: 2))
+        let isFollowed = live.update(
+            removing: [], moving: [:], keys: [2: 15],
+            adding: [Feature(position: places[12], key: 55), Feature(position: places[13], key: 1)])
+        #expect(isFollowed)
+        let all = live.features.indices.compactMap { live.order.point(at: $0) }
+        let sorted = live.order.sorted(all).map { live.features[live.order.place(of: $0)].key }
+        #expect(sorted == live.features.map(\.key).sorted())
+    }
+}
