@@ -44,7 +44,9 @@ let package = Package(
         .target(name: "JSON", dependencies: ["CSimdjson"]),
         .target(name: "Compression", dependencies: ["CZlib"]),
         .target(name: "Clustering"),
-        .target(name: "Expressions", dependencies: ["JSON"]),
+        // Only its headers are needed: the library is loaded when a number is first formatted.
+        .target(name: "CICU"),
+        .target(name: "Expressions", dependencies: ["JSON", "CICU"]),
         .target(name: "GeoJSON", dependencies: ["JSON", "Compression"]),
         .target(name: "VectorTile", dependencies: ["JSON"]),
         .target(

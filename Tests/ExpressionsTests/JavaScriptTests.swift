@@ -7,18 +7,20 @@ import Testing
 
 /// What a JavaScript engine made of random values, beside what this language makes of them.
 @Suite struct JavaScriptTests {
-    private static func cases() throws -> [JSONObject] {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../Golden/javascript.jsonl")
+    private static func cases(_ name: String) throws -> [JSONObject] {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Golden/\(name)")
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap {
             guard case .object(let object) = try JSONReader.parse(String($0)) else { return nil }
             return object
         }
     }
 
-    @Test func agreesWithJavaScript() throws {
-        let cases = try Self.cases()
-        #expect(cases.count == 740)
+    @Test(
+        "values are what JavaScript makes of them",
+        arguments: [("javascript.jsonl", 740), ("number-format.jsonl", 750)])
+    func agreesWithJavaScript(_ file: String, _ count: Int) throws {
+        let cases = try Self.cases(file)
+        #expect(cases.count == count)
         for test in cases {
             guard let expression = test["expression"], case .object(let properties)? = test["properties"],
                 let expected = test["result"]

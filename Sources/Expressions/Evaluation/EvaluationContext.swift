@@ -20,6 +20,8 @@ final class EvaluationContext {
     private var rowSteps = 0
     private let rowLimit: Int
     private var bindings = BindingValues()
+    /// The formats of `number-format`, kept over all rows.
+    var formatters = NumberFormatterCache()
 
     init(budget: EvaluationBudget, rowLimit: Int = ExpressionLimits.rowSteps) {
         self.budget = budget

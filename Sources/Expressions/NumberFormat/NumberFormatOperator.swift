@@ -42,24 +42,39 @@ extension ParsingContext {
 }
 
 extension NumberFormatArguments {
+    /// What making a format costs, in steps: about a hundred microseconds.
+    private static let formatterSteps = 1024
+
     func evaluate(_ arguments: [Node], _ context: EvaluationContext) throws(EvaluationError) -> JSONValue {
-        var (locale, least, most) = (NumberLocale.english, Double?.none, Double?.none)
+        var (locale, least, most) = ("", Double?.none, Double?.none)
         var style = NumberStyle.decimal
-        for (place, option) in options.enumerated() {
-            let value = try context.evaluate(arguments[place + 1])
+        for (index, option) in options.enumerated() {
+            let value = try context.evaluate(arguments[index + 1])
+            try context.charge(reading: value)
             switch option {
-            case .locale: locale = try NumberLocale(Conversion.text(value))
+            case .locale: locale = Conversion.text(value)
             case .currency: style = try .checked(currency: Conversion.text(value))
             case .unit: style = try .checked(unit: Conversion.text(value))
             case .least: least = Conversion.number(value)
             case .most: most = Conversion.number(value)
             }
         }
-        let digits = try Self.digits(least, most, style.fractionDigits)
-        // Only now, as in MapLibre: of several faults the options' is told.
-        let number = try context.number(arguments[0])
-        let text = locale.format(number, digits, isMoney: style.isMoney)
-        return .string(style.decorate(text, isNegative: number.sign == .minus && !number.isNaN, in: locale))
+        let key = NumberFormatterCache.Key(
+            locale: Array(locale.utf8), style: style, least: least, most: most)
+        let formatter: NumberFormatter
+        if let known = context.formatters[key] {
+            formatter = known
+        } else {
+            try context.charge(Self.formatterSteps)
+            try NumberFormatter.requireLibrary()
+            let language: NumberLocale =
+                options.contains(.locale) ? try NumberLocale(locale, for: style) : .english
+            formatter = try NumberFormatter(
+                style, digits: Self.digits(least, most, style.fractionDigits), locale: language)
+            context.formatters[key] = formatter
+        }
+        // Only now, as in MapLibre: of several errors that of the options is reported.
+        return .string(formatter.text(try context.number(arguments[0])))
     }
 
     /// The fewest and most decimals.

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+import CICU
+
+/// Writes numbers as a locale does, by ICU. Immutable.
+///
+/// Invariant: `formatter` is valid for this object's lifetime. ICU's formatters are immutable and made for several threads;
+/// that is why it may be shared.
+final class NumberFormatter: @unchecked Sendable {
+    private let formatter: OpaquePointer
+    /// What is written instead of another text, such as a group separator that has changed since ICU's data were made.
+    private let replacement: (text: String, with: String)?
+
+    /// The bytes that a formatted number may have: 309 digits, 100 decimals and their separators, in any script.
+    private static let capacity: Int32 = 4096
+
+    /// - Throws: if ICU is missing, or has no format for this.
+    init(_ style: NumberStyle, digits: ClosedRange<Int>, locale: NumberLocale) throws(EvaluationError) {
+        try Self.requireLibrary()
+        let skeleton = [style.skeleton, locale.skeleton, Self.precision(digits), "rounding-mode-half-up"]
+        guard let formatter = cicu_open(skeleton.joined(separator: " "), locale.name) else {
+            throw EvaluationError("There is no number format for this locale, currency or unit.")
+        }
+        self.formatter = formatter
+        replacement = locale.replacement
+    }
+
+    deinit { cicu_close(formatter) }
+
+    func text(_ number: Double) -> String {
+        // ICU writes the sign of NaN, which depends on the processor.
+        let number = number.isNaN ? Double.nan : number
+        let text = String(unsafeUninitializedCapacity: Int(Self.capacity)) { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { chars in
+                Int(max(0, cicu_format(formatter, number, chars.baseAddress, Self.capacity)))
+            }
+        }
+        guard let replacement, text.contains(replacement.text) else { return text }
+        return text.split(separator: replacement.text, omittingEmptySubsequences: false)
+            .joined(separator: replacement.with)
+    }
+
+    static func requireLibrary() throws(EvaluationError) {
+        guard !cicu_is_available() else { return }
+        let library = String(cString: cicu_library())
+        throw EvaluationError(
+            "\"number-format\" needs \(library), which is not installed on the server; install ICU.")
+    }
+
+    /// Decimals in ICU's syntax: `.00#` is two or three.
+    private static func precision(_ digits: ClosedRange<Int>) -> String {
+        guard digits.upperBound > 0 else { return "precision-integer" }
+        return "." + String(repeating: "0", count: digits.lowerBound)
+            + String(repeating: "#", count: digits.count - 1)
+    }
+}
+
+extension NumberLocale {
+    /// What ICU makes of a language tag; nil if it is malformed.
+    static func parse(_ tag: String) -> (name: String, numbers: String, isKnown: Bool)? {
+        let capacity = 160
+        var name = [CChar](repeating: 0, count: capacity)
+        var numbers = [CChar](repeating: 0, count: capacity)
+        guard cicu_parse_tag(tag, &name, &numbers, Int32(capacity)) else { return nil }
+        func text(_ chars: [CChar]) -> String {
+            String(decoding: chars.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+        return (text(name), text(numbers), cicu_has_language(name))
+    }
+}
+
+extension NumberStyle {
+    /// ICU's number of decimals of a currency.
+    static func fractionDigits(ofCurrency code: String) -> Int { Int(cicu_fraction_digits(code)) }
+}
