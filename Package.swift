@@ -63,7 +63,10 @@ let package = Package(
             ]),
         .target(
             name: "Answers",
-            dependencies: ["Sources", "Aggregates", "Clustering", "GeoJSON", "JSON", "SystemSupport"]),
+            dependencies: [
+                "Sources", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON", "SystemSupport",
+                "VectorTile",
+            ]),
         .target(
             name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "Compression", "JSON"]),
         .target(

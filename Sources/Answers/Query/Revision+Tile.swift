@@ -48,13 +48,17 @@ extension Revision {
 
     /// Writes a tile as JSON.
     public func writeTile(
-        _ tile: TilePlace, of view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
+        _ tile: TilePlace, of view: View, output: FeatureOutput = FeatureOutput(),
+        into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         let writer = FeatureWriter(
-            revision: self, view: view, output: FeatureOutput(), cancellation: cancellation)
+            revision: self, view: view, output: output, cancellation: cancellation)
+        let interval = output.checkInterval
         bytes.append("{\"features\":[")
         for (place, feature) in tileFeatures(tile, of: view).enumerated() {
-            if place % 256 == 255, bytes.hasOverflowed || cancellation.isCancelled { throw .cancelled }
+            if place % interval == interval - 1, bytes.hasOverflowed || cancellation.isCancelled {
+                throw .cancelled
+            }
             if place > 0 { bytes.append(",") }
             try write(feature, with: writer, into: &bytes)
         }
@@ -78,7 +82,8 @@ extension Revision {
             bytes.append("},\"id\":")
             bytes.append(integer: writer.view.index.id(of: cluster))
         case .point(let point):
-            store.writeProperties(writer.view.feature(of: point), into: &bytes)
+            store.writeProperties(
+                writer.view.feature(of: point), into: &bytes, selection: writer.output.properties)
             if hasTileIdentifier(point, in: writer.view) {
                 bytes.append(",\"id\":")
                 writeIdentifier(of: point, in: writer.view, into: &bytes)
@@ -87,7 +92,7 @@ extension Revision {
         bytes.append("}")
     }
 
-    private func hasTileIdentifier(_ point: PointIndex, in view: View) -> Bool {
+    func hasTileIdentifier(_ point: PointIndex, in view: View) -> Bool {
         options.generateId || store.hasIdentifier(view.feature(of: point))
     }
 

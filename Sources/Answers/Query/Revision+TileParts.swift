@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import GeoJSON
 import JSON
 import Sources
 import SystemSupport
@@ -23,13 +24,15 @@ public struct TileFeatureParts {
 extension Revision {
     /// Lends the features of a tile one by one: the same, in the same order, as `writeTile` writes.
     public func eachTileFeature(
-        _ tile: TilePlace, of view: View, _ cancellation: Cancellation, _ body: (TileFeatureParts) -> Void
+        _ tile: TilePlace, of view: View, output: FeatureOutput = FeatureOutput(),
+        _ cancellation: Cancellation, _ body: (TileFeatureParts) -> Void
     ) throws(SourceError) {
         let writer = FeatureWriter(
-            revision: self, view: view, output: FeatureOutput(), cancellation: cancellation)
+            revision: self, view: view, output: output, cancellation: cancellation)
+        let interval = output.checkInterval
         var text = ByteWriter(capacity: 512)
         for (place, feature) in tileFeatures(tile, of: view).enumerated() {
-            if place % 256 == 255, cancellation.isCancelled { throw .cancelled }
+            if place % interval == interval - 1, cancellation.isCancelled { throw .cancelled }
             text.truncate(to: 0)
             switch feature.node {
             case .cluster(let cluster) where writer.hasExtras:
@@ -67,6 +70,9 @@ extension Revision {
         _ point: PointIndex, _ feature: TileFeature, _ writer: FeatureWriter, _ text: inout ByteWriter,
         _ body: (TileFeatureParts) -> Void
     ) {
+        if let selection = writer.output.properties {
+            return lend(point, feature, writer, selection, &text, body)
+        }
         store.withIdentifierAndProperties(writer.view.feature(of: point)) { id, tags in
             guard options.generateId else {
                 let content = TileFeatureParts.Content.other(id: id, tags: tags)
@@ -77,6 +83,24 @@ extension Revision {
                 let content = TileFeatureParts.Content.other(id: id, tags: tags)
                 body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
             }
+        }
+    }
+
+    /// Lends a point with some of its properties.
+    private func lend(
+        _ point: PointIndex, _ feature: TileFeature, _ writer: FeatureWriter,
+        _ selection: PropertySelection, _ text: inout ByteWriter, _ body: (TileFeatureParts) -> Void
+    ) {
+        if hasTileIdentifier(point, in: writer.view) {
+            writeIdentifier(of: point, in: writer.view, into: &text)
+        }
+        let end = text.count
+        store.writeProperties(writer.view.feature(of: point), into: &text, selection: selection)
+        text.withUnsafeBytes { text in
+            let content = TileFeatureParts.Content.other(
+                id: end > 0 ? UnsafeRawBufferPointer(rebasing: text[..<end]) : nil,
+                tags: UnsafeRawBufferPointer(rebasing: text[end...]))
+            body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
         }
     }
 }

@@ -73,8 +73,7 @@ extension ClusterIndex {
         guard pointCount > 0 else { return }
         let level = level(for: Double(z))
         let scale = Double(sign: .plus, exponent: z, significand: 1)
-        // The radius of the level shown: what a cluster there may reach.
-        let margin = options.radii[min(max(z, 0), ClusteringOptions.deepestZoom)] / options.extent
+        let margin = margin(at: z)
         let top = (y - margin) / scale
         let bottom = (y + 1 + margin) / scale
         var nodes: [Node] = []
@@ -97,7 +96,18 @@ extension ClusterIndex {
             - 180
     }
 
-    private func collect(_ box: UnitBox, _ zoom: Zoom, _ limit: Int, _ found: inout [Node]) -> Bool {
+    /// How far a tile's features may lie outside of it, in sides of a tile: the radius of the level shown.
+    func margin(at zoom: Int) -> Double {
+        options.radii[min(max(zoom, 0), ClusteringOptions.deepestZoom)] / options.extent
+    }
+
+    func visitPositions(in box: UnitBox, at zoom: Zoom, _ body: (Double, Double) -> Void) {
+        guard box.minimumX <= box.maximumX, box.minimumY <= box.maximumY else { return }
+        let level = max(options.minimumZoom, min(zoom.rawValue, options.maximumZoom + 1))
+        layers.visitPositions(in: box, level: level, body)
+    }
+
+    func collect(_ box: UnitBox, _ zoom: Zoom, _ limit: Int, _ found: inout [Node]) -> Bool {
         guard box.minimumX <= box.maximumX, box.minimumY <= box.maximumY else { return false }
         let level = max(options.minimumZoom, min(zoom.rawValue, options.maximumZoom + 1))
         return layers.collect(box, level: level, limit: limit, into: &found)

@@ -48,6 +48,27 @@ extension LayeredIndex {
         return true
     }
 
+    /// Calls `body` with the position of each node inside a box at a level, in no order.
+    func visitPositions(in box: UnitBox, level: Int, _ body: (_ x: Double, _ y: Double) -> Void) {
+        switch base.spatial {
+        case .float(let spatial): visitPositions(in: box, level, spatial, body)
+        case .double(let spatial): visitPositions(in: box, level, spatial, body)
+        }
+    }
+
+    private func visitPositions<Scalar: Coordinate>(
+        in box: UnitBox, _ level: Int, _ spatial: SpatialIndex<Scalar>, _ body: (Double, Double) -> Void
+    ) {
+        let isPlain = delta.isEmpty
+        spatial.visitTogether(box, zoom: level) { slot in
+            if isPlain || !delta.hides(key(ofBase: slot.node), at: level) {
+                body(Double(slot.x), Double(slot.y))
+            }
+        }
+        guard !isPlain else { return }
+        delta.levels[level - options.minimumZoom].visit(box) { body($0.x, $0.y) }
+    }
+
     /// Whether a node of the delta comes before a node of the base that lies in the cell with a code.
     @inline(__always) private func isBefore(_ made: Ranked, _ key: NodeKey, _ code: UInt64) -> Bool {
         // Reading a node's rank waits for memory, and few nodes share a cell.

@@ -38,9 +38,10 @@ package enum FileSystem {
         return false
     }
 
-    private static func openDirectories(_ components: ArraySlice<String>, below root: String)
-        -> FileDescriptor?
-    {
+    /// Opens a directory from `root` down, following no link; nil if that can't be done, with the reason in `errno`.
+    package static func openDirectories(
+        _ components: ArraySlice<String>, below root: String
+    ) -> FileDescriptor? {
         let flags = directoryFlags
         let first = open(root.isEmpty ? "/" : root, flags)
         guard first >= 0 else { return nil }

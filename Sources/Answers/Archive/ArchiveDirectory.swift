@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+/// One entry of a PMTiles directory: a run of tiles with the same content, or a leaf directory (run length 0).
+struct ArchiveEntry: Equatable, BitwiseCopyable {
+    /// The first tile's number.
+    var tileID: UInt64
+    /// Bytes from the start of the tile data, or of the leaf directories.
+    var offset: UInt64
+    /// Bytes.
+    var length: UInt32
+    /// How many tiles in a row have this content; 0 for a leaf directory.
+    var runLength: UInt32
+}
+
+/// Serializes directories of a PMTiles archive, before their compression.
+///
+/// Source: https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md (section 4.2)
+enum ArchiveDirectory {
+    /// - Parameter entries: in ascending order of their tiles.
+    static func serialize(_ entries: some Collection<ArchiveEntry>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(entries.count * 6 + 5)
+        append(UInt64(entries.count), to: &bytes)
+        var last: UInt64 = 0
+        for entry in entries {
+            append(entry.tileID - last, to: &bytes)
+            last = entry.tileID
+        }
+        for entry in entries { append(UInt64(entry.runLength), to: &bytes) }
+        for entry in entries { append(UInt64(entry.length), to: &bytes) }
+        var end: UInt64?
+        for entry in entries {
+            // 0 says: right behind the entry before.
+            append(entry.offset == end ? 0 : entry.offset + 1, to: &bytes)
+            end = entry.offset + UInt64(entry.length)
+        }
+        return bytes
+    }
+
+    /// Appends an unsigned LEB128 number, as Protocol Buffers' varints.
+    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+}

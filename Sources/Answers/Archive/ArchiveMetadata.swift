@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// The metadata of an archive: a JSON object as the PMTiles and TileJSON specifications describe it, with the field
+/// statistics that map editors read (`tilestats`).
+///
+/// Sources: https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md (section 5),
+/// https://github.com/mapbox/mapbox-geostats
+struct ArchiveMetadata {
+    var name: String
+    var description: String?
+    var attribution: String?
+    /// The program and its version.
+    var generator: String
+    var layer: String
+    var minimumZoom: Int
+    var maximumZoom: Int
+    /// How many points the source has.
+    var pointCount: Int
+    var fields: [String: FieldStatistics]
+
+    /// Values that are listed for a field; `count` tells of up to a thousand.
+    private static let mostListedValues = 100
+
+    var json: [UInt8] {
+        var bytes = ByteWriter(capacity: 4096)
+        bytes.append("{\"name\":")
+        bytes.append(json: name)
+        if let description {
+            bytes.append(",\"description\":")
+            bytes.append(json: description)
+        }
+        if let attribution {
+            bytes.append(",\"attribution\":")
+            bytes.append(json: attribution)
+        }
+        bytes.append(",\"type\":\"overlay\",\"format\":\"pbf\",\"generator\":")
+        bytes.append(json: generator)
+        bytes.append(",\"minzoom\":\"")
+        bytes.append(integer: minimumZoom)
+        bytes.append("\",\"maxzoom\":\"")
+        bytes.append(integer: maximumZoom)
+        bytes.append("\",\"vector_layers\":[{\"id\":")
+        bytes.append(json: layer)
+        bytes.append(",\"description\":")
+        bytes.append(json: description ?? "")
+        bytes.append(",\"minzoom\":")
+        bytes.append(integer: minimumZoom)
+        bytes.append(",\"maxzoom\":")
+        bytes.append(integer: maximumZoom)
+        bytes.append(",\"fields\":{")
+        let sorted = fields.sorted { $0.key < $1.key }
+        for (index, field) in sorted.enumerated() {
+            if index > 0 { bytes.append(",") }
+            bytes.append(json: field.key)
+            bytes.append(":\"")
+            bytes.append(field.value.kinds.name)
+            bytes.append("\"")
+        }
+        bytes.append("}}],\"tilestats\":{\"layerCount\":1,\"layers\":[{\"layer\":")
+        bytes.append(json: layer)
+        bytes.append(",\"count\":")
+        bytes.append(integer: pointCount)
+        bytes.append(",\"geometry\":\"Point\",\"attributeCount\":")
+        bytes.append(integer: fields.count)
+        bytes.append(",\"attributes\":[")
+        for (index, field) in sorted.enumerated() {
+            if index > 0 { bytes.append(",") }
+            Self.write(field.key, field.value, into: &bytes)
+        }
+        bytes.append("]}]}}")
+        return bytes.bytes
+    }
+
+    private static func write(_ name: String, _ field: FieldStatistics, into bytes: inout ByteWriter) {
+        bytes.append("{\"attribute\":")
+        bytes.append(json: name)
+        bytes.append(",\"count\":")
+        bytes.append(integer: field.values.count)
+        bytes.append(",\"type\":\"")
+        bytes.append(raw: "\(field.kinds.name)".lowercased())
+        bytes.append("\",\"values\":[")
+        let values = field.values.sorted { $0.lexicographicallyPrecedes($1) }
+        for (index, value) in values.prefix(mostListedValues).enumerated() {
+            if index > 0 { bytes.append(",") }
+            bytes.append(contentsOf: value)
+        }
+        bytes.append("]")
+        if let range = field.range {
+            bytes.append(",\"min\":")
+            bytes.append(number: range.lowerBound)
+            bytes.append(",\"max\":")
+            bytes.append(number: range.upperBound)
+        }
+        bytes.append("}")
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+import Sources
+
+/// What an archive is to contain.
+public struct ArchiveRequest: Sendable {
+    /// The zooms of its tiles, within 0 to 30.
+    public var zooms: ClosedRange<Int>
+    /// The name of the tiles' one layer.
+    public var layer: String
+    /// Which properties features keep, and what clusters have besides.
+    public var output: FeatureOutput
+    /// Whether tiles are compressed with gzip.
+    public var isCompressed: Bool
+    public var name: String
+    public var description: String?
+    public var attribution: String?
+    /// The program that writes the archive, with its version.
+    public var generator: String
+
+    public init(
+        zooms: ClosedRange<Int>, layer: String, output: FeatureOutput = FeatureOutput(),
+        isCompressed: Bool = true, name: String? = nil, description: String? = nil,
+        attribution: String? = nil, generator: String = "clusterd"
+    ) {
+        self.zooms = zooms
+        self.layer = layer
+        self.output = output
+        self.isCompressed = isCompressed
+        self.name = name ?? layer
+        self.description = description
+        self.attribution = attribution
+        self.generator = generator
+    }
+}
+
+/// How far an archive is written.
+public struct ArchiveProgress: Sendable, Equatable {
+    /// Tiles written.
+    public var tiles: Int
+    /// Tiles in all.
+    public var ofTiles: Int
+    /// Bytes of tiles written.
+    public var bytes: Int
+}
+
+/// What was written.
+public struct ArchiveSummary: Sendable, Equatable {
+    public let tiles: Int
+    /// The file's size.
+    public let bytes: Int
+    public let zooms: ClosedRange<Int>
+    /// The extent of the points; nil without points.
+    public let bounds: Box?
+    public let revision: UInt64
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+import Compression
+
+/// Writes a PMTiles archive tile by tile, in ascending order of their numbers.
+///
+/// Its memory does not grow with the archive: tiles and directory entries go to files, and a table of fixed size
+/// finds tiles that repeat. The file begins with room for header and root directory; tiles follow, then leaf
+/// directories and metadata.
+final class ArchiveWriter {
+    private let file: ArchiveFile
+    /// Directory entries in order, until all are known.
+    private let entryFile: ArchiveFile
+    private var waitingTiles: [UInt8] = []
+    private var waitingEntries: [ArchiveEntry] = []
+    private var last: ArchiveEntry?
+    private var repeats: [RepeatedTile?]
+    private(set) var header = ArchiveHeader()
+    /// Bytes of tiles that were handed over for writing.
+    private var tileBytes: UInt64 = 0
+
+    /// A content that was stored, found by its hash.
+    private struct RepeatedTile {
+        let hash: Int
+        let offset: UInt64
+        let length: UInt32
+    }
+
+    /// Bytes gathered for one write.
+    private static let writeSize = 1 << 20
+    /// Contents that are remembered; a newer one replaces an older one of the same slot.
+    private static let repeatSlots = 1 << 16
+    /// Contents above this size hardly repeat.
+    private static let largestRepeat = 1 << 16
+    /// Entries of a leaf directory, at least: some 10 KB compressed.
+    private static let entriesPerLeaf = 4096
+
+    init(_ file: ArchiveFile, entries: ArchiveFile) {
+        self.file = file
+        entryFile = entries
+        repeats = Array(repeating: nil, count: Self.repeatSlots)
+    }
+
+    /// The whole file's size; known once it is finished.
+    var fileSize: Int { Int(header.metadata.offset + header.metadata.length) }
+
+    /// Bytes written so far, the header's room not counted.
+    var byteCount: UInt64 { tileBytes }
+
+    /// Appends a tile.
+    ///
+    /// - Parameter id: greater than those before.
+    func append(_ content: UnsafeRawBufferPointer, id: UInt64) throws(ArchiveError) {
+        header.addressedTiles += 1
+        let (offset, isNew) = try store(content)
+        if isNew { header.tileContents += 1 }
+        if var entry = last, entry.offset == offset, entry.length == content.count,
+            entry.tileID + UInt64(entry.runLength) == id
+        {
+            entry.runLength += 1
+            last = entry
+            return
+        }
+        try endRun()
+        last = ArchiveEntry(
+            tileID: id, offset: offset, length: UInt32(clamping: content.count), runLength: 1)
+    }
+
+    /// The offset of a content, which is stored unless the same one is.
+    private func store(
+        _ content: UnsafeRawBufferPointer
+    ) throws(ArchiveError) -> (offset: UInt64, isNew: Bool) {
+        guard content.count <= UInt32.max else { throw .tooManyTiles }
+        var hasher = Hasher()
+        hasher.combine(bytes: content)
+        let hash = hasher.finalize()
+        let slot = hash & (Self.repeatSlots - 1)
+        if let known = repeats[slot], known.hash == hash, Int(known.length) == content.count,
+            try isStored(content, at: known.offset)
+        {
+            return (known.offset, false)
+        }
+        let offset = tileBytes
+        if content.count <= Self.largestRepeat {
+            repeats[slot] = RepeatedTile(hash: hash, offset: offset, length: UInt32(content.count))
+        }
+        waitingTiles.append(contentsOf: content)
+        tileBytes += UInt64(content.count)
+        if waitingTiles.count >= Self.writeSize { try writeTiles() }
+        return (offset, true)
+    }
+
+    /// Whether the stored content really is the same: equal hashes are no proof.
+    private func isStored(
+        _ content: UnsafeRawBufferPointer, at offset: UInt64
+    ) throws(ArchiveError) -> Bool {
+        let written = tileBytes - UInt64(waitingTiles.count)
+        if offset >= written {
+            let start = Int(offset - written)
+            return waitingTiles[start..<start + content.count].elementsEqual(content)
+        }
+        return try file.read(at: Self.tileStart + offset, count: content.count).elementsEqual(content)
+    }
+
+    private static let tileStart = UInt64(ArchiveHeader.firstRequest)
+
+    private func writeTiles() throws(ArchiveError) {
+        try file.write(waitingTiles, at: Self.tileStart + tileBytes - UInt64(waitingTiles.count))
+        waitingTiles.removeAll(keepingCapacity: true)
+    }
+
+    private func endRun() throws(ArchiveError) {
+        guard let entry = last else { return }
+        last = nil
+        waitingEntries.append(entry)
+        header.tileEntries += 1
+        if waitingEntries.count * MemoryLayout<ArchiveEntry>.stride >= Self.writeSize { try writeEntries() }
+    }
+
+    private func writeEntries() throws(ArchiveError) {
+        let stride = UInt64(MemoryLayout<ArchiveEntry>.stride)
+        let first = header.tileEntries - UInt64(waitingEntries.count)
+        try file(entryFile, write: waitingEntries, at: first * stride)
+        waitingEntries.removeAll(keepingCapacity: true)
+    }
+
+    private func file(
+        _ file: ArchiveFile, write entries: [ArchiveEntry], at offset: UInt64
+    ) throws(ArchiveError) {
+        try file.write(entries.withUnsafeBytes { Array($0) }, at: offset)
+    }
+
+    /// Writes directories, metadata and header. The file is then complete but has no name yet.
+    ///
+    /// - Parameter complete: fills in what the header says of zooms, bounds and compression.
+    func finish(
+        metadata: [UInt8], _ complete: (inout ArchiveHeader) -> Void
+    ) throws(ArchiveError) {
+        try endRun()
+        try writeTiles()
+        try writeEntries()
+        complete(&header)
+        header.tiles = ArchiveHeader.Section(offset: Self.tileStart, length: tileBytes)
+        header.leaves.offset = Self.tileStart + tileBytes
+        var compressor = try Self.compressor()
+        let root = try writeDirectories(&compressor)
+        header.root = ArchiveHeader.Section(
+            offset: UInt64(ArchiveHeader.size), length: UInt64(root.count))
+        let compressedMetadata = try Self.compress(metadata, &compressor)
+        header.metadata = ArchiveHeader.Section(
+            offset: header.leaves.offset + header.leaves.length, length: UInt64(compressedMetadata.count))
+        try file.write(compressedMetadata, at: header.metadata.offset)
+        try file.write(header.bytes + root, at: 0)
+    }
+
+    // MARK: Directories
+
+    /// Writes the leaf directories, if there are too many entries for the root alone, and returns the root.
+    private func writeDirectories(_ compressor: inout DeflateStream) throws(ArchiveError) -> [UInt8] {
+        let room = ArchiveHeader.firstRequest - ArchiveHeader.size
+        let count = Int(header.tileEntries)
+        // More entries never fit: each takes at least four bytes before compression, and compresses to about half.
+        if count <= room {
+            let root = try Self.compress(ArchiveDirectory.serialize(try entries(0..<count)), &compressor)
+            if root.count <= room { return root }
+        }
+        var perLeaf = Self.entriesPerLeaf
+        while perLeaf <= max(count, Self.entriesPerLeaf) {
+            let root = try writeLeaves(perLeaf, &compressor)
+            if root.count <= room { return root }
+            perLeaf *= 2
+        }
+        throw .tooManyTiles
+    }
+
+    private func writeLeaves(
+        _ perLeaf: Int, _ compressor: inout DeflateStream
+    ) throws(ArchiveError) -> [UInt8] {
+        var rootEntries: [ArchiveEntry] = []
+        var offset: UInt64 = 0
+        let count = Int(header.tileEntries)
+        for start in stride(from: 0, to: count, by: perLeaf) {
+            let entries = try entries(start..<min(count, start + perLeaf))
+            let leaf = try Self.compress(ArchiveDirectory.serialize(entries), &compressor)
+            try file.write(leaf, at: header.leaves.offset + offset)
+            rootEntries.append(
+                ArchiveEntry(
+                    tileID: entries[0].tileID, offset: offset, length: UInt32(leaf.count), runLength: 0))
+            offset += UInt64(leaf.count)
+        }
+        header.leaves.length = offset
+        return try Self.compress(ArchiveDirectory.serialize(rootEntries), &compressor)
+    }
+
+    private func entries(_ range: Range<Int>) throws(ArchiveError) -> [ArchiveEntry] {
+        let stride = MemoryLayout<ArchiveEntry>.stride
+        let bytes = try entryFile.read(at: UInt64(range.lowerBound * stride), count: range.count * stride)
+        return bytes.withUnsafeBytes { bytes in
+            range.indices.map { index in
+                bytes.loadUnaligned(
+                    fromByteOffset: (index - range.lowerBound) * stride, as: ArchiveEntry.self)
+            }
+        }
+    }
+
+    private static func compressor() throws(ArchiveError) -> DeflateStream {
+        do { return try DeflateStream(format: .gzip, level: 9) } catch {
+            throw .outOfMemory
+        }
+    }
+
+    private static func compress(
+        _ bytes: [UInt8], _ compressor: inout DeflateStream
+    ) throws(ArchiveError) -> [UInt8] {
+        var output: [UInt8] = []
+        do {
+            _ = try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
+                try compressor.compress(bytes, appendingTo: &output)
+            }
+        } catch { throw .outOfMemory }
+        return output
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import SystemSupport
+
+/// The directories below which archives may be written for a caller.
+///
+/// A path is opened from the directory down without following any link, and must not contain `..`.
+public struct ExportDirectories: Sendable {
+    private let roots: [String]
+
+    /// - Parameter paths: absolute paths; a directory need not exist yet.
+    public init(_ paths: [String]) { roots = paths }
+
+    /// Finds the directory of a file to be written.
+    ///
+    /// - Parameter path: absolute, or relative to one of the directories; the first that has its directory counts.
+    /// - Throws: `forbidden`; `missingDirectory`; `fileExists` unless it may be overwritten; `isDirectory`.
+    public func target(_ path: String, overwrite: Bool) throws(ArchiveError) -> ArchiveTarget {
+        guard !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX), !path.utf8.isEmpty else {
+            throw .forbidden
+        }
+        var isMissing = false
+        for root in roots {
+            guard let below = Self.components(of: path, below: root), let name = below.last else { continue }
+            let resolved = FileSystem.resolve(root) ?? root
+            guard let directory = FileSystem.openDirectories(below.dropLast(), below: resolved) else {
+                if errno == ENOENT { isMissing = true }
+                continue
+            }
+            try Self.check(name, in: directory, overwrite: overwrite)
+            let full = ([root] + below).joined(separator: "/")
+            return ArchiveTarget(directory: directory, name: name, path: full, overwrites: overwrite)
+        }
+        throw isMissing ? .missingDirectory(path) : .forbidden
+    }
+
+    /// The names that lead from a root to a file; nil if it does not lie below.
+    private static func components(of path: String, below root: String) -> [String]? {
+        let rootNames = root.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        var names = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        if path.utf8.first == UInt8(ascii: "/") {
+            guard names.starts(with: rootNames, by: { $0.utf8.elementsEqual($1.utf8) }) else { return nil }
+            names.removeFirst(rootNames.count)
+        }
+        guard !names.isEmpty, path.utf8.last != UInt8(ascii: "/"),
+            !names.contains(where: { $0 == ".." || $0 == "." })
+        else { return nil }
+        return names
+    }
+
+    private static func check(
+        _ name: String, in directory: FileDescriptor, overwrite: Bool
+    ) throws(ArchiveError) {
+        var status = stat()
+        guard fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
+        if status.st_mode & S_IFMT == S_IFDIR { throw .isDirectory(name) }
+        if !overwrite { throw .fileExists(name) }
+    }
+}
+
+/// A file to be written.
+public struct ArchiveTarget: Sendable {
+    /// The directory that will have it, open.
+    let directory: FileDescriptor
+    let name: String
+    /// As it is reported.
+    public let path: String
+    /// Whether it replaces a file of that name.
+    let overwrites: Bool
+}

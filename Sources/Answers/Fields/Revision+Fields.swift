@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Clustering
+import GeoJSON
+import JSON
+import Sources
+import Synchronization
+import SystemSupport
+
+extension Revision {
+    /// Statistics of all properties that a view's tiles can contain, by name.
+    ///
+    /// - Parameter output: which properties features keep, and what clusters have besides.
+    /// - Complexity: O(the properties' text), on several threads.
+    public func fields(
+        of view: View, output: FeatureOutput = FeatureOutput(), threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) -> [String: FieldStatistics] {
+        let count = view.index.pointCount
+        let members = view.members == nil ? store.livingPlaces : nil
+        let shares = max(1, min(threads * 4, count / Self.featuresPerShare))
+        let collectors = Mutex<[Int: [String: FieldStatistics]]>([:])
+        BoundedConcurrency.forEach(below: shares, threads: threads) { share in
+            var collector = FieldCollector()
+            for position in count * share / shares..<count * (share + 1) / shares {
+                if position & 0xfff == 0, cancellation.isCancelled { return }
+                let point = PointIndex(rawValue: members?[position] ?? UInt32(truncatingIfNeeded: position))
+                store.withProperties(view.feature(of: point)) { collector.add($0, output.properties) }
+            }
+            let fields = collector.byName
+            collectors.withLock { $0[share] = fields }
+        }
+        if cancellation.isCancelled { throw .cancelled }
+        var fields: [String: FieldStatistics] = [:]
+        for (_, some) in collectors.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+            for (name, statistics) in some { fields[name, default: FieldStatistics()].add(statistics) }
+        }
+        for (name, kinds) in clusterFields(of: view, output) {
+            fields[name, default: FieldStatistics()].kinds.formUnion(kinds)
+        }
+        return fields
+    }
+
+    private static let featuresPerShare = 8192
+
+    /// The properties of clusters. Those that expressions make may be of any type.
+    private func clusterFields(of view: View, _ output: FeatureOutput) -> [String: FieldKinds] {
+        var fields: [String: FieldKinds] = [
+            "cluster": .boolean, "cluster_id": .number, "point_count": .number,
+            "point_count_abbreviated": [.number, .string],
+        ]
+        for aggregate in view.aggregates where output.properties?.keeps(aggregate.name) ?? true {
+            fields[aggregate.name] = aggregate.kinds
+        }
+        if view.index.isWeighted { fields["point_weight"] = .number }
+        if !view.partitions.isEmpty { fields["partition"] = [.number, .string] }
+        if output.include.contains(.expansionZoom) { fields["expansionZoom"] = .number }
+        if output.include.contains(.coincident) { fields["coincident"] = .boolean }
+        for (detail, name) in [(ClusterDetails.hull, "hull"), (.bounds, "bbox"), (.anchor, "anchor")]
+        where output.include.contains(detail) {
+            fields[name] = .string
+        }
+        return fields
+    }
+}
+
+extension NamedAggregate {
+    fileprivate var kinds: FieldKinds {
+        switch column {
+        case .numbers, .means, .counts: .number
+        case .flags: .boolean
+        case .labels: .string
+        default: [.number, .string, .boolean]
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+
+/// A tile's column and row at a zoom that the context names.
+public struct TileCell: Hashable, Sendable, BitwiseCopyable {
+    public let x: Int
+    public let y: Int
+
+    public init(x: Int, y: Int) {
+        self.x = x
+        self.y = y
+    }
+}
+
+/// All tiles of a zoom that lie in one tile of the same or a lower zoom.
+public struct TileBlock: Sendable, BitwiseCopyable {
+    /// The zoom of the tile that holds the others.
+    public let zoom: Int
+    public let cell: TileCell
+
+    /// - Parameters:
+    ///   - zoom: 0 to 30.
+    ///   - cell: of that zoom.
+    public init(zoom: Int, cell: TileCell) {
+        self.zoom = zoom
+        self.cell = cell
+    }
+
+    /// The four quarters, one zoom deeper.
+    public var quarters: [TileBlock] {
+        [(0, 0), (1, 0), (0, 1), (1, 1)].map { column, row in
+            TileBlock(zoom: zoom + 1, cell: TileCell(x: cell.x * 2 + column, y: cell.y * 2 + row))
+        }
+    }
+}
+
+extension ClusterIndex {
+    /// Whether tiles of a zoom within a block show more nodes than a limit, margins included.
+    public func hasNodes(moreThan limit: Int, in block: TileBlock, at zoom: Int) -> Bool {
+        var nodes: [Node] = []
+        let level = level(for: Double(zoom))
+        return tileRange(block, zoom).boxes.contains { box in
+            collect(box, level, limit, &nodes)
+        }
+    }
+
+    /// Appends the tiles of a zoom within a block that `tileNodes` finds nodes for: once for each node, in no order.
+    ///
+    /// - Parameter zoom: the block's zoom to 30.
+    /// - Complexity: O(nodes in the block).
+    public func occupiedTiles(in block: TileBlock, at zoom: Int, into found: inout [TileCell]) {
+        guard pointCount > 0 else { return }
+        let range = tileRange(block, zoom)
+        for box in range.boxes {
+            visitPositions(in: box, at: level(for: Double(zoom))) { range.addTiles(of: $0, $1, to: &found) }
+        }
+    }
+
+    private func tileRange(_ block: TileBlock, _ zoom: Int) -> TileRange {
+        TileRange(block, at: zoom, margin: margin(at: zoom), isRound: options.projection.isRound)
+    }
+}
+
+/// The tiles of one zoom that lie in a block, and which of them show a position: by the same arithmetic as `tileNodes`.
+private struct TileRange {
+    let columns: Range<Int>
+    let rows: Range<Int>
+    /// Tiles of the zoom side by side.
+    let scale: Double
+    let margin: Double
+    /// Whether the world continues beyond its western and eastern edge.
+    let isRound: Bool
+
+    init(_ block: TileBlock, at zoom: Int, margin: Double, isRound: Bool) {
+        let width = 1 << (zoom - block.zoom)
+        columns = block.cell.x * width..<(block.cell.x + 1) * width
+        rows = block.cell.y * width..<(block.cell.y + 1) * width
+        scale = Double(sign: .plus, exponent: zoom, significand: 1)
+        self.margin = margin
+        self.isRound = isRound
+    }
+
+    /// The boxes that hold all positions the tiles show: their own, and beyond the antimeridian.
+    var boxes: [UnitBox] {
+        let top = (Double(rows.lowerBound) - margin) / scale
+        let bottom = (Double(rows.upperBound) + margin) / scale
+        func box(_ left: Double, _ right: Double) -> UnitBox {
+            UnitBox(minimumX: left, minimumY: top, maximumX: right, maximumY: bottom)
+        }
+        let left = (Double(columns.lowerBound) - margin) / scale
+        let right = (Double(columns.upperBound) + margin) / scale
+        var boxes = [box(left, right)]
+        guard isRound else { return boxes }
+        // What the first box has is not visited twice.
+        if columns.lowerBound == 0, right < 1 { boxes.append(box(max(right.nextUp, 1 - margin / scale), 1)) }
+        if Double(columns.upperBound) == scale, left > 0 {
+            boxes.append(box(0, min(left.nextDown, margin / scale)))
+        }
+        return boxes
+    }
+
+    @inline(__always) func addTiles(of x: Double, _ y: Double, to found: inout [TileCell]) {
+        for row in candidates(y, rows) where isInside(y, row) {
+            for column in candidates(x, columns) where isInside(x, column) {
+                found.append(TileCell(x: column, y: row))
+            }
+            guard isRound else { continue }
+            // Around the antimeridian.
+            if columns.lowerBound == 0, x >= 1 - margin / scale, x <= 1, !isInside(x, 0) {
+                found.append(TileCell(x: 0, y: row))
+            }
+            let last = Int(scale) - 1
+            if columns.upperBound == last + 1, x <= margin / scale, x >= 0, !isInside(x, last) {
+                found.append(TileCell(x: last, y: row))
+            }
+        }
+    }
+
+    /// The columns, or rows, whose tiles could reach a position.
+    @inline(__always) private func candidates(_ position: Double, _ within: Range<Int>) -> Range<Int> {
+        let center = position * scale
+        let first = max(within.lowerBound, Int((center - 1 - margin).rounded(.down)))
+        let last = min(within.upperBound - 1, Int((center + margin).rounded(.up)))
+        return first <= last ? first..<last + 1 : 0..<0
+    }
+
+    @inline(__always) private func isInside(_ position: Double, _ tile: Int) -> Bool {
+        position >= (Double(tile) - margin) / scale && position <= (Double(tile) + 1 + margin) / scale
+    }
+}
