@@ -29,53 +29,27 @@ enum Operation: Sendable {
     case literal(JSONValue)
     /// The first argument that is of the node's type.
     case assertion
-    /// The arguments turned to the node's type.
+    /// The arguments converted to the node's type.
     case coercion
-    /// A simple operator: its arguments are evaluated, then it.
+    /// An operator whose arguments are evaluated first, with its name.
     case compound(String, Evaluate)
+    /// An operator that evaluates its arguments itself.
+    case lazy(EvaluateLazily)
     case all, any
-    case at, isIn, indexOf, slice, length, semiliteral
+    /// Arguments: what is looked for, and the string or array.
+    case isIn
+    /// Arguments: conditions and their outputs, and the output if none is true.
     case caseWhen
-    /// Arguments: the input, outputs, and what else.
-    case match(inputType: ExpressionType, cases: [MatchLabel: Int])
     case coalesce
-    /// Arguments: the input, then outputs.
-    case step(stops: [Double])
-    case interpolate(Interpolation, stops: [Double])
+    case comparison(Comparison)
     /// Arguments: bound values, and the result.
     case bind
-    /// Argument: what is bound. Bindings of one expression are numbered.
+    /// Argument: the bound value. The bindings of an expression are numbered.
     case variable(binding: Int)
-    case comparison(Comparison)
-    case numberFormat(NumberFormatArguments)
 
     typealias Evaluate =
         @Sendable (_ arguments: [JSONValue], _ context: EvaluationContext) throws(EvaluationError) ->
         JSONValue
-}
-
-/// A label of `match`: equality is of bytes.
-enum MatchLabel: Sendable, Hashable {
-    case number(Double)
-    case string([UInt8])
-
-    init?(_ value: JSONValue) {
-        switch value {
-        case .number(let number): self = .number(number)
-        case .string(let text): self = .string(Array(text.utf8))
-        default: return nil
-        }
-    }
-}
-
-/// Which operands a comparison is true of.
-enum Comparison: String, Sendable {
-    case equal = "=="
-    case notEqual = "!="
-    case less = "<"
-    case greater = ">"
-    case lessOrEqual = "<="
-    case greaterOrEqual = ">="
-
-    var isOrder: Bool { self != .equal && self != .notEqual }
+    typealias EvaluateLazily =
+        @Sendable (_ arguments: [Node], _ context: EvaluationContext) throws(EvaluationError) -> JSONValue
 }

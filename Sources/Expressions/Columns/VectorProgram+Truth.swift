@@ -191,16 +191,3 @@ extension VectorProgram {
         }
     }
 }
-
-extension Comparison {
-    /// The same with its operands exchanged.
-    var mirrored: Comparison {
-        switch self {
-        case .equal, .notEqual: self
-        case .less: .greater
-        case .greater: .less
-        case .lessOrEqual: .greaterOrEqual
-        case .greaterOrEqual: .lessOrEqual
-        }
-    }
-}

@@ -109,24 +109,12 @@ final class EvaluationContext {
         case .coalesce: return try coalesce(arguments)
         case .bind: return try evaluate(arguments[arguments.count - 1])
         case .variable(let binding): return try variable(binding, arguments[0])
-        case .match(let inputType, let cases):
-            let input = try evaluate(arguments[0])
-            let place = ExpressionType.of(input) == inputType ? MatchLabel(input).flatMap { cases[$0] } : nil
-            return try evaluate(arguments[place.map { $0 + 1 } ?? arguments.count - 1])
-        case .step(let stops): return try step(stops, arguments)
-        case .interpolate(let interpolation, let stops):
-            return try interpolate(interpolation, stops, arguments)
         case .comparison(let comparison):
             let (left, right) = (try evaluate(arguments[0]), try evaluate(arguments[1]))
             try charge(readingAllOf: left)
             return .bool(try comparison.compare(left, right))
-        case .at: return try at(arguments)
         case .isIn: return try isIn(arguments)
-        case .indexOf: return try indexOf(arguments)
-        case .slice: return try slice(arguments)
-        case .length: return try length(arguments)
-        case .semiliteral: return try semiliteral(arguments)
-        case .numberFormat(let format): return try format.evaluate(arguments, self)
+        case .lazy(let evaluate): return try evaluate(arguments, self)
         }
     }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Which of `number-format`'s options are given: the arguments are the number, then these in order.
-struct NumberFormatArguments: Sendable {
-    enum Option: String, Sendable, CaseIterable {
+/// `number-format`.
+enum NumberFormatOperator {
+    static let definitions: [String: OperatorDefinition] = [
+        "number-format": OperatorDefinition { context, _, items in parse(context, items) }
+    ]
+
+    private enum Option: String, Sendable, CaseIterable {
         case locale, currency, unit
         case least = "min-fraction-digits"
         case most = "max-fraction-digits"
@@ -16,65 +20,62 @@ struct NumberFormatArguments: Sendable {
         }
     }
 
-    let options: [Option]
-}
+    /// What making a format costs, in steps: about a hundred microseconds.
+    private static let formatterSteps = 1024
 
-extension ParsingContext {
-    func parseNumberFormat(_ items: [JSONValue]) -> Node? {
-        guard items.count == 3 else { return fail("Expected two arguments.") }
-        guard let number = parse(items[1], 1, expecting: .number) else { return nil }
+    private static func parse(_ context: ParsingContext, _ items: [JSONValue]) -> Node? {
+        guard items.count == 3 else { return context.fail("Expected two arguments.") }
+        guard let number = context.parse(items[1], 1, expecting: .number) else { return nil }
         guard case .object(let object) = items[2] else {
-            return fail("NumberFormat options argument must be an object.")
+            return context.fail("NumberFormat options argument must be an object.")
         }
-        var options: [NumberFormatArguments.Option] = []
+        var options: [Option] = []
         var arguments = [number]
-        for option in NumberFormatArguments.Option.allCases {
+        for option in Option.allCases {
             guard let value = object[option.rawValue], Conversion.boolean(value) else { continue }
-            guard let node = parse(value, 1, expecting: option.type) else { return nil }
+            guard let node = context.parse(value, 1, expecting: option.type) else { return nil }
             options.append(option)
             arguments.append(node)
         }
         guard !(options.contains(.currency) && options.contains(.unit)) else {
-            return fail("NumberFormat options `currency` and `unit` are mutually exclusive")
+            return context.fail("NumberFormat options `currency` and `unit` are mutually exclusive")
         }
-        return Node(.string, .numberFormat(NumberFormatArguments(options: options)), arguments)
+        let given = options
+        let evaluate: Operation.EvaluateLazily = { arguments, context throws(EvaluationError) in
+            let formatter = try formatter(given, arguments.dropFirst(), context)
+            // Only now, as in MapLibre: of several errors that of the options is reported.
+            return .string(formatter.text(try context.number(arguments[0])))
+        }
+        return Node(.string, .lazy(evaluate), arguments)
     }
-}
 
-extension NumberFormatArguments {
-    /// What making a format costs, in steps: about a hundred microseconds.
-    private static let formatterSteps = 1024
-
-    func evaluate(_ arguments: [Node], _ context: EvaluationContext) throws(EvaluationError) -> JSONValue {
-        var (locale, least, most) = ("", Double?.none, Double?.none)
-        var style = NumberStyle.decimal
-        for (index, option) in options.enumerated() {
-            let value = try context.evaluate(arguments[index + 1])
+    /// The format that the options describe, made at its first use.
+    private static func formatter(
+        _ options: [Option], _ arguments: ArraySlice<Node>, _ context: EvaluationContext
+    ) throws(EvaluationError) -> NumberFormatter {
+        var key = NumberFormatterCache.Key()
+        for (option, argument) in zip(options, arguments) {
+            let value = try context.evaluate(argument)
             try context.charge(reading: value)
             switch option {
-            case .locale: locale = Conversion.text(value)
-            case .currency: style = try .checked(currency: Conversion.text(value))
-            case .unit: style = try .checked(unit: Conversion.text(value))
-            case .least: least = Conversion.number(value)
-            case .most: most = Conversion.number(value)
+            case .locale: key.locale = Array(Conversion.text(value).utf8)
+            case .currency: key.style = try .checked(currency: Conversion.text(value))
+            case .unit: key.style = try .checked(unit: Conversion.text(value))
+            case .least: key.least = Conversion.number(value)
+            case .most: key.most = Conversion.number(value)
             }
         }
-        let key = NumberFormatterCache.Key(
-            locale: Array(locale.utf8), style: style, least: least, most: most)
-        let formatter: NumberFormatter
-        if let known = context.formatters[key] {
-            formatter = known
-        } else {
-            try context.charge(Self.formatterSteps)
-            try NumberFormatter.requireLibrary()
-            let language: NumberLocale =
-                options.contains(.locale) ? try NumberLocale(locale, for: style) : .english
-            formatter = try NumberFormatter(
-                style, digits: Self.digits(least, most, style.fractionDigits), locale: language)
-            context.formatters[key] = formatter
+        if let known = context.formatters[key] { return known }
+        try context.charge(formatterSteps)
+        try NumberFormatter.requireLibrary()
+        var locale = NumberLocale.english
+        if let tag = key.locale {
+            locale = try NumberLocale(String(decoding: tag, as: UTF8.self), for: key.style)
         }
-        // Only now, as in MapLibre: of several errors that of the options is reported.
-        return .string(formatter.text(try context.number(arguments[0])))
+        let digits = try digits(key.least, key.most, key.style.fractionDigits)
+        let formatter = try NumberFormatter(key.style, digits: digits, locale: locale)
+        context.formatters[key] = formatter
+        return formatter
     }
 
     /// The fewest and most decimals.

@@ -3,11 +3,13 @@
 /// The formats that one evaluation has used. Making one takes about a hundred microseconds.
 struct NumberFormatterCache {
     struct Key: Hashable {
-        /// The language tag by its bytes; empty for the default.
-        let locale: [UInt8]
-        let style: NumberStyle
-        let least: Double?
-        let most: Double?
+        /// The language tag's bytes; nil for the default.
+        var locale: [UInt8]?
+        var style = NumberStyle.decimal
+        /// The fewest decimals.
+        var least: Double?
+        /// The most decimals.
+        var most: Double?
     }
 
     /// More than these are made again when they are needed again.

@@ -1,44 +1,47 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// What asks the feature, an object, or what surrounds the feature.
+/// Operators that read the feature, an object, or what surrounds the feature.
+///
+/// `Expression` and `Node.isConstant` know by their names which of these depend on the feature. `get` and `has` of an object
+/// do not, so they are compiled under other names.
 enum FeatureOperators {
-    static let signatures: [String: [Signature]] = [
-        "get": [
+    static let definitions: [String: OperatorDefinition] = [
+        "get": OperatorDefinition(
             Signature(.value, .fixed([.string])) { arguments, context throws(EvaluationError) in
                 context.property(Conversion.text(arguments[0])) ?? .null
             },
             Signature(.value, .fixed([.string, .object]), name: "get-member") {
                 arguments, _ throws(EvaluationError) in
                 member(arguments) ?? .null
-            },
-        ],
-        "has": [
+            }),
+        "has": OperatorDefinition(
             Signature(.boolean, .fixed([.string])) { arguments, context throws(EvaluationError) in
                 .bool(context.property(Conversion.text(arguments[0])) != nil)
             },
             Signature(.boolean, .fixed([.string, .object]), name: "has-member") {
                 arguments, _ throws(EvaluationError) in
                 .bool(member(arguments) != nil)
-            },
-        ],
-        "properties": [
-            Signature(.object, .fixed([])) { _, context throws(EvaluationError) in .object(context.properties)
-            }
-        ],
-        "geometry-type": [
-            Signature(.string, .fixed([])) { _, context throws(EvaluationError) in context.geometryType }
-        ],
-        "id": [Signature(.value, .fixed([])) { _, context throws(EvaluationError) in context.identifier }],
-        "zoom": [
+            }),
+        "properties": OperatorDefinition(
+            Signature(.object, .fixed([])) { _, context throws(EvaluationError) in
+                .object(context.properties)
+            }),
+        "geometry-type": OperatorDefinition(
+            Signature(.string, .fixed([])) { _, context throws(EvaluationError) in context.geometryType }),
+        "id": OperatorDefinition(
+            Signature(.value, .fixed([])) { _, context throws(EvaluationError) in context.identifier }),
+        "zoom": OperatorDefinition(
             Signature(.number, .fixed([])) { _, context throws(EvaluationError) in
                 guard let zoom = context.zoom else { throw EvaluationError("The zoom is not known here.") }
                 return .number(zoom)
-            }
-        ],
-        "accumulated": [
-            Signature(.value, .fixed([])) { _, context throws(EvaluationError) in context.accumulated }
-        ],
+            },
+            rejection: { $0.mayUseZoom ? nil : "\"zoom\" can be used in the filters of queries only." }),
+        "accumulated": OperatorDefinition(
+            Signature(.value, .fixed([])) { _, context throws(EvaluationError) in context.accumulated },
+            rejection: {
+                $0.mayUseAccumulated ? nil : "\"accumulated\" can be used in a reduce expression only."
+            }),
     ]
 
     private static func member(_ arguments: [JSONValue]) -> JSONValue? {

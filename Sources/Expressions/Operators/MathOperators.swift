@@ -2,31 +2,33 @@
 import Glibc
 import JSON
 
-/// Arithmetic, as JavaScript does it.
+/// Arithmetic with JavaScript's results.
 enum MathOperators {
-    static let signatures: [String: [Signature]] = {
-        var all: [String: [Signature]] = [
-            "+": [folding(0) { $0 + $1 }], "*": [folding(1) { $0 * $1 }],
-            "min": [folding(.infinity, least)], "max": [folding(-.infinity, greatest)],
-            "-": [of2 { $0 - $1 }, of1 { -$0 }], "/": [of2 { $0 / $1 }],
-            "%": [of2 { $0.truncatingRemainder(dividingBy: $1) }], "^": [of2(power)],
-            "pi": [constant(.pi)], "e": [constant(M_E)], "ln2": [constant(M_LN2)],
+    static let definitions: [String: OperatorDefinition] = {
+        var all: [String: Signature] = [
+            "+": folding(0) { $0 + $1 }, "*": folding(1) { $0 * $1 },
+            "min": folding(.infinity, least), "max": folding(-.infinity, greatest),
+            "/": ofTwo { $0 / $1 },
+            "%": ofTwo { $0.truncatingRemainder(dividingBy: $1) }, "^": ofTwo(power),
+            "pi": constant(.pi), "e": constant(M_E), "ln2": constant(M_LN2),
         ]
-        for (name, function) in functions { all[name] = [of1(function)] }
-        return all
+        for (name, function) in functions { all[name] = ofOne(function) }
+        var definitions = all.mapValues { OperatorDefinition($0) }
+        definitions["-"] = OperatorDefinition(ofTwo { $0 - $1 }, ofOne { -$0 })
+        return definitions
     }()
 
     private static let functions: [(String, @Sendable (Double) -> Double)] = [
         ("abs", { $0.magnitude }), ("ceil", { $0.rounded(.up) }), ("floor", { $0.rounded(.down) }),
         ("round", { $0.rounded(.toNearestOrAwayFromZero) }), ("sqrt", { $0.squareRoot() }),
         ("ln", { log($0) }),
-        // Quotients, as in MapLibre: floor(log10(1000)) is 2.
+        // Quotients, as in MapLibre: `floor(log10(1000))` is 2.
         ("log10", { log($0) / M_LN10 }), ("log2", { log($0) / M_LN2 }), ("sin", { sin($0) }),
         ("cos", { cos($0) }),
         ("tan", { tan($0) }), ("asin", { asin($0) }), ("acos", { acos($0) }), ("atan", { atan($0) }),
     ]
 
-    /// A power as JavaScript has it: 1 or -1 to an infinite or unknown power is not a number.
+    /// A power as JavaScript defines it: 1 or -1 to the power of an infinity or of NaN is NaN.
     static func power(_ base: Double, _ exponent: Double) -> Double {
         if exponent.isNaN || (exponent.isInfinite && base.magnitude == 1) { return .nan }
         return pow(base, exponent)
@@ -52,13 +54,13 @@ enum MathOperators {
         Signature(.number, .fixed([])) { _, _ throws(EvaluationError) in .number(number) }
     }
 
-    private static func of1(_ function: @escaping @Sendable (Double) -> Double) -> Signature {
+    private static func ofOne(_ function: @escaping @Sendable (Double) -> Double) -> Signature {
         Signature(.number, .fixed([.number])) { arguments, _ throws(EvaluationError) in
             .number(function(number(arguments[0])))
         }
     }
 
-    private static func of2(_ function: @escaping @Sendable (Double, Double) -> Double) -> Signature {
+    private static func ofTwo(_ function: @escaping @Sendable (Double, Double) -> Double) -> Signature {
         Signature(.number, .fixed([.number, .number])) { arguments, _ throws(EvaluationError) in
             .number(function(number(arguments[0]), number(arguments[1])))
         }

@@ -1,51 +1,47 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Making and changing strings.
+/// Operators that make strings, and `split`.
 enum TextOperators {
-    static let signatures: [String: [Signature]] = [
-        "upcase": [changing { $0.uppercased() }],
-        "downcase": [changing(Lowercase.text)],
-        "concat": [
+    static let definitions: [String: OperatorDefinition] = [
+        "upcase": changing { $0.uppercased() },
+        "downcase": changing(Lowercase.text),
+        "concat": OperatorDefinition(
             Signature(.string, .any(.value)) { arguments, context throws(EvaluationError) in
                 var parts: [String] = []
                 for argument in arguments { parts.append(try context.boundedText(argument)) }
                 return try joined(parts, by: "")
-            }
-        ],
-        "split": [
+            }),
+        "split": OperatorDefinition(
             Signature(.array(.string, nil), .fixed([.string, .string])) {
                 arguments, context throws(EvaluationError) in
                 let parts = split(Conversion.text(arguments[0]), by: Conversion.text(arguments[1]))
                 try context.charge(parts.count >> 3)
                 return .array(parts)
-            }
-        ],
-        "join": [
+            }),
+        "join": OperatorDefinition(
             Signature(.string, .fixed([.array(.string, nil), .string])) {
                 arguments, _ throws(EvaluationError) in
                 guard case .array(let items) = arguments[0] else { return .string("") }
                 return try joined(items.map { Conversion.text($0) }, by: Conversion.text(arguments[1]))
-            }
-        ],
+            }),
     ]
 
-    private static func changing(_ change: @escaping @Sendable (String) -> String) -> Signature {
-        Signature(.string, .fixed([.string])) { arguments, _ throws(EvaluationError) in
-            .string(change(Conversion.text(arguments[0])))
-        }
+    private static func changing(_ change: @escaping @Sendable (String) -> String) -> OperatorDefinition {
+        OperatorDefinition(
+            Signature(.string, .fixed([.string])) { arguments, _ throws(EvaluationError) in
+                .string(change(Conversion.text(arguments[0])))
+            })
     }
 
     private static func joined(_ parts: [String], by separator: String) throws(EvaluationError) -> JSONValue {
         let (gaps, overflow) = separator.utf8.count.multipliedReportingOverflow(by: max(0, parts.count - 1))
         let length = parts.reduce(gaps) { $0 + $1.utf8.count }
-        guard !overflow, length <= ExpressionLimits.stringBytes else {
-            throw Conversion.tooLong
-        }
+        guard !overflow, length <= ExpressionLimits.stringBytes else { throw Conversion.tooLong }
         return .string(parts.joined(separator: separator))
     }
 
-    /// As JavaScript splits, but that nothing between two characters is within one of them.
+    /// Splits as JavaScript does, except that an empty separator splits characters, not UTF-16 code units.
     private static func split(_ text: String, by separator: String) -> [JSONValue] {
         if separator.isEmpty { return text.unicodeScalars.map { .string(String(Character($0))) } }
         var text = text

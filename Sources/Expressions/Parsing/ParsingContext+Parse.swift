@@ -27,7 +27,7 @@ extension ParsingContext {
         }
         guard case .string(let name) = first else {
             return fail(
-                "Expression name must be a string, but found \(Self.javaScriptType(first)) instead. "
+                "Expression name must be a string, but found \(first.javaScriptType) instead. "
                     + "If you wanted a literal array, use [\"literal\", [...]].", 0)
         }
         guard let parsed = parseOperator(name, items), let typed = typed(parsed, annotation) else {
@@ -67,15 +67,6 @@ extension ParsingContext {
             return fail(error.message)
         }
     }
-
-    private static func javaScriptType(_ value: JSONValue) -> String {
-        switch value {
-        case .bool: "boolean"
-        case .number: "number"
-        case .string: "string"
-        default: "object"
-        }
-    }
 }
 
 extension ExpressionType {
@@ -107,4 +98,16 @@ extension Node {
     private static let dependent: Set<String> = [
         "get", "has", "properties", "geometry-type", "id", "zoom", "accumulated",
     ]
+}
+
+extension JSONValue {
+    /// What JavaScript's `typeof` says of a value that is not a string.
+    var javaScriptType: String {
+        switch self {
+        case .bool: "boolean"
+        case .number: "number"
+        case .string: "string"
+        default: "object"
+        }
+    }
 }

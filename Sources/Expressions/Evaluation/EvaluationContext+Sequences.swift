@@ -1,85 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Operators on arrays and strings.
-extension ParsingContext {
-    func parseAt(_ items: [JSONValue]) -> Node? {
-        guard items.count == 3 else {
-            return fail("Expected 2 arguments, but found \(items.count - 1) instead.")
-        }
-        let index = parse(items[1], 1, expecting: .number)
-        let array = parse(items[2], 2, expecting: .array(expected ?? .value, nil))
-        guard let index, let array else { return nil }
-        // What only fails has elements that only fail.
-        guard case .array(let item, _) = array.type else { return Node(array.type, .at, [index, array]) }
-        return Node(item, .at, [index, array])
-    }
-
-    func parseIn(_ items: [JSONValue]) -> Node? {
-        guard items.count == 3 else {
-            return fail("Expected 2 arguments, but found \(items.count - 1) instead.")
-        }
-        guard let arguments = needleAndHaystack(items) else { return nil }
-        return Node(.boolean, .isIn, arguments)
-    }
-
-    func parseIndexOf(_ items: [JSONValue]) -> Node? {
-        guard (3...4).contains(items.count) else {
-            return fail("Expected 2 or 3 arguments, but found \(items.count - 1) instead.")
-        }
-        guard var arguments = needleAndHaystack(items) else { return nil }
-        if items.count == 4 {
-            guard let start = parse(items[3], 3, expecting: .number) else { return nil }
-            arguments.append(start)
-        }
-        return Node(.number, .indexOf, arguments)
-    }
-
-    private func needleAndHaystack(_ items: [JSONValue]) -> [Node]? {
-        let needle = parse(items[1], 1, expecting: .value)
-        let haystack = parse(items[2], 2, expecting: .value)
-        guard let needle, let haystack else { return nil }
-        switch needle.type {
-        case .boolean, .string, .number, .null, .value: return [needle, haystack]
-        default:
-            note(
-                "Expected first argument to be of type boolean, string, number or null, "
-                    + "but found \(needle.type.name) instead")
-            return nil
-        }
-    }
-
-    func parseSlice(_ items: [JSONValue]) -> Node? {
-        guard (3...4).contains(items.count) else {
-            return fail("Expected 2 or 3 arguments, but found \(items.count - 1) instead.")
-        }
-        let input = parse(items[1], 1, expecting: .value)
-        let start = parse(items[2], 2, expecting: .number)
-        guard let input, let start else { return nil }
-        switch input.type {
-        case .array, .string, .value: break
-        default:
-            return fail(
-                "Expected first argument to be of type array or string, but found \(input.type.name) instead")
-        }
-        guard items.count == 4 else { return Node(input.type, .slice, [input, start]) }
-        guard let end = parse(items[3], 3, expecting: .number) else { return nil }
-        return Node(input.type, .slice, [input, start, end])
-    }
-
-    func parseLength(_ items: [JSONValue]) -> Node? {
-        guard items.count == 2 else {
-            return fail("Expected 1 argument, but found \(items.count - 1) instead.")
-        }
-        guard let input = parse(items[1], 1) else { return nil }
-        switch input.type {
-        case .array, .string, .value: return Node(.number, .length, [input])
-        default:
-            return fail("Expected argument of type string or array, but found \(input.type.name) instead.")
-        }
-    }
-}
-
+/// The values of `at`, `in`, `index-of`, `slice` and `length`.
 extension EvaluationContext {
     func at(_ arguments: [Node]) throws(EvaluationError) -> JSONValue {
         let index = try number(arguments[0])
@@ -89,10 +11,10 @@ extension EvaluationContext {
         if index >= Double(items.count) {
             throw EvaluationError("Array index out of bounds: \(text) > \(items.count - 1).")
         }
-        guard let place = Int(exactly: index) else {
+        guard let whole = Int(exactly: index) else {
             throw EvaluationError("Array index must be an integer, but found \(text) instead.")
         }
-        return items[place]
+        return items[whole]
     }
 
     func isIn(_ arguments: [Node]) throws(EvaluationError) -> JSONValue {
@@ -122,10 +44,10 @@ extension EvaluationContext {
         case .array(let items):
             // A negative start counts from the end.
             let first = start < 0 ? max(0, Double(items.count) + start) : start
-            let place = items.indices.first {
+            let index = items.indices.first {
                 Double($0) >= first && Self.isSame(items[$0], needle)
             }
-            return .number(Double(place ?? -1))
+            return .number(Double(index ?? -1))
         case .string(let text):
             return .number(
                 Double(Self.index(of: Conversion.javaScriptText(needle), in: text, from: start)))
@@ -202,11 +124,11 @@ extension EvaluationContext {
 
     /// A range as JavaScript's `slice` takes it: negative ends count from the end.
     private static func range(_ start: Double, _ end: Double, of count: Int) -> Range<Int> {
-        func place(_ number: Double) -> Int {
+        func index(_ number: Double) -> Int {
             let whole = number.isNaN ? 0 : number.rounded(.towardZero)
             return Int(max(0, min(whole < 0 ? Double(count) + whole : whole, Double(count))))
         }
-        let (first, last) = (place(start), place(end))
+        let (first, last) = (index(start), index(end))
         return first..<max(first, last)
     }
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+
+/// All operators by name. Each family is a file of this folder; an operator that belongs to none is a family of its own.
+enum OperatorTable {
+    private static let families: [[String: OperatorDefinition]] = [
+        ChoiceOperators.definitions,
+        ComparisonOperators.definitions,
+        CurveOperators.definitions,
+        ErrorOperator.definitions,
+        FeatureOperators.definitions,
+        LiteralOperators.definitions,
+        LogicOperators.definitions,
+        MathOperators.definitions,
+        NumberFormatOperator.definitions,
+        SequenceOperators.definitions,
+        TextOperators.definitions,
+        TypeOperators.definitions,
+        VariableOperators.definitions,
+    ]
+
+    static let definitions = families.reduce(into: [:]) { all, family in
+        all.merge(family) { first, _ in first }
+    }
+
+    /// Operators of the specification that need a rendered map.
+    static let excluded: Set<String> = [
+        "rgb", "rgba", "to-rgba", "to-color", "hsl", "hsla", "interpolate-hcl", "interpolate-lab", "format",
+        "image", "collator", "resolved-locale", "is-supported-script", "feature-state", "global-state",
+        "heatmap-density", "line-progress", "elevation", "within", "distance", "sky-radial-progress",
+        "to-padding",
+    ]
+}
