@@ -68,7 +68,7 @@ let package = Package(
                 "VectorTile",
             ]),
         .target(
-            name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "Compression", "JSON"]),
+            name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "GeoJSON", "JSON"]),
         .target(
             name: "Calls",
             dependencies: [

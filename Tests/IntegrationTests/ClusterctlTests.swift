@@ -122,7 +122,7 @@ struct ClusterctlTests {
         let file = daemon.folder + "/broken.ndjson"
         try (good + "\n" + unreadable).write(toFile: file, atomically: true, encoding: .utf8)
         let located = try run(["import", "odd", file])
-        #expect(located.status == 1 && located.errors.contains("feature 1:"))
+        #expect(located.status == 1 && located.errors.contains("Feature 1 (line 2) is not JSON"))
         #expect(try json(["source", "odd"])["points"] == 2)
         #expect(try run(["import", "odd", "/nonexistent"]).status == 1)
     }

@@ -84,21 +84,6 @@ package struct SourceCatalog: Sendable {
         }
         return output
     }
-
-    func policy(_ params: Params) throws(RPCError) -> InvalidFeaturePolicy {
-        guard let policy = InvalidFeaturePolicy(rawValue: try params.optionalString("onInvalid") ?? "reject")
-        else {
-            throw .invalidParam(params.path(of: "onInvalid"), "must be \"reject\" or \"skip\".")
-        }
-        return policy
-    }
-
-    func mode(_ params: Params) throws(RPCError) -> ImportMode {
-        guard let mode = ImportMode(rawValue: try params.optionalString("mode") ?? "replace") else {
-            throw .invalidParam(params.path(of: "mode"), "must be \"replace\" or \"append\".")
-        }
-        return mode
-    }
 }
 
 extension Box {

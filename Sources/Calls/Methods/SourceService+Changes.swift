@@ -21,7 +21,8 @@ extension SourceService {
             ),
             (
                 "LoadFile",
-                onPool(["source", "path", "mode", "onInvalid"]) { (params, call, bytes) throws(RPCError) in
+                onPool(["source", "path"] + ImportParams.names + ImportParams.formatNames) {
+                    (params, call, bytes) throws(RPCError) in
                     try catalog.loadFile(params, call, &bytes)
                 }
             ),
@@ -72,11 +73,13 @@ extension SourceCatalog {
         let source = try sourceToChange(params, call)
         let path = try params.string("path")
         let settings = settings.values
-        let (mode, policy) = (try mode(params), try policy(params))
+        let options = try ImportParams(params)
         try answering(call) { () throws(SourceError) in
             let file = try settings.importDirectories.open(
                 path, maximumBytes: settings.limits.maxFileBytes)
-            let load = FeatureImport(into: source, mode: mode, policy: policy)
+            let load = FeatureImport(
+                into: source, mode: options.mode, policy: options.policy, format: options.format,
+                wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)
             try load.read(file, threads: settings.limits.buildThreads, call.cancellation)
             try load.finish(call.cancellation).write(into: &bytes)
         }

@@ -10,10 +10,13 @@ struct FeatureImportHandler: ClientStreamHandler {
     let catalog: SourceCatalog
 
     func begin(_ params: Params, _ call: CallContext) throws(RPCError) -> any ClientStream {
-        try params.rejectUnknown(["source", "mode", "onInvalid"])
-        let (mode, policy) = (try catalog.mode(params), try catalog.policy(params))
+        try params.rejectUnknown(["source"] + ImportParams.names)
+        let options = try ImportParams(params)
         let source = try catalog.sourceToChange(params, call)
-        return FeatureImportStream(FeatureImport(into: source, mode: mode, policy: policy), call)
+        let features = FeatureImport(
+            into: source, mode: options.mode, policy: options.policy, wrapsLongitudes: options.wraps,
+            allowsEmpty: options.allowsEmpty)
+        return FeatureImportStream(features, call)
     }
 }
 

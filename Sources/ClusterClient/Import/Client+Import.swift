@@ -1,86 +1,125 @@
 // SPDX-License-Identifier: MIT
+import GeoJSON
 import JSON
-
-/// How features are taken into a source.
-public struct ImportOptions: Sendable, Equatable {
-    /// Whether they come to those that are there, instead of replacing them.
-    public var appends = false
-    /// Whether bad features are left out and counted, instead of refusing the whole import.
-    public var skipsInvalid = false
-    /// Bytes of features in a message.
-    public var batchSize = 1 << 20
-
-    public init(appends: Bool = false, skipsInvalid: Bool = false) {
-        self.appends = appends
-        self.skipsInvalid = skipsInvalid
-    }
-}
-
-/// How far an import is.
-public struct ImportProgress: Sendable, Equatable {
-    /// Bytes read of the file, as it is (compressed or not).
-    public var bytesRead: Int
-    /// Features sent.
-    public var features: Int
-    /// Whether all is sent, and the server's answer is waited for.
-    public var isSent: Bool
-}
 
 extension Client {
     /// Streams a file's features into a source that exists: all or nothing.
     ///
-    /// The file is read in pieces, whatever its size; each feature is checked here to be JSON, and no further. Reading
-    /// blocks the task's thread where the input is a pipe.
+    /// The file is read in pieces, whatever its size, by the reader that the daemon has for files: GeoJSON in any
+    /// layout, or a table with a header, plain or gzipped. Each feature is checked here as the daemon would, so that
+    /// what is wrong is named by its line. Reading blocks the task's thread where the input is a pipe.
     ///
     /// - Parameter progress: called after each message, on the calling task.
-    /// - Returns: the source's description with `accepted`, `skipped` and `skippedReasons`.
-    /// - Throws: `FeatureInputError`, `FeatureTextError`, or as any call; the source stays as it was then.
+    /// - Returns: the source's description with `accepted`, `skipped`, `skippedReasons`, and `warnings` if any.
+    /// - Throws: `FeatureInputError`, `FeatureTextError`, or as any call; the source stays unchanged then.
     public func importFeatures(
         _ input: consuming FeatureInput, into source: String, options: ImportOptions = .init(),
         call callOptions: CallOptions = .init(), progress: (ImportProgress) -> Void = { _ in }
     ) async throws -> Answer {
-        let params: JSONObject = [
-            "source": .string(source), "mode": .string(options.appends ? "append" : "replace"),
-            "onInvalid": .string(options.skipsInvalid ? "skip" : "reject"),
-        ]
-        let call = try openClientStream("SourceService/ImportFeatures", params, options: callOptions)
+        let description = try await self.source(source)
+        let sieve = Self.sieve(for: description, options)
+        let call = try openClientStream(
+            "SourceService/ImportFeatures", Self.params(source, options), options: callOptions)
         do {
-            var batches = FeatureBatches(
-                batchSize: options.batchSize, dropsUnreadable: options.skipsInvalid)
             var isAtEnd = false
             while !isAtEnd {
-                isAtEnd = try !input.read { batches.push($0) }
-                if isAtEnd { batches.finish() }
-                while let batch = try batches.next() {
+                var failure: GeoJSONError?
+                isAtEnd = try !input.read { bytes in
+                    do throws(GeoJSONError) { try sieve.push(bytes) } catch { failure = error }
+                }
+                if let failure { throw FeatureTextError(failure) }
+                if isAtEnd { try Self.finish(sieve, description, options) }
+                while let batch = sieve.nextBatch() {
                     try await call.send { bytes in
                         bytes.append("{\"features\":[")
                         bytes.append(contentsOf: batch)
                         bytes.append("]}")
                     }
                     progress(
-                        ImportProgress(
-                            bytesRead: input.bytesRead, features: batches.featureCount, isSent: false))
+                        ImportProgress(bytesRead: input.bytesRead, features: sieve.accepted, isSent: false))
                 }
             }
-            progress(
-                ImportProgress(bytesRead: input.bytesRead, features: batches.featureCount, isSent: true))
-            return try await call.finish().addingSkipped(batches.unreadableCount)
+            progress(ImportProgress(bytesRead: input.bytesRead, features: sieve.accepted, isSent: true))
+            return try await call.finish().adding(sieve)
         } catch {
             call.cancel()
             throw error
         }
     }
+
+    private static func params(_ source: String, _ options: ImportOptions) -> JSONObject {
+        var params: JSONObject = [
+            "source": .string(source), "mode": .string(options.appends ? "append" : "replace"),
+            "onInvalid": .string(options.skipsInvalid ? "skip" : "reject"),
+        ]
+        if options.wrapsLongitudes { params["wrap"] = .bool(true) }
+        if options.allowsEmpty { params["allowEmpty"] = .bool(true) }
+        return params
+    }
+
+    /// What checks features by the source's own rules.
+    private static func sieve(
+        for description: SourceDescription, _ options: ImportOptions
+    ) -> FeatureSieve {
+        var rules = FeatureRules(options: description.options)
+        rules.wrapsLongitudes = options.wrapsLongitudes
+        let sieve = FeatureSieve(
+            FeatureFormat(.automatic, table: options.columns), rules: rules,
+            policy: options.skipsInvalid ? .skip : .reject, batchSize: options.batchSize)
+        if let onSkipped = options.onSkipped {
+            sieve.onSkipped = { feature, text in
+                onSkipped(
+                    SkippedFeature(
+                        index: feature.index, line: feature.line, identifier: feature.identifier,
+                        reason: feature.fault.rawValue, message: feature.message, text: Array(text)))
+            }
+        }
+        return sieve
+    }
+
+    private static func finish(
+        _ sieve: FeatureSieve, _ description: SourceDescription, _ options: ImportOptions
+    ) throws(FeatureTextError) {
+        do throws(GeoJSONError) { try sieve.finish() } catch { throw FeatureTextError(error) }
+        let replaces = !options.appends && !options.allowsEmpty && description.points > 0
+        guard replaces, sieve.accepted == 0, sieve.skipped > 0 else { return }
+        let reasons = sieve.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        let advice = sieve.advice.coordinateMessage.map { "; \($0)" } ?? ""
+        throw FeatureTextError(
+            message:
+                "none of \(sieve.skipped) features is valid (\(reasons.joined(separator: ", "))), and the import "
+                + "would replace the source's data with nothing; --allow-empty allows that\(advice)")
+    }
+}
+
+extension FeatureRules {
+    /// - Parameter options: a source's, as its description has them.
+    init(options: JSONObject) {
+        self.init(promoteId: options["promoteId"]?.asString)
+        if let name = options["geometries"]?.asString, let placing = GeometryPlacing(rawValue: name) {
+            geometries = placing
+        }
+        guard let box = options["projection"]?.asObject?["planar"]?.asArray?.compactMap(\.asNumber),
+            box.count == 4
+        else { return }
+        bounds = PlanarBounds(minX: box[0], minY: box[1], maxX: box[2], maxY: box[3])
+    }
 }
 
 extension Answer {
-    /// The answer of an import with what was left out on this side added to its counts.
-    func addingSkipped(_ count: Int) throws -> Answer {
-        guard count > 0, var object = try value().asObject else { return self }
-        let reason = "badJSON"
+    /// The answer of an import with what was left out and noticed on this side.
+    fileprivate func adding(_ sieve: FeatureSieve) throws -> Answer {
+        let warning = sieve.advice.coordinateMessage
+        guard sieve.skipped > 0 || warning != nil, var object = try value().asObject else { return self }
         var reasons = object["skippedReasons"]?.asObject ?? [:]
-        reasons[reason] = .number((reasons[reason]?.asNumber ?? 0) + Double(count))
+        for (reason, count) in sieve.skippedReasons.sorted(by: { $0.key < $1.key }) {
+            reasons[reason] = .number((reasons[reason]?.asNumber ?? 0) + Double(count))
+        }
         object["skippedReasons"] = .object(reasons)
-        object["skipped"] = .number((object["skipped"]?.asNumber ?? 0) + Double(count))
+        object["skipped"] = .number((object["skipped"]?.asNumber ?? 0) + Double(sieve.skipped))
+        if let warning {
+            object["warnings"] = .array([.string(warning)] + (object["warnings"]?.asArray ?? []))
+        }
         return Answer(bytes: Array(JSONValue.object(object).text.utf8))
     }
 }

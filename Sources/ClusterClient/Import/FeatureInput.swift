@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-import Compression
 import Glibc
 
-/// A file or a pipe with features, read piece by piece; gzip (RFC 1952) is recognised and inflated.
+/// A file or a pipe with features, read piece by piece.
 ///
-/// Invariant: `buffer` and `inflated` are this value's own memory of `pieceSize` bytes each, and `descriptor` is
-/// open until `deinit`, which closes it unless it was lent.
+/// Invariant: `buffer` is this value's own memory of `pieceSize` bytes, and `descriptor` is open until `deinit`, which
+/// closes it unless it was lent.
 public struct FeatureInput: ~Copyable {
     static let pieceSize = 1 << 20
 
@@ -19,11 +18,7 @@ public struct FeatureInput: ~Copyable {
     private let descriptor: Int32
     private let isLent: Bool
     private let buffer: UnsafeMutableRawBufferPointer
-    private var inflated: UnsafeMutableRawBufferPointer?
-    private var inflater: InflateStream?
-    /// What of `buffer` is read and not handed out.
-    private var waiting = 0..<0
-    private var isAtEnd = false
+    private let atEnd: @Sendable () throws -> Void
 
     /// Opens a file.
     public init(path: String) throws(FeatureInputError) {
@@ -36,82 +31,47 @@ public struct FeatureInput: ~Copyable {
             throw FeatureInputError(name: path, number: EISDIR)
         }
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
-        self.init(descriptor, name: path, length: isFile ? Int(status.st_size) : nil, isLent: false)
+        self.init(descriptor, name: path, length: isFile ? Int(status.st_size) : nil, isLent: false) {}
     }
 
     /// Reads from a descriptor that stays the caller's, such as standard input.
-    public init(descriptor: Int32, name: String) {
-        self.init(descriptor, name: name, length: nil, isLent: true)
+    ///
+    /// - Parameter atEnd: called when all is read; if it throws, nothing is imported.
+    public init(descriptor: Int32, name: String, atEnd: @escaping @Sendable () throws -> Void = {}) {
+        self.init(descriptor, name: name, length: nil, isLent: true, atEnd: atEnd)
     }
 
-    private init(_ descriptor: Int32, name: String, length: Int?, isLent: Bool) {
+    private init(
+        _ descriptor: Int32, name: String, length: Int?, isLent: Bool,
+        atEnd: @escaping @Sendable () throws -> Void
+    ) {
         self.descriptor = descriptor
         self.name = name
         self.length = length
         self.isLent = isLent
+        self.atEnd = atEnd
         buffer = .allocate(byteCount: Self.pieceSize, alignment: 64)
     }
 
     deinit {
         buffer.deallocate()
-        inflated?.deallocate()
         if !isLent { close(descriptor) }
     }
 
-    /// Lends the next piece of text; false where there is none. Blocks while a pipe is empty.
+    /// Lends the next piece; false where there is none. Blocks while a pipe is empty.
     mutating func read(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
-        let isFirst = bytesRead == 0
-        guard inflater != nil || !isFirst else {
-            try fill()
-            guard !waiting.isEmpty else { return false }
-            if Self.isGzip(buffer, waiting) {
-                inflater = try InflateStream(format: .gzip)
-                inflated = .allocate(byteCount: Self.pieceSize, alignment: 64)
-            }
-            return try read(body)
-        }
-        if inflater != nil { return try readInflated(body) }
-        if waiting.isEmpty { try fill() }
-        guard !waiting.isEmpty else { return false }
-        body(UnsafeRawBufferPointer(rebasing: buffer[waiting]))
-        waiting = 0..<0
-        return true
-    }
-
-    private mutating func readInflated(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
-        guard let inflated else { return false }
-        while true {
-            if waiting.isEmpty { try fill() }
-            guard !waiting.isEmpty else {
-                guard inflater?.isFinished ?? true else {
-                    throw FeatureTextError(message: "the compressed file ends too early", offset: bytesRead)
-                }
-                return false
-            }
-            let input = UnsafeRawBufferPointer(rebasing: buffer[waiting])
-            guard let step = try inflater?.inflate(input, into: inflated) else { return false }
-            waiting = waiting.lowerBound + step.read..<waiting.upperBound
-            guard step.written > 0 else { continue }
-            body(UnsafeRawBufferPointer(rebasing: inflated[..<step.written]))
-            return true
-        }
-    }
-
-    private mutating func fill() throws(FeatureInputError) {
-        guard !isAtEnd else { return }
         while true {
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw FeatureInputError(name: name, number: errno) }
-            isAtEnd = count == 0
-            waiting = 0..<count
+            guard count > 0 else {
+                try atEnd()
+                return false
+            }
             bytesRead += count
-            return
+            body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            return true
         }
-    }
-
-    private static func isGzip(_ buffer: UnsafeMutableRawBufferPointer, _ filled: Range<Int>) -> Bool {
-        filled.count >= 2 && buffer[filled.lowerBound] == 0x1F && buffer[filled.lowerBound + 1] == 0x8B
     }
 }
 

@@ -23,6 +23,8 @@ struct FeatureCutter {
         let bytes: UnsafeRawBufferPointer
         /// The line of the first byte, from 1.
         let line: Int
+        /// The reference system that the collection declares, if it is not longitude and latitude.
+        let foreignReferenceSystem: String?
     }
 
     typealias Body = (Piece) throws(GeoJSONError) -> Void
@@ -32,9 +34,10 @@ struct FeatureCutter {
         case table(TableHeader)
     }
 
-    /// No feature, and nothing before or behind the features, may be longer, in bytes.
+    /// No feature, and nothing before or behind the features, may be longer, in bytes, unless it is said otherwise.
     static let longestPart = 16 << 20
 
+    private let longestPart: Int
     private let format: FeatureFormat
     private var state = State.start
     private var held: [UInt8] = []
@@ -51,16 +54,18 @@ struct FeatureCutter {
     private var line = 1
     private(set) var foreignReferenceSystem: String?
 
-    init(_ format: FeatureFormat = FeatureFormat()) { self.format = format }
+    init(_ format: FeatureFormat = FeatureFormat(), longestPart: Int = longestPart) {
+        (self.format, self.longestPart) = (format, longestPart)
+    }
 
     /// Takes in a piece of text and yields all features that are whole.
     mutating func push(_ text: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) {
         held.append(contentsOf: text)
         try cut(isLast: false, body)
-        guard held.count + (frame?.count ?? 0) <= Self.longestPart else {
+        guard held.count + (frame?.count ?? 0) <= longestPart else {
             throw .malformed(
                 message:
-                    "A feature, or what surrounds the features, is longer than \(Self.longestPart >> 20) MiB.",
+                    "A feature, or what surrounds the features, is longer than \(longestPart >> 20) MiB.",
                 offset: consumed)
         }
     }
@@ -144,7 +149,10 @@ struct FeatureCutter {
         held.withUnsafeBytes { bytes in
             do throws(GeoJSONError) {
                 let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<end])
-                try body(Piece(form: form, bytes: bytes, line: line))
+                try body(
+                    Piece(
+                        form: form, bytes: bytes, line: line,
+                        foreignReferenceSystem: foreignReferenceSystem))
             } catch { failure = error }
         }
         if let failure { throw failure }

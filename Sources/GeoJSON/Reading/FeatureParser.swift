@@ -9,14 +9,18 @@ final class FeatureParser {
     /// Members of the feature that is read that are not GeoJSON's.
     private var rest: [UInt8] = []
 
-    init(rules: FeatureRules) {
+    private let maximumDepth: Int
+
+    /// - Parameter maximumDepth: how deeply a feature's arrays and objects may nest.
+    init(rules: FeatureRules, maximumDepth: Int = JSONReader.maximumDepth) {
         self.rules = rules
+        self.maximumDepth = maximumDepth
         promoteId = rules.promoteId.map { Array($0.utf8) }
     }
 
     /// Adds the features of an array's text, or the one feature that the text is.
     func parse(_ text: UnsafeRawBufferPointer, into result: ParsedFeatures) throws(JSONError) {
-        try withRoot(of: text) { (root) throws(JSONError) in
+        try withRoot(of: text, maximumDepth: maximumDepth) { (root) throws(JSONError) in
             if root.kind == .array {
                 for feature in root.elements { add(feature, result) }
             } else {
@@ -31,7 +35,7 @@ final class FeatureParser {
         _ text: UnsafeRawBufferPointer, into result: ParsedFeatures, expecting texts: [Range<Int>]
     ) throws(JSONError) {
         // Around the array there is one level more than around each of its elements.
-        try withRoot(of: text, maximumDepth: JSONReader.maximumDepth + 1) { (root) throws(JSONError) in
+        try withRoot(of: text, maximumDepth: maximumDepth + 1) { (root) throws(JSONError) in
             let isExpected =
                 root.count == texts.count && zip(root.elements, texts).allSatisfy { $0.rawRange == $1 }
             guard isExpected else {
@@ -45,12 +49,13 @@ final class FeatureParser {
     func parse(
         single text: UnsafeRawBufferPointer, at offset: Int, into result: ParsedFeatures
     ) throws(JSONError) {
-        try withRoot(of: text) { (root) throws(JSONError) in add(root, result, offset: offset) }
+        try withRoot(of: text, maximumDepth: maximumDepth) { (root) throws(JSONError) in
+            add(root, result, offset: offset)
+        }
     }
 
     private func withRoot(
-        of text: UnsafeRawBufferPointer, maximumDepth: Int = JSONReader.maximumDepth,
-        _ body: (JSONElement) throws(JSONError) -> Void
+        of text: UnsafeRawBufferPointer, maximumDepth: Int, _ body: (JSONElement) throws(JSONError) -> Void
     ) throws(JSONError) {
         do {
             try parser.withTape(of: text, maximumDepth: maximumDepth, allowsLoneSurrogates: true) {
@@ -92,6 +97,10 @@ final class FeatureParser {
             let range = feature.rawRange.lowerBound + offset..<feature.rawRange.upperBound + offset
             result.addFault(fault, identifier: Self.text(of: members.identifier), range: range)
         } else {
+            if result.keepsRanges {
+                let range = feature.rawRange
+                result.ranges.append(range.lowerBound + offset..<range.upperBound + offset)
+            }
             result.seen += 1
         }
     }

@@ -38,7 +38,6 @@ public struct FeatureReader: ~Copyable {
                 try crew.take(piece, into: &builder)
             }
         }
-        builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
     }
 
     /// Adds what is left when the bytes have ended.

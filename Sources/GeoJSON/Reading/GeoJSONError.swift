@@ -58,16 +58,26 @@ public struct InvalidFeature: Sendable, Equatable {
     public var line: Int?
     /// Its id as JSON text; nil if it has none that is known.
     public var identifier: String?
+    /// What the data of the import look like.
+    public var advice: String?
 
     public init(index: Int, fault: FeatureFault, line: Int? = nil, identifier: String? = nil) {
         (self.index, self.fault, self.line, self.identifier) = (index, fault, line, identifier)
+    }
+
+    /// The same with what the coordinates look like, if it is invalid because of them.
+    func advised(by advice: ImportAdvice) -> InvalidFeature {
+        guard fault == .longitudeOutOfRange || fault == .latitudeOutOfRange else { return self }
+        var feature = self
+        feature.advice = advice.coordinateMessage
+        return feature
     }
 
     /// For a person, such as `Feature 7 (line 9, id "x") has a latitude beyond -90 to 90.`
     public var message: String {
         let details = [line.map { "line \($0)" }, identifier.map { "id \($0)" }].compactMap { $0 }
         let place = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
-        return "Feature \(index)\(place) \(fault.message)."
+        return "Feature \(index)\(place) \(fault.message)." + (advice.map { " Note: \($0)." } ?? "")
     }
 }
 

@@ -56,6 +56,8 @@ public struct ImportAdvice: Sendable, Equatable {
             return "the data declare the reference system \(system), but longitude and latitude in degrees "
                 + "(WGS 84) are expected: reproject them, for example with ogr2ogr -t_srs EPSG:4326"
         }
+        // One typing error among many positions says nothing of the others.
+        guard outside * 10 >= inside + outside else { return nil }
         if beyondDegrees * 2 > outside {
             return
                 "the coordinates look projected (metres rather than degrees): reproject them to longitude and "

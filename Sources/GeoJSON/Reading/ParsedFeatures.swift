@@ -29,10 +29,15 @@ final class ParsedFeatures {
     /// Valid and invalid features together.
     var seen = 0
     var advice = ImportAdvice()
+    /// Where the valid features are in the text, if that is kept.
+    var ranges: [Range<Int>] = []
+    let keepsRanges: Bool
     /// Gets the valid features' properties.
     let piece: (any PropertyPiece)?
 
-    init(piece: (any PropertyPiece)? = nil) { self.piece = piece }
+    init(piece: (any PropertyPiece)? = nil, keepsRanges: Bool = false) {
+        (self.piece, self.keepsRanges) = (piece, keepsRanges)
+    }
 
     /// How many features are valid.
     var accepted: Int { seen - faults.count }
@@ -45,6 +50,7 @@ final class ParsedFeatures {
         latitudes.removeAll(keepingCapacity: true)
         groups.removeAll(keepingCapacity: true)
         faults.removeAll(keepingCapacity: true)
+        ranges.removeAll(keepingCapacity: true)
         seen = 0
         advice = ImportAdvice()
     }

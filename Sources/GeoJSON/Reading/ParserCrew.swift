@@ -37,6 +37,7 @@ final class ParserCrew {
                 DispatchQueue.concurrentPerform(iterations: pieces.count) { shared.parse($0) }
             }
             for (parser, piece) in zip(parsers, pieces) {
+                builder.note(foreignReferenceSystem: piece.foreignReferenceSystem)
                 try builder.add(parser.result) { piece.line(of: $0) }
             }
         }

@@ -10,10 +10,10 @@ final class PieceParser {
     private let rules: FeatureRules
     private lazy var table = TableParser(rules: rules)
 
-    init(rules: FeatureRules, result: ParsedFeatures) {
+    init(rules: FeatureRules, result: ParsedFeatures, maximumDepth: Int = JSONReader.maximumDepth) {
         self.rules = rules
         self.result = result
-        parser = FeatureParser(rules: rules)
+        parser = FeatureParser(rules: rules, maximumDepth: maximumDepth)
     }
 
     /// Reads a JSON array's text, or one feature's, in place of what was read before.
@@ -56,9 +56,11 @@ struct PieceText: Sendable {
     private(set) var header: TableHeader?
     /// The line of the first byte of the piece, from 1.
     let line: Int
+    let foreignReferenceSystem: String?
 
     init(_ piece: FeatureCutter.Piece) {
         line = piece.line
+        foreignReferenceSystem = piece.foreignReferenceSystem
         switch piece.form {
         case .rows(let header):
             text = Array(piece.bytes)

@@ -32,8 +32,7 @@ extension FeatureStore {
         precision: Int? = nil,
         leavingOut member: StaticString? = nil
     ) {
-        Self.write(
-            record(index), into: &bytes, selection: selection, precision: precision, leavingOut: member)
+        record(index).write(into: &bytes, selection: selection, precision: precision, leavingOut: member)
     }
 
     /// The same of the feature at a place among those that were prepared.
@@ -41,97 +40,19 @@ extension FeatureStore {
         _ place: Int, of prepared: PreparedFeatures, into bytes: inout ByteWriter,
         selection: PropertySelection? = nil, precision: Int? = nil
     ) {
-        Self.write(
-            prepared.records[place], into: &bytes, selection: selection, precision: precision,
-            leavingOut: nil)
-    }
-
-    @inline(__always) private static func write(
-        _ record: FeatureRecord, into bytes: inout ByteWriter, selection: PropertySelection?,
-        precision: Int?, leavingOut member: StaticString?
-    ) {
-        bytes.append("{\"type\":\"Feature\"")
-        if !record.identifier.isEmpty {
-            bytes.append(",\"id\":")
-            bytes.append(contentsOf: record.identifier)
-        }
-        bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":")
-        if let precision {
-            Self.write(rounded: record.coordinates, precision, into: &bytes)
-        } else {
-            bytes.append(contentsOf: record.coordinates)
-        }
-        bytes.append("},\"properties\":")
-        Self.write(record.properties, selection, into: &bytes)
-        if let member, !record.rest.isEmpty {
-            Self.write(rest: record.rest, leavingOut: member, into: &bytes)
-        } else {
-            bytes.append(contentsOf: record.rest)
-        }
-        bytes.append("}")
-    }
-
-    /// - Parameter rest: members, each with a comma before it.
-    private static func write(
-        rest: UnsafeRawBufferPointer, leavingOut member: StaticString, into bytes: inout ByteWriter
-    ) {
-        for (key, value) in JSONMembers(ofValidated: rest)
-        where JSONText.string(inside: key) != "\(member)" {
-            bytes.append(",\"")
-            bytes.append(contentsOf: key)
-            bytes.append("\":")
-            bytes.append(contentsOf: value)
-        }
+        prepared.records[place].write(into: &bytes, selection: selection, precision: precision)
     }
 
     /// Writes a feature's properties: an object or null.
     public func writeProperties(
         _ index: Int, into bytes: inout ByteWriter, selection: PropertySelection? = nil
     ) {
-        Self.write(record(index).properties, selection, into: &bytes)
+        FeatureRecord.write(record(index).properties, selection, into: &bytes)
     }
 
     /// Writes a feature's id; nothing where it has none.
     public func writeIdentifier(_ index: Int, into bytes: inout ByteWriter) {
         bytes.append(contentsOf: record(index).identifier)
-    }
-
-    private static func write(
-        _ properties: UnsafeRawBufferPointer, _ selection: PropertySelection?, into bytes: inout ByteWriter
-    ) {
-        guard let selection, properties.first == UInt8(ascii: "{") else {
-            bytes.append(contentsOf: properties)
-            return
-        }
-        bytes.append("{")
-        var isFirst = true
-        for (key, value) in JSONMembers(ofValidated: properties) where selection.keeps(key: key) {
-            bytes.append(isFirst ? "\"" : ",\"")
-            bytes.append(contentsOf: key)
-            bytes.append("\":")
-            bytes.append(contentsOf: value)
-            isFirst = false
-        }
-        bytes.append("}")
-    }
-
-    private static func write(
-        rounded coordinates: UnsafeRawBufferPointer, _ precision: Int, into bytes: inout ByteWriter
-    ) {
-        // The geometry's further members follow the array, which has no other bracket.
-        let end = coordinates.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } ?? coordinates.count
-        let array = UnsafeRawBufferPointer(rebasing: coordinates[..<end])
-        guard case .array(let values)? = try? JSONReader.parse(array) else {
-            bytes.append(contentsOf: coordinates)
-            return
-        }
-        bytes.append("[")
-        for (place, value) in values.enumerated() {
-            if place > 0 { bytes.append(",") }
-            if case .number(let number) = value { bytes.append(number: number.rounded(decimals: precision)) }
-        }
-        bytes.append("]")
-        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: coordinates[end...]))
     }
 }
 

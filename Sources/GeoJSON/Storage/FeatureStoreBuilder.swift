@@ -79,7 +79,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
             let feature = InvalidFeature(
                 index: before + fault.place, fault: fault.fault,
                 line: isDescribed ? line(fault.range.lowerBound) : nil, identifier: fault.identifier)
-            if policy == .reject { throw .badFeature(feature) }
+            if policy == .reject { throw .badFeature(feature.advised(by: advice)) }
             skipped += 1
             skippedReasons[fault.fault.rawValue, default: 0] += 1
             if isDescribed { firstSkipped.append(feature) }

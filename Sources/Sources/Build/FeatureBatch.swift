@@ -20,6 +20,13 @@ package struct FeatureBatch {
         /// Ascending.
         case some([UInt32])
 
+        var count: Int {
+            switch self {
+            case .all(let count): count
+            case .some(let rows): rows.count
+            }
+        }
+
         package func contains(_ row: Int) -> Bool {
             switch self {
             case .all(let count): return row < count

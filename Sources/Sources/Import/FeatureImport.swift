@@ -116,7 +116,7 @@ public final class FeatureImport: Sendable {
         }
         guard let gathered = take(moment) else { throw .cancelled }
         try checkContent(gathered)
-        var badWeights = 0
+        var (badWeights, warnings) = (0, [String]())
         let revision = try source.change(cancellation) { (base) throws(SourceError) -> Source.Change in
             guard base.options.promoteId == rules.promoteId else {
                 throw .conflict("the source's option promoteId changed during the import; import again")
@@ -129,6 +129,9 @@ public final class FeatureImport: Sendable {
             let batch = try maker.screen(
                 gathered.store, policy: policy, known: gathered.columns, groups: gathered.groups)
             badWeights = batch.badWeights
+            warnings = ImportWarnings.of(
+                gathered.advice, base.options, store: gathered.store, accepted: gathered.accepted,
+                loaded: batch.loaded.count)
             let isRecord =
                 mode == .append && base.hasData && gathered.store.memoryBytes < Self.largestRecord
             return Source.Change(
@@ -141,7 +144,7 @@ public final class FeatureImport: Sendable {
         if badWeights > 0 { reasons[FeatureBatch.badWeight, default: 0] += badWeights }
         return ImportOutcome(
             description: source.description(of: revision), accepted: gathered.accepted - badWeights,
-            skippedReasons: reasons)
+            skippedReasons: reasons, warnings: warnings)
     }
 
     /// What is larger is kept by a new snapshot: reading it again would take longer than that.

@@ -13,6 +13,9 @@ public struct ImportOutcome: Sendable {
     /// How many bad features were left out, by reason.
     public let skippedReasons: [String: Int]
 
+    /// What in the data or the options is probably not what was meant, and what to do.
+    public let warnings: [String]
+
     /// How many bad features were left out.
     public var skipped: Int { skippedReasons.values.reduce(0, +) }
 
@@ -31,6 +34,17 @@ public struct ImportOutcome: Sendable {
             output.append(":")
             output.append(integer: Int64(entry.value))
         }
-        output.append("}}")
+        output.append("}")
+        ImportOutcome.write(warnings: warnings, into: &output)
+        output.append("}")
+    }
+
+    /// Writes the member `warnings`, if there are any.
+    public static func write(warnings: [String], into output: inout ByteWriter) {
+        for (place, warning) in warnings.enumerated() {
+            output.append(place == 0 ? ",\"warnings\":[" : ",")
+            output.append(json: warning)
+        }
+        if !warnings.isEmpty { output.append("]") }
     }
 }

@@ -75,6 +75,11 @@ enum ClustersCommand: Subcommand {
             throw invocation.arguments.usageError(
                 "invalid argument '\(text)' for '--bbox': west,south,east,north in degrees is expected")
         }
+        guard box.south <= box.north else {
+            throw invocation.arguments.usageError(
+                "invalid argument '\(text)' for '--bbox': its south is above its north; the order is "
+                    + "west,south,east,north")
+        }
         return box
     }
 }

@@ -10,9 +10,12 @@ enum ImportCommand: Subcommand {
     static let table = Command(
         "import", summary: "Import points from a file or standard input into a source",
         details: [
-            "FILE is a GeoJSON FeatureCollection, features one after another (newline-delimited), or a JSON text "
-                + "sequence (RFC 8142), plain or gzipped, of any size; without FILE, or with -, standard input is "
-                + "read. It replaces the source's points all at once, or leaves them as they are where it fails.",
+            "FILE is a GeoJSON FeatureCollection, features one after another (newline-delimited), a JSON text "
+                + "sequence (RFC 8142), or a table with a header (CSV, TSV), plain or gzipped, of any size; without "
+                + "FILE, or with -, standard input is read. It replaces the source's points all at once, or leaves "
+                + "them unchanged if it fails.",
+            "Shapefiles, GeoPackages, FlatGeobuf, KML, GPX and what else GDAL knows are read through its ogr2ogr "
+                + "(gdal-bin), in longitude and latitude.",
             "A source that does not exist is made, with the options given. Options given for one that exists are "
                 + "changed in it.",
         ],
@@ -22,16 +25,24 @@ enum ImportCommand: Subcommand {
             ),
             Operand("FILE", kind: .file, count: .optional, help: "the file; - or nothing for standard input"),
         ],
-        options: [
-            .flag("append", short: "a", help: "add to the source's points instead of replacing them"),
-            .flag(
-                "skip-invalid", short: "k", help: "leave bad features out and count them, instead of failing"),
+        options: ImportFlags.options + [
+            Option(
+                "rejects", value: "FILE", kind: .file,
+                help: "leave invalid features out and write them there, with line, id and reason"),
+            Option("layer", value: "NAME", help: "the layer of a file that GDAL reads"),
+            Option(
+                "source-crs", value: "CRS",
+                help: "the reference system of a file that GDAL reads and that does not declare one"),
         ] + SourceOptionFlags.options,
         examples: [
             Example("clusterctl import cities cities.geojson", "makes or replaces the source cities"),
             Example(
                 "clusterctl import cities cities.geojson -p 'people=[\"+\",[\"get\",\"population\"]]'",
                 "clusters also sum up their points' population"),
+            Example(
+                "clusterctl import stops stops.csv --longitude stop_lon --latitude stop_lat", "reads a table"),
+            Example(
+                "clusterctl import towns towns.gpkg --layer places", "reads a GeoPackage through ogr2ogr"),
             Example("zcat a.gz b.gz | clusterctl import --append places", "adds what a pipe brings"),
         ])
 
@@ -42,30 +53,41 @@ enum ImportCommand: Subcommand {
             invocation.remark("reading features from standard input; end with Ctrl-D")
         }
         let options = try SourceOptionFlags.read(invocation)
-        let input =
-            path == "-"
-            ? FeatureInput(descriptor: STDIN_FILENO, name: "standard input") : try FeatureInput(path: path)
+        var importOptions = try ImportFlags.importOptions(invocation.arguments)
+        let rejects = try invocation.arguments.string("rejects").map { try RejectsFile(path: $0) }
+        if let rejects {
+            importOptions.skipsInvalid = true
+            importOptions.onSkipped = { rejects.write($0) }
+        }
+        let input = try open(path, invocation.arguments)
         let name = input.name
         let client = try await invocation.connect()
         let prepared = try await SourcePreparation.prepare(source, options: options, client)
         do {
-            let answer = try await transfer(input, to: source, client, invocation)
+            let answer = try await transfer(input, to: source, importOptions, client, invocation)
             try ImportReport.show(answer, invocation)
         } catch {
             // A source made for this import only would be left behind empty.
             if prepared == .created { try? await client.deleteSource(source) }
             throw explained(error, file: name)
         }
+        if let rejects, !rejects.finish() {
+            throw Failure(message: "the rejects could not all be written: the disk may be full")
+        }
+    }
+
+    private static func open(_ path: String, _ arguments: ParsedArguments) throws -> FeatureInput {
+        if path == "-" { return FeatureInput(descriptor: STDIN_FILENO, name: "standard input") }
+        if ForeignFile.isForeign(path, arguments) { return try ForeignFile.open(path, arguments) }
+        return try FeatureInput(path: path)
     }
 
     private static func transfer(
-        _ input: consuming FeatureInput, to source: String, _ client: Client, _ invocation: Invocation
+        _ input: consuming FeatureInput, to source: String, _ options: ImportOptions, _ client: Client,
+        _ invocation: Invocation
     ) async throws -> Answer {
         var bar = ProgressBar(source, total: input.length)
         defer { bar.clear() }
-        let options = ImportOptions(
-            appends: invocation.arguments.has("append"),
-            skipsInvalid: invocation.arguments.has("skip-invalid"))
         return try await client.importFeatures(
             input, into: source, options: options, call: invocation.callOptions
         ) { progress in
@@ -79,34 +101,17 @@ enum ImportCommand: Subcommand {
 
     private static func explained(_ error: any Error, file: String) -> any Error {
         switch error {
-        case let error as FeatureTextError: return Failure(message: "\(file): \(error)")
+        case let error as FeatureTextError where !error.isOfFeatures:
+            return Failure(message: "\(file): \(error); nothing was imported")
+        case let error as FeatureTextError: return Failure(message: refusal(error.message, file))
         case let error as RPCError where error.code == .invalidArgument:
-            let reason = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
-            return Failure(
-                message: "\(file): \(reason); nothing was imported (--skip-invalid leaves bad features out)")
+            return Failure(message: refusal(error.message, file))
         default: return error
         }
     }
-}
 
-/// What an import says when it is done.
-enum ImportReport {
-    static func show(_ answer: Answer, _ invocation: Invocation) throws {
-        try invocation.show(answer) { value in
-            let source = try SourceDescription(value)
-            var line =
-                "\(source.name): \(Quantity.count(value["accepted"]?.asInteger ?? 0, "feature")) imported"
-            if let skipped = value["skipped"]?.asInteger, skipped > 0 {
-                line += ", \(Quantity.grouped(skipped)) skipped"
-                let reasons = value["skippedReasons"]?.asObject?.members ?? []
-                if !reasons.isEmpty {
-                    line += " (" + reasons.map { "\($0.key): \($0.value.text)" }.joined(separator: ", ") + ")"
-                }
-            }
-            line += "; \(Quantity.count(source.points, "point")), revision \(source.revision)"
-            line += ", index built in \(Quantity.duration(milliseconds: source.buildMilliseconds))"
-            line += ", \(Quantity.bytes(Double(source.memoryBytes)))"
-            invocation.print(line)
-        }
+    private static func refusal(_ message: String, _ file: String) -> String {
+        let reason = message.hasSuffix(".") ? String(message.dropLast()) : message
+        return "\(file): \(reason); nothing was imported (--skip-invalid leaves invalid features out)"
     }
 }

@@ -15,11 +15,7 @@ enum LoadCommand: Subcommand {
         operands: [
             CommandTable.source, Operand("PATH", kind: .file, help: "the file, as the daemon sees it"),
         ],
-        options: [
-            .flag("append", short: "a", help: "add to the source's points instead of replacing them"),
-            .flag(
-                "skip-invalid", short: "k", help: "leave bad features out and count them, instead of failing"),
-        ] + SourceOptionFlags.options,
+        options: ImportFlags.options + SourceOptionFlags.options,
         examples: [Example("clusterctl load places /srv/geo/places.geojson.gz", "reads a gzipped file")])
 
     static func run(_ invocation: Invocation) async throws {
@@ -29,13 +25,11 @@ enum LoadCommand: Subcommand {
         let options = try SourceOptionFlags.read(invocation)
         let prepared = try await SourcePreparation.prepare(source, options: options, client)
         do {
+            var params = try ImportFlags.params(invocation.arguments)
+            params["source"] = .string(source)
+            params["path"] = .string(absolute(path))
             let answer = try await client.call(
-                "SourceService/LoadFile",
-                [
-                    "source": .string(source), "path": .string(absolute(path)),
-                    "mode": .string(invocation.arguments.has("append") ? "append" : "replace"),
-                    "onInvalid": .string(invocation.arguments.has("skip-invalid") ? "skip" : "reject"),
-                ], options: invocation.callOptions)
+                "SourceService/LoadFile", params, options: invocation.callOptions)
             try ImportReport.show(answer, invocation)
         } catch {
             if prepared == .created { try? await client.deleteSource(source) }

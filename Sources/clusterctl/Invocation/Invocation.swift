@@ -72,6 +72,11 @@ struct Invocation {
 
     func print(_ line: String) { Terminal.write(PrintableText.of(line) + "\n") }
 
+    /// A warning beside the output, on standard error.
+    func warn(_ line: String) {
+        Terminal.writeError(Terminal.errorStyle.red("warning:") + " \(PrintableText.of(line))\n")
+    }
+
     /// A remark beside the output, on standard error where only people see it.
     func remark(_ line: String) {
         Terminal.writeError(Terminal.errorStyle.dim(PrintableText.of(line)) + "\n")

@@ -30,6 +30,9 @@ enum SourceOptionFlags {
         Option(
             "precision", value: "WIDTH", kind: .oneOf(["float", "double"]),
             help: "how coordinates are compared"),
+        Option(
+            "geometries", value: "KIND", kind: .oneOf(["point", "multipoint", "centroid", "inside"]),
+            help: "which geometries are taken, and where they are placed; default: point"),
         Option("ttl", value: "SECONDS", kind: .number(0...1e12), help: "how long a feature stays"),
         Option("options", value: "JSON", help: "further options as a JSON object, or @FILE to read it"),
     ]
@@ -55,6 +58,7 @@ enum SourceOptionFlags {
         }
         if let name = arguments.string("promote-id") { options["promoteId"] = .string(name) }
         if let width = arguments.string("precision") { options["precision"] = .string(width) }
+        if let kind = arguments.string("geometries") { options["geometries"] = .string(kind) }
         if arguments.has("generate-id") { options["generateId"] = .bool(true) }
         let properties = try arguments.strings("cluster-property").map { try property($0, invocation) }
         if !properties.isEmpty {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Reads a text of features as `FeatureReader` does and yields the valid ones as JSON: for a program that sends them
+/// on. Used by one thread at a time.
+///
+/// Use: `push` each piece, take `nextBatch()` until it is nil; at the end `finish()`, then `nextBatch()` again.
+public final class FeatureSieve {
+    /// Gets each invalid feature that is left out, with its text, valid during the call only.
+    public var onSkipped: ((InvalidFeature, UnsafeRawBufferPointer) -> Void)?
+    /// Valid features so far.
+    public private(set) var accepted = 0
+    /// Invalid features so far.
+    public private(set) var skipped = 0
+    public private(set) var skippedReasons: [String: Int] = [:]
+    public private(set) var advice = ImportAdvice()
+
+    private let policy: InvalidFeaturePolicy
+    private let rules: FeatureRules
+    private let batchSize: Int
+    private let parser: PieceParser
+    private var cutter: FeatureCutter
+    private var input = GzipInput()
+    private var batch: [UInt8] = []
+    private var batches: [[UInt8]] = []
+    private var isFinished = false
+
+    /// A feature lies three levels deep in its message.
+    private static let depthOfMessage = 3
+
+    /// - Parameters:
+    ///   - batchSize: how large a batch is, in bytes; passed by one feature at most.
+    ///   - longest: the longest feature, in bytes, that can be sent on.
+    public init(
+        _ format: FeatureFormat, rules: FeatureRules, policy: InvalidFeaturePolicy, batchSize: Int,
+        longest: Int = 15 << 20
+    ) {
+        (self.policy, self.rules, self.batchSize) = (policy, rules, max(1, batchSize))
+        cutter = FeatureCutter(format, longestPart: longest)
+        parser = PieceParser(
+            rules: rules, result: ParsedFeatures(keepsRanges: true),
+            maximumDepth: JSONReader.maximumDepth - Self.depthOfMessage)
+    }
+
+    /// Takes in a piece of the text. O(bytes).
+    public func push(_ bytes: UnsafeRawBufferPointer) throws(GeoJSONError) {
+        try input.push(bytes) { (text) throws(GeoJSONError) in
+            try cutter.push(text) { (piece) throws(GeoJSONError) in try take(PieceText(piece)) }
+        }
+        advice.foreignReferenceSystem = cutter.foreignReferenceSystem
+    }
+
+    /// Takes in what is left when the text has ended.
+    public func finish() throws(GeoJSONError) {
+        try input.finish()
+        try cutter.finish { (piece) throws(GeoJSONError) in try take(PieceText(piece)) }
+        advice.foreignReferenceSystem = cutter.foreignReferenceSystem
+        endBatch()
+    }
+
+    /// The next full batch, what stands between the brackets of an array; once the text has ended, the last one too.
+    public func nextBatch() -> [UInt8]? { batches.isEmpty ? nil : batches.removeFirst() }
+
+    private func take(_ piece: PieceText) throws(GeoJSONError) {
+        if piece.isEmpty { return }
+        parser.parse(piece)
+        let result = parser.result
+        advice.foreignReferenceSystem = piece.foreignReferenceSystem
+        advice.add(result.advice)
+        if !result.faults.isEmpty || skipped > 0 { advice.note(longitudes: result.longitudes) }
+        try skip(result, of: piece)
+        accepted += result.accepted
+        if piece.header != nil {
+            addRecords(of: result)
+        } else {
+            piece.text.withUnsafeBytes { text in
+                for range in result.ranges {
+                    beginFeature()
+                    batch.append(contentsOf: text[range])
+                    if batch.count >= batchSize { endBatch() }
+                }
+            }
+        }
+    }
+
+    private func skip(_ result: ParsedFeatures, of piece: PieceText) throws(GeoJSONError) {
+        let before = accepted + skipped
+        for fault in result.faults {
+            var feature = InvalidFeature(
+                index: before + fault.place, fault: fault.fault, line: nil, identifier: fault.identifier)
+            if policy == .reject {
+                feature.line = piece.line(of: fault.range.lowerBound)
+                throw .badFeature(feature.advised(by: advice))
+            }
+            skipped += 1
+            skippedReasons[fault.fault.rawValue, default: 0] += 1
+            guard let onSkipped else { continue }
+            feature.line = piece.line(of: fault.range.lowerBound)
+            piece.text.withUnsafeBytes {
+                onSkipped(feature, UnsafeRawBufferPointer(rebasing: $0[fault.range]))
+            }
+        }
+    }
+
+    /// Writes a table's rows as features.
+    private func addRecords(of result: ParsedFeatures) {
+        var start = 0
+        for end in result.ends {
+            var text = ByteWriter()
+            FeatureRecord(UnsafeRawBufferPointer(rebasing: result.blob.bytes[start..<end])).write(into: &text)
+            beginFeature()
+            text.withUnsafeBytes { batch.append(contentsOf: $0) }
+            if batch.count >= batchSize { endBatch() }
+            start = end
+        }
+    }
+
+    private func beginFeature() {
+        if !batch.isEmpty { batch.append(UInt8(ascii: ",")) }
+    }
+
+    private func endBatch() {
+        guard !batch.isEmpty else { return }
+        batches.append(batch)
+        batch = []
+        batch.reserveCapacity(batchSize + 4096)
+    }
+}

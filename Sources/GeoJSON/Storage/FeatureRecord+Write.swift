@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+extension FeatureRecord {
+    /// Writes the feature with its members as they were sent.
+    @inline(__always) func write(
+        into bytes: inout ByteWriter, selection: PropertySelection? = nil, precision: Int? = nil,
+        leavingOut member: StaticString? = nil
+    ) {
+        bytes.append("{\"type\":\"Feature\"")
+        if !identifier.isEmpty {
+            bytes.append(",\"id\":")
+            bytes.append(contentsOf: identifier)
+        }
+        bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":")
+        if let precision {
+            Self.write(rounded: coordinates, precision, into: &bytes)
+        } else {
+            bytes.append(contentsOf: coordinates)
+        }
+        bytes.append("},\"properties\":")
+        Self.write(properties, selection, into: &bytes)
+        if let member, !rest.isEmpty {
+            Self.write(rest: rest, leavingOut: member, into: &bytes)
+        } else {
+            bytes.append(contentsOf: rest)
+        }
+        bytes.append("}")
+    }
+
+    /// - Parameter rest: members, each with a comma before it.
+    private static func write(
+        rest: UnsafeRawBufferPointer, leavingOut member: StaticString, into bytes: inout ByteWriter
+    ) {
+        for (key, value) in JSONMembers(ofValidated: rest)
+        where JSONText.string(inside: key) != "\(member)" {
+            bytes.append(",\"")
+            bytes.append(contentsOf: key)
+            bytes.append("\":")
+            bytes.append(contentsOf: value)
+        }
+    }
+
+    static func write(
+        _ properties: UnsafeRawBufferPointer, _ selection: PropertySelection?, into bytes: inout ByteWriter
+    ) {
+        guard let selection, properties.first == UInt8(ascii: "{") else {
+            bytes.append(contentsOf: properties)
+            return
+        }
+        bytes.append("{")
+        var isFirst = true
+        for (key, value) in JSONMembers(ofValidated: properties) where selection.keeps(key: key) {
+            bytes.append(isFirst ? "\"" : ",\"")
+            bytes.append(contentsOf: key)
+            bytes.append("\":")
+            bytes.append(contentsOf: value)
+            isFirst = false
+        }
+        bytes.append("}")
+    }
+
+    private static func write(
+        rounded coordinates: UnsafeRawBufferPointer, _ precision: Int, into bytes: inout ByteWriter
+    ) {
+        // The geometry's further members follow the array, which has no other bracket.
+        let end = coordinates.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } ?? coordinates.count
+        let array = UnsafeRawBufferPointer(rebasing: coordinates[..<end])
+        guard case .array(let values)? = try? JSONReader.parse(array) else {
+            bytes.append(contentsOf: coordinates)
+            return
+        }
+        bytes.append("[")
+        for (place, value) in values.enumerated() {
+            if place > 0 { bytes.append(",") }
+            if case .number(let number) = value { bytes.append(number: number.rounded(decimals: precision)) }
+        }
+        bytes.append("]")
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: coordinates[end...]))
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Names of properties that features have, as far as they were looked at.
+public struct PropertyNames: Sendable {
+    /// The names found, in the order in which they first came.
+    public private(set) var found: [String] = []
+    /// How many features were looked at.
+    public private(set) var looked = 0
+    private var known: Set<[UInt8]> = []
+
+    /// So many features are looked at.
+    public static let mostFeatures = 100_000
+    private static let mostNames = 256
+
+    /// Looks at features until all of some names were found.
+    ///
+    /// - Complexity: O(the properties' text) of a hundred thousand features at most.
+    public init(of store: FeatureStore, until names: some Collection<String>) {
+        var missing = Set(names.map { Array($0.utf8) })
+        for index in 0..<min(store.count, Self.mostFeatures) {
+            if missing.isEmpty { return }
+            looked += 1
+            store.withProperties(index) { properties in
+                guard properties.first == UInt8(ascii: "{") else { return }
+                for (key, _) in JSONMembers(ofValidated: properties) { note(key, &missing) }
+            }
+        }
+    }
+
+    private mutating func note(_ key: UnsafeRawBufferPointer, _ missing: inout Set<[UInt8]>) {
+        let isEscaped = key.contains(UInt8(ascii: "\\"))
+        let name = isEscaped ? Array(JSONText.string(inside: key).utf8) : Array(key)
+        missing.remove(name)
+        guard known.count < Self.mostNames, known.insert(name).inserted else { return }
+        found.append(String(decoding: name, as: UTF8.self))
+    }
+
+    public func contains(_ name: String) -> Bool { known.contains(Array(name.utf8)) }
+
+    /// The name that was most likely meant by one that no feature has; nil if none is near.
+    public func nearest(to name: String) -> String? {
+        let limit = max(1, min(3, name.count / 3))
+        let near = found.map { ($0, Self.distance(name.lowercased(), $0.lowercased())) }
+        return near.filter { $0.1 <= limit }.min { $0.1 < $1.1 }?.0
+    }
+
+    /// Levenshtein's distance, with two neighbours changing places as one edit. O(product of the lengths).
+    static func distance(_ a: String, _ b: String) -> Int {
+        let (a, b) = (Array(a.unicodeScalars.prefix(64)), Array(b.unicodeScalars.prefix(64)))
+        var before: [Int] = []
+        var previous = Array(0...b.count)
+        for (row, first) in a.enumerated() {
+            var current = [row + 1]
+            for (column, second) in b.enumerated() {
+                var cost = min(
+                    previous[column + 1] + 1, current[column] + 1,
+                    previous[column] + (first == second ? 0 : 1))
+                if row > 0, column > 0, first == b[column - 1], a[row - 1] == second {
+                    cost = min(cost, before[column - 1] + 1)
+                }
+                current.append(cost)
+            }
+            (before, previous) = (previous, current)
+        }
+        return previous[b.count]
+    }
+}

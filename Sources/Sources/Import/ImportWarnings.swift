@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+
+/// What an answer says of data and options that probably are not what was meant.
+enum ImportWarnings {
+    /// - Parameters:
+    ///   - advice: what reading has found out.
+    ///   - accepted: how many valid features came.
+    ///   - loaded: how many of their rows passed the source's filter.
+    static func of(
+        _ advice: ImportAdvice, _ options: SourceOptions, store: FeatureStore, accepted: Int, loaded: Int
+    ) -> [String] {
+        var warnings: [String] = []
+        if options.featureRules.bounds == nil, let message = advice.coordinateMessage {
+            warnings.append(message)
+        }
+        guard accepted > 0 else { return warnings }
+        if loaded == 0, options.filter != nil {
+            warnings.append("none of \(accepted) features passes the source's option filter")
+        }
+        var names = options.readNames
+        if let name = options.promoteId, advice.promoted == 0 { names.insert(name) }
+        return warnings + missing(names, of: store, options)
+    }
+
+    /// Which of the properties that options read no feature has.
+    static func missing(
+        _ names: Set<String>, of store: FeatureStore, _ options: SourceOptions
+    ) -> [String] {
+        guard !names.isEmpty, store.count > 0 else { return [] }
+        let found = PropertyNames(of: store, until: names)
+        return names.filter { !found.contains($0) }.sorted().map { name in
+            let whose =
+                found.looked < store.count ? "none of the first \(found.looked) features" : "no feature"
+            let reader = name == options.promoteId ? "promoteId names" : "the source's options read"
+            let meant = found.nearest(to: name).map { ": did you mean \"\($0)\"?" } ?? ""
+            return "\(whose) has the property \"\(name)\" that \(reader)\(meant)"
+        }
+    }
+}

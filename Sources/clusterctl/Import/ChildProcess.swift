@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// A program that is run for its standard output.
+///
+/// Invariant: `output` is open until `deinit`, and `errors` is a file of its own without a name. Only the thread that
+/// holds the object uses it.
+final class ChildProcess: @unchecked Sendable {
+    /// The end of a pipe to read its standard output from.
+    let output: Int32
+    private let errors: UnsafeMutablePointer<FILE>
+    private let identifier: pid_t
+    private var status: Int32?
+
+    /// The path of a program of `$PATH`; nil if there is none.
+    static func find(_ name: String) -> String? {
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// Starts a program; nil if the system has no room for it.
+    init?(_ path: String, _ arguments: [String]) {
+        var ends: [Int32] = [-1, -1]
+        guard let errors = tmpfile() else { return nil }
+        guard pipe(&ends) == 0 else {
+            fclose(errors)
+            return nil
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, fileno(errors), STDERR_FILENO)
+        let words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var identifier = pid_t()
+        let outcome = posix_spawn(&identifier, path, &actions, nil, words, environ)
+        close(ends[1])
+        guard outcome == 0 else {
+            close(ends[0])
+            fclose(errors)
+            return nil
+        }
+        (self.errors, self.identifier, output) = (errors, identifier, ends[0])
+    }
+
+    deinit {
+        close(output)
+        // A program that writes to nobody ends.
+        if status == nil { kill(identifier, SIGTERM) }
+        _ = wait()
+        fclose(errors)
+    }
+
+    /// Waits for the program's end and returns its exit status, or 128 and the signal's number.
+    func wait() -> Int32 {
+        if let status { return status }
+        var raw: Int32 = 0
+        while waitpid(identifier, &raw, 0) < 0, errno == EINTR {}
+        let signal = raw & 0x7f
+        let status = signal == 0 ? raw >> 8 & 0xff : 128 + signal
+        self.status = status
+        return status
+    }
+
+    /// The last lines of what it wrote to standard error.
+    func lastErrors(_ count: Int = 3) -> String {
+        rewind(errors)
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let length = fread(&bytes, 1, bytes.count, errors)
+        let lines = String(decoding: bytes[..<length], as: UTF8.self).split(separator: "\n")
+        return lines.suffix(count).joined(separator: "; ")
+    }
+
+    /// All of its standard output, up to some bytes.
+    func readAll(limit: Int = 1 << 20) -> String {
+        var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+        while text.count < limit {
+            let count = read(output, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            text += buffer[..<count]
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import CommandLineOptions
+import Glibc
+
+/// A file that GDAL reads: its ogr2ogr is run to turn it into GeoJSON lines in longitude and latitude.
+enum ForeignFile {
+    /// Endings of files that are left to GDAL.
+    private static let endings = [
+        "shp", "gpkg", "fgb", "kml", "kmz", "gpx", "gml", "tab", "mif", "parquet", "geoparquet", "arrow",
+        "feather", "sqlite", "gdb", "zip", "osm", "pbf", "dxf", "topojson",
+    ]
+
+    /// Whether a file is left to GDAL, by its ending or because a layer of it is named.
+    static func isForeign(_ path: String, _ arguments: ParsedArguments) -> Bool {
+        if arguments.string("layer") != nil || arguments.string("source-crs") != nil { return true }
+        guard let dot = path.lastIndex(of: ".") else { return false }
+        return endings.contains(path[path.index(after: dot)...].lowercased())
+    }
+
+    /// Starts reading a file.
+    static func open(_ path: String, _ arguments: ParsedArguments) throws -> FeatureInput {
+        guard access(path, R_OK) == 0 else { throw FeatureInputError(name: path, number: errno) }
+        guard let program = ChildProcess.find("ogr2ogr") else {
+            throw Failure(
+                message:
+                    "\(path) is read through GDAL's ogr2ogr, which is not installed: 'apt install gdal-bin' on Debian "
+                    + "and Ubuntu, 'dnf install gdal' on Fedora, 'brew install gdal' on macOS; or convert the file to "
+                    + "GeoJSON elsewhere")
+        }
+        let dataset = path.lowercased().hasSuffix(".zip") ? "/vsizip/\(path)" : path
+        let layer = try layer(of: dataset, path, arguments)
+        var words = ["-f", "GeoJSONSeq", "-t_srs", "EPSG:4326"]
+        if let system = arguments.string("source-crs") { words += ["-s_srs", system] }
+        if let id = arguments.string("id") { words += ["-lco", "ID_FIELD=\(id)"] }
+        words += ["/vsistdout/", dataset] + (layer.map { [$0] } ?? [])
+        guard let process = ChildProcess(program, words) else {
+            throw Failure(message: "\(program) cannot be started: \(String(cString: strerror(errno)))")
+        }
+        return FeatureInput(descriptor: process.output, name: path) {
+            guard process.wait() != 0 else { return }
+            throw Failure(message: explained(process.lastErrors(), path))
+        }
+    }
+
+    private static func explained(_ errors: String, _ path: String) -> String {
+        if errors.contains("no coordinate system") || errors.contains("Can't transform coordinates") {
+            return
+                "\(path) does not say which reference system its coordinates are in: name it, for example with "
+                + "--source-crs EPSG:25832"
+        }
+        return "\(path): ogr2ogr has failed: \(errors)"
+    }
+
+    /// The layer that is asked for; of a file with several layers one must be.
+    private static func layer(
+        of dataset: String, _ path: String, _ arguments: ParsedArguments
+    ) throws -> String? {
+        if let layer = arguments.string("layer") { return layer }
+        guard let program = ChildProcess.find("ogrinfo"),
+            let process = ChildProcess(program, ["-ro", "-q", dataset])
+        else { return nil }
+        let names = process.readAll().split(separator: "\n").compactMap { line in layerName(line) }
+        guard names.count > 1 else { return nil }
+        // GPX has all of its layers always; points are what is mostly wanted.
+        if path.lowercased().hasSuffix(".gpx"), names.contains("waypoints") { return "waypoints" }
+        throw Failure(
+            message: "\(path) has the layers \(names.joined(separator: ", ")): choose one with --layer")
+    }
+
+    /// The name in a line such as `1: towns (Point)`.
+    private static func layerName(_ line: Substring) -> String? {
+        guard let colon = line.firstIndex(of: ":"), line[..<colon].allSatisfy(\.isNumber) else { return nil }
+        let rest = line[line.index(after: colon)...].drop { $0 == " " }
+        guard let opening = rest.range(of: " (") else { return String(rest) }
+        return String(rest[..<opening])
+    }
+}
+
+extension Substring {
+    /// Where a text begins last.
+    fileprivate func range(of text: String) -> Index? {
+        var (place, found) = (startIndex, Index?.none)
+        while place < endIndex {
+            if self[place...].hasPrefix(text) { found = place }
+            place = index(after: place)
+        }
+        return found
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@testable import GeoJSON
+
+@Suite("Tables")
+struct TableTests {
+    private func rows(
+        _ text: String, _ columns: TableColumns = TableColumns(), piece: Int = 1 << 20,
+        policy: InvalidFeaturePolicy = .reject, rules: FeatureRules = FeatureRules()
+    ) throws -> [String] {
+        let store = try read(
+            Array(text.utf8), piece: piece, format: FeatureFormat(.automatic, table: columns), policy: policy,
+            rules: rules
+        ).store
+        return (0..<store.count).map { store.text($0) }
+    }
+
+    private static let expected = [
+        feature(#""a""#, "[1,2]", #"{"name":"Zürich, \"x\"\nCH","n":5,"open":true,"zip":"007"}"#),
+        feature("7", "[-1.5e1,0.25]", #"{"n":-0.5,"open":"True","zip":"1e999"}"#),
+    ]
+
+    private static let plain = """
+        id,name,n,lon,lat,open,zip
+        a,"Zürich, ""x""\nCH",5,1,2,true,007
+        7,,-0.5,-1.5e1,0.25,True,1e999
+
+        """
+
+    @Test(
+        "delimiters, line ends and byte order marks are recognised",
+        arguments: [",", ";", "\t"], ["\n", "\r\n"])
+    func forms(delimiter: String, end: String) throws {
+        var text = Self.plain.replacingOccurrences(of: "\n7", with: end + "7")
+        text = text.replacingOccurrences(of: "zip\n", with: "zip" + end)
+        text = text.replacingOccurrences(of: "999\n", with: "999" + end)
+        if delimiter != "," {
+            text = text.replacingOccurrences(of: ",", with: delimiter)
+                .replacingOccurrences(of: "Zürich\(delimiter)", with: "Zürich,")
+        }
+        for piece in [1, 3, 1000] {
+            #expect(try rows(text, piece: piece) == Self.expected)
+            #expect(try rows("\u{FEFF}" + text, piece: piece) == Self.expected)
+        }
+    }
+
+    @Test(
+        "columns of positions by name, in any letter case, in order of preference",
+        arguments: [
+            "x,Y", "LON,LAT", "Long,latitude", "lng,lat", "LONGITUDE,y", " lon , lat ",
+        ])
+    func names(header: String) throws {
+        #expect(
+            try rows(header + ",a\n1,2,3\n") == [
+                #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"a":3}}"#
+            ])
+    }
+
+    @Test("columns may be named, and text kept")
+    func named() throws {
+        let columns = TableColumns(
+            longitude: "east", latitude: "north", id: "key", delimiter: UInt8(ascii: "|"), text: ["zip"])
+        let text = "key|east|north|lon|zip|id\nk|1|2|9|04100|5\n"
+        #expect(try rows(text, columns) == [feature(#""k""#, "[1,2]", #"{"lon":9,"zip":"04100","id":5}"#)])
+        #expect(
+            try rows("id,lon,lat,n\n5,1,2,3\n", TableColumns(text: ["id", "n"])) == [
+                feature(#""5""#, "[1,2]", #"{"n":"3"}"#)
+            ])
+    }
+
+    @Test("a property can be the id")
+    func promoted() throws {
+        let text = "id,lon,lat,code\n1,1,2,x\n2,3,4,\n"
+        let store = try read(Array(text.utf8), rules: FeatureRules(promoteId: "code")).store
+        #expect(store.text(0) == feature(#""x""#, "[1,2]", #"{"code":"x"}"#))
+        #expect(!store.hasIdentifier(1))
+    }
+
+    @Test(
+        "a table without what is needed is refused with its columns",
+        arguments: [
+            (
+                "name,breite,laenge\na,1,2\n", TableColumns(),
+                #"no longitude column among its columns "name", "breite""#
+            ),
+            ("lon,b\n1,2\n", TableColumns(), "no latitude column"),
+            ("lon,lat\n1,2\n", TableColumns(longitude: "east"), #"no column "east""#),
+            ("lon,lat\n1,2\n", TableColumns(id: "key"), #"no column "key""#),
+            ("lon,lat\n1,2\n", TableColumns(text: ["zip"]), #"no column "zip""#),
+        ])
+    func missing(text: String, columns: TableColumns, problem: String) throws {
+        let error = #expect(throws: GeoJSONError.self) { try rows(text, columns) }
+        #expect(error?.message.contains(problem) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("a bad row costs itself, and is named by its line", arguments: [1, 10, 1000])
+    func bad(piece: Int) throws {
+        var text =
+            "id,lon,lat,name\n1,1,2,\"two\nlines\"\n2,1,2\n3,1,2,a,b\n4,,2,a\n5,1,north,a\n6,1,91,a\n7,1,2,\"a\"b\n"
+        text += "8,1,2,5\" pipe\n\n9,1,2,\"open\n10,1,2,a\n"
+        let (store, skipped, reasons) = try read(Array(text.utf8), piece: piece, policy: .skip)
+        #expect(
+            (0..<store.count).map { store.text($0) } == [
+                feature("1", "[1,2]", #"{"name":"two\nlines"}"#),
+                feature("8", "[1,2]", #"{"name":"5\" pipe"}"#),
+                feature("10", "[1,2]", #"{"name":"a"}"#),
+            ])
+        #expect(skipped.map(\.line) == [4, 5, 6, 7, 8, 9, 12])
+        #expect(skipped.map(\.index) == [1, 2, 3, 4, 5, 6, 8])
+        #expect(
+            reasons == [
+                "badCellCount": 2, "badPosition": 2, "latitudeOutOfRange": 1, "badQuotes": 2,
+            ])
+        #expect(skipped[2].identifier == "4")
+    }
+
+    @Test("bytes that are not UTF-8 cost their row")
+    func encoding() throws {
+        let text = Array("lon,lat,a\n1,2,x\n3,4,".utf8) + [0xFF] + Array("\n5,6,y\n".utf8)
+        let (store, skipped, _) = try read(text, policy: .skip)
+        #expect(store.count == 2 && skipped.map(\.fault) == [.badEncoding])
+    }
+
+    @Test("a table of a header alone has no features")
+    func headerOnly() throws { #expect(try rows("lon,lat\n").isEmpty) }
+
+    @Test("every string survives quoting")
+    func quoting() throws {
+        var random = SystemRandomNumberGenerator()
+        let parts = ["\"", ",", ";", "\n", "\r\n", "\t", "a", "é", "\\", " ", "1", "\u{1}"]
+        for _ in 0..<300 {
+            let text = (0..<Int.random(in: 1...8, using: &random)).map { _ in
+                parts.randomElement(using: &random) ?? ""
+            }.joined()
+            let quoted = "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+            let store = try read(
+                Array("lon,lat,t\n1,2,\(quoted)\n".utf8), piece: Int.random(in: 1...30, using: &random),
+                format: FeatureFormat(.table, table: TableColumns(delimiter: UInt8(ascii: ","), text: ["t"]))
+            ).store
+            let properties = store.withProperties(0) { String(decoding: $0, as: UTF8.self) }
+            #expect(try JSONReader.parse(properties)["t"] == .string(text))
+        }
+    }
+}
