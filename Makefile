@@ -5,6 +5,8 @@ bindir = $(prefix)/bin
 datadir = $(prefix)/share
 mandir = $(datadir)/man
 docdir = $(datadir)/doc/clusterd
+# The client libraries and the protocol's pages, which they refer to.
+sharedir = $(datadir)/clusterd
 unitdir = $(prefix)/lib/systemd/system
 userunitdir = $(prefix)/lib/systemd/user
 zshdir = $(datadir)/zsh/site-functions
@@ -52,6 +54,9 @@ install: all
 	$(INSTALL) -m 644 systemd/user/clusterd.socket $(DESTDIR)$(userunitdir)
 	$(INSTALL) -m 644 systemd/clusterd.sysusers $(DESTDIR)$(sysusersdir)/clusterd.conf
 	$(INSTALL) -m 644 README.md systemd/clusterd.json proto-docs/clusterd.schema.json $(DESTDIR)$(docdir)
+	@find clients proto-docs -type f ! -path '*/__pycache__/*' ! -path '*/tests/*' ! -name '*_test.go' | sort | \
+	while read -r file; do $(INSTALL) -D -m 644 "$$file" "$(DESTDIR)$(sharedir)/$$file" || exit 1; done
+	ln -sfn ../../clusterd/proto-docs $(DESTDIR)$(docdir)/proto-docs
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/clusterd $(DESTDIR)$(bindir)/clusterctl $(DESTDIR)$(mandir)/man1/clusterctl.1 \
@@ -62,7 +67,7 @@ uninstall:
 		$(DESTDIR)$(unitdir)/clusterd.service $(DESTDIR)$(unitdir)/clusterd.socket \
 		$(DESTDIR)$(userunitdir)/clusterd.service $(DESTDIR)$(userunitdir)/clusterd.socket \
 		$(DESTDIR)$(sysusersdir)/clusterd.conf
-	rm -rf $(DESTDIR)$(docdir)
+	rm -rf $(DESTDIR)$(docdir) $(DESTDIR)$(sharedir)
 
 clean:
 	rm -rf $(scratch)

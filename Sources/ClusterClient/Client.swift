@@ -13,16 +13,34 @@ import JSON
 ///     let clusters = try await client.clusters(of: "cities", in: .world, zoom: 3)
 public final class Client: Sendable {
     private let lifetime: ConnectionLifetime
+    /// The socket of the daemon that answers.
+    public let socketPath: String
 
-    private init(_ connection: ClientConnection) { lifetime = ConnectionLifetime(connection) }
+    private init(_ connection: ClientConnection, at path: String) {
+        lifetime = ConnectionLifetime(connection)
+        socketPath = path
+    }
 
-    /// Connects to the daemon's socket.
+    /// Connects to the daemon.
     ///
-    /// - Parameter socketPath: nil: `$CLUSTERD_SOCKET`, else `$XDG_RUNTIME_DIR/clusterd.sock`, else
-    ///   `/run/clusterd/clusterd.sock`.
-    /// - Throws: `UNAVAILABLE` where nobody listens, `PERMISSION_DENIED` where the socket may not be opened.
+    /// - Parameter socketPath: the daemon's socket; nil: `$CLUSTERD_SOCKET`, else the first of
+    ///   `$XDG_RUNTIME_DIR/clusterd.sock` and `/run/clusterd/clusterd.sock` that answers.
+    /// - Throws: `UNAVAILABLE` if no daemon answers, `PERMISSION_DENIED` if its socket may not be opened.
     public static func connect(socketPath: String? = nil) async throws(RPCError) -> Client {
-        Client(try await ClientConnection.connect(path: SocketPath.resolve(option: socketPath)))
+        try await connect(to: SocketPath.candidates(option: socketPath))
+    }
+
+    /// Connects to the first socket that answers.
+    static func connect(to paths: [String]) async throws(RPCError) -> Client {
+        var failures: [RPCError] = []
+        for path in paths {
+            do throws(RPCError) {
+                return Client(try await ClientConnection.connect(path: path), at: path)
+            } catch {
+                failures.append(error)
+            }
+        }
+        throw ConnectFailure.error(of: failures, paths: paths)
     }
 
     /// Ends the connection; calls under way fail with `CANCELLED`.

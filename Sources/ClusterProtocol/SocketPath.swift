@@ -3,18 +3,24 @@ import Glibc
 
 /// Where the daemon's socket is: the daemon and its clients look in the same order.
 public enum SocketPath {
-    /// The system's own, where no other is told.
+    /// The system daemon's socket.
     public static let system = "/run/clusterd/clusterd.sock"
 
-    /// `--socket`, else `$CLUSTERD_SOCKET`, else `$XDG_RUNTIME_DIR/clusterd.sock`, else the system's.
-    /// Empty values count as absent.
+    /// Where the daemon listens: `--socket`, else `$CLUSTERD_SOCKET`, else `$XDG_RUNTIME_DIR/clusterd.sock`, else
+    /// the system's. Empty values count as absent.
     public static func resolve(option: String?, environment: (String) -> String? = Self.variable) -> String {
-        if let option, !option.isEmpty { return option }
-        if let path = environment("CLUSTERD_SOCKET"), !path.isEmpty { return path }
-        if let directory = environment("XDG_RUNTIME_DIR"), !directory.isEmpty {
-            return directory + "/clusterd.sock"
-        }
-        return system
+        candidates(option: option, environment: environment)[0]
+    }
+
+    /// The sockets that a client tries, in order; never empty. A path that the user names, by `--socket` or
+    /// `$CLUSTERD_SOCKET`, is the only one: a call must not reach another daemon than the one that was named.
+    public static func candidates(
+        option: String?, environment: (String) -> String? = Self.variable
+    ) -> [String] {
+        if let option, !option.isEmpty { return [option] }
+        if let path = environment("CLUSTERD_SOCKET"), !path.isEmpty { return [path] }
+        guard let directory = environment("XDG_RUNTIME_DIR"), !directory.isEmpty else { return [system] }
+        return [directory + "/clusterd.sock", system]
     }
 
     /// A variable of this process's environment.

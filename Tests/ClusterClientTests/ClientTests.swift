@@ -77,6 +77,18 @@ import Testing
         #expect(await failure { try await client.call("T/M") }?.code == .unavailable)
     }
 
+    @Test func theFirstSocketThatAnswersIsUsed() async throws {
+        let server = try FakeServer { message, peer in
+            if case .open(let request) = message { peer.result(request.id, "{}") }
+        }
+        let absent = server.path + ".absent"
+        let client = try await Client.connect(to: [absent, server.path])
+        #expect(client.socketPath == server.path)
+        #expect(try await client.call("T/M").text == "{}")
+        let error = await failure { try await Client.connect(to: [absent, absent + "2"]) }
+        #expect(error?.code == .unavailable && error?.message.contains("\(absent) or \(absent)2") == true)
+    }
+
     @Test func nobodyListeningIsUnavailableAndSaysWhatToDo() async {
         let error = await failure { try await Client.connect(socketPath: "/nonexistent/clusterd.sock") }
         #expect(error?.code == .unavailable)

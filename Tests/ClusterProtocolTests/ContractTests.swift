@@ -36,6 +36,16 @@ import Testing
         #expect(SocketPath.resolve(option: nil) { _ in nil } == "/run/clusterd/clusterd.sock")
     }
 
+    @Test func aClientTriesTheSessionsSocketAndThenTheSystems() {
+        let all = ["CLUSTERD_SOCKET": "/b", "XDG_RUNTIME_DIR": "/c"]
+        #expect(SocketPath.candidates(option: "/a") { all[$0] } == ["/a"])
+        #expect(SocketPath.candidates(option: nil) { all[$0] } == ["/b"])
+        #expect(
+            SocketPath.candidates(option: nil) { $0 == "XDG_RUNTIME_DIR" ? "/c" : "" }
+                == ["/c/clusterd.sock", "/run/clusterd/clusterd.sock"])
+        #expect(SocketPath.candidates(option: nil) { _ in nil } == ["/run/clusterd/clusterd.sock"])
+    }
+
     @Test func aBadParamIsNamed() {
         let error = RPCError.invalidParam("params.bbox[2]", "must be a number.")
         #expect(error.code == .invalidArgument)

@@ -25,6 +25,16 @@ enum ConnectFailure {
         }
     }
 
+    /// What several sockets that do not answer come to: the one that exists and may not be opened, if there is one.
+    static func error(of failures: [RPCError], paths: [String]) -> RPCError {
+        let denied = failures.first { $0.code == .permissionDenied }
+        if failures.count == 1 || denied != nil { return denied ?? failures[0] }
+        return RPCError(
+            .unavailable,
+            "no daemon answers at \(paths.joined(separator: " or ")): start the daemon, or name its socket by --socket or $CLUSTERD_SOCKET"
+        )
+    }
+
     static func lost(_ why: String) -> RPCError {
         RPCError(.unavailable, "the connection to the daemon is lost: \(why)")
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Bench
 import ClusterClient
-import ClusterProtocol
 import CommandLineOptions
 import JSON
 
@@ -96,8 +95,8 @@ enum BenchCommand: Subcommand {
         if let zooms = arguments.string("zooms") { viewport.zooms = try range(zooms, invocation) }
         let client = try await invocation.connect()
         let requests = try await mix.requests(for: source, viewport: viewport, count: requestCount, client)
+        let path = client.socketPath
         client.close()
-        let path = SocketPath.resolve(option: arguments.string("socket"))
         let result = try measure(path, invocation) { index in
             ClusterdLoad(requests: requests, first: index &* 257)
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Bench
 import ClusterClient
-import ClusterProtocol
 import JSON
 
 /// `clusterctl bench --watch`: many watched viewports of a source that changes.
@@ -20,9 +19,8 @@ enum WatchBench {
         let client = try await invocation.connect()
         defer { client.close() }
         let (params, places) = try await RequestMix.viewports(of: source, viewport, count: watchers, client)
-        let path = SocketPath.resolve(option: arguments.string("socket"))
         let plan = WatchLoad.Plan(
-            path: path, source: source, viewports: params, watchers: watchers,
+            path: client.socketPath, source: source, viewports: params, watchers: watchers,
             connections: Int(arguments.integer("connections") ?? 16),
             updates: arguments.number("updates") ?? 100, seconds: arguments.number("duration") ?? 5)
         let result = try WatchLoad.run(plan, UpdateSequence(places: places))
@@ -32,7 +30,7 @@ enum WatchBench {
         if invocation.wantsJSON {
             invocation.print(JSONValue.object(json(result)).text)
         } else {
-            Terminal.write(text(result, "\(watchers) viewports of \(source) at \(path)"))
+            Terminal.write(text(result, "\(watchers) viewports of \(source) at \(client.socketPath)"))
         }
         if result.errors > 0 { throw Failure(message: "\(result.errors) calls have failed") }
     }

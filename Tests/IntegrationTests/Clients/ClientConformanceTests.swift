@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// Every client library gives the answers and errors of `clients/conformance/cases.json`.
+@Suite struct ClientConformanceTests {
+    /// The names of all cases, in their order.
+    private static func names() throws -> [String] {
+        let cases = try JSONReader.parse(String(contentsOfFile: ConformanceServers.cases, encoding: .utf8))
+        return ["daemon", "servers"].flatMap { cases[$0]?.array ?? [] }.compactMap { $0["name"]?.string }
+    }
+
+    /// Expects that every case has passed, except those that the client is allowed to skip.
+    static func expect(_ results: [ConformanceResult], skipped: Set<String> = []) throws {
+        #expect(results.map(\.name) == (try names()))
+        for result in results {
+            let isFine = result.outcome == (skipped.contains(result.name) ? .skipped : .passed)
+            #expect(isFine, "\(result)")
+        }
+    }
+
+    @Test func swift() async throws {
+        let servers = try ConformanceServers()
+        let runner = SwiftConformanceRunner(
+            cases: ConformanceServers.cases, daemon: servers.daemon.socketPath, servers: servers.folder)
+        try Self.expect(try await runner.run())
+    }
+
+    @Test func pythonBlocking() throws {
+        let results = try ConformanceServers().run(
+            ["python3", "-B", "conformance.py", "sync"], in: ConformanceServers.clients + "/python",
+            environment: ["PYTHONPATH": "src"])
+        try Self.expect(results, skipped: ["calls-together", "answers-in-reverse"])
+    }
+
+    @Test func pythonAsynchronous() throws {
+        let results = try ConformanceServers().run(
+            ["python3", "-B", "conformance.py", "async"], in: ConformanceServers.clients + "/python",
+            environment: ["PYTHONPATH": "src"])
+        try Self.expect(results)
+    }
+}

@@ -1,0 +1,3 @@
+module clusterd
+
+go 1.19

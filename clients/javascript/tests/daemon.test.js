@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Against a real daemon, whose socket is $CLUSTERD_SOCKET, and against small servers.
+import assert from "node:assert/strict";
+import { readFileSync, mkdtempSync, rmSync } from "node:fs";
+import http from "node:http";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Client, connect } from "../clusterd.js";
+
+const skip = process.env.CLUSTERD_SOCKET ? false : "$CLUSTERD_SOCKET names no daemon";
+const cities = JSON.parse(readFileSync(new URL("../../../Examples/cities.geojson", import.meta.url))).features;
+
+test("a viewport shows what the daemon answers", { skip }, async () => {
+  const client = await connect();
+  await client.ensureSource("javascript", { radius: 60 });
+  assert.equal((await client.importFeatures("javascript", cities)).accepted, cities.length);
+  const bbox = [-30, 30, 60, 70];
+  const zooms = [3, 6, 2, 5];
+  const viewport = client.viewport("javascript", { bbox, zoom: zooms[0] });
+  for await (const { isComplete } of viewport) {
+    if (!isComplete) continue;
+    const { features } = await client.clusters("javascript", { bbox, zoom: zooms[0] });
+    const shown = [...viewport.markers.values()].map(({ feature }) => JSON.stringify(feature));
+    assert.deepEqual(shown.sort(), features.map((feature) => JSON.stringify(feature)).sort());
+    zooms.shift();
+    if (zooms.length === 0) break;
+    await viewport.move(bbox, zooms[0]);
+  }
+  await client.close();
+});
+
+test("an abort cancels its call only", { skip }, async () => {
+  const client = await connect();
+  const controller = new AbortController();
+  const call = client.check({ signal: controller.signal });
+  controller.abort();
+  await assert.rejects(call, { status: "CANCELLED" });
+  await assert.rejects(client.check({ signal: AbortSignal.abort() }), { status: "CANCELLED" });
+  assert.equal(await client.check(), true);
+  await client.close();
+});
+
+test("a daemon without transitions is asked again without them", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "clusterd-"));
+  const server = net.createServer((socket) => {
+    let held = Buffer.alloc(0);
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      held = Buffer.concat([held, chunk]);
+      if (held.length < 5 || held.length < 5 + held.readUInt32BE(1)) return;
+      const { id, params } = JSON.parse(held.subarray(5));
+      const point = { type: "Feature", geometry: { type: "Point", coordinates: [0, 0] }, key: "k" };
+      const messages = params.transitions
+        ? [{ id, error: { code: 3, message: "", details: { param: "params.transitions" } } }]
+        : [{ id, item: { add: [point], remove: [], keep: 0, revision: 1 } }, { id, end: {} }];
+      for (const message of messages) {
+        const body = Buffer.from(JSON.stringify(message));
+        const prefix = Buffer.alloc(5);
+        prefix.writeUInt32BE(body.length, 1);
+        socket.write(Buffer.concat([prefix, body]));
+      }
+    });
+  });
+  await new Promise((resolve) => server.listen(join(folder, "s"), resolve));
+  const keys = [];
+  for await (const { added } of new Client(join(folder, "s")).viewport("any")) keys.push(...added.map(({ key }) => key));
+  assert.deepEqual(keys, ["k"]);
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("over HTTP a call is a POST, an import a PUT, and errors keep their status", async () => {
+  const requests = [];
+  const server = http.createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    requests.push({ method: request.method, url: request.url, headers: request.headers, body });
+    const isBad = request.url.endsWith("GetClusters");
+    const error = { code: "not_found", status: "NOT_FOUND", message: "there is none", details: { a: 1 } };
+    response.writeHead(isBad ? 404 : 200, { "Content-Type": "application/json" });
+    response.end(JSON.stringify(isBad ? error : { status: "SERVING", accepted: 2 }));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const client = await connect(`http://127.0.0.1:${server.address().port}/`, { timeoutMs: 5000 });
+  const failure = { status: "NOT_FOUND", code: 5, message: "there is none", details: { a: 1 } };
+  await assert.rejects(client.clusters("a b", { zoom: 1 }), failure);
+  assert.equal((await client.importFeatures("a b", [{ n: 1 }, { n: 2 }], { mode: "append" })).accepted, 2);
+  const [check, clusters, put] = requests;
+  assert.deepEqual([check.method, check.url, check.headers["connect-timeout-ms"]], ["POST", "/clusterd.v1.ServerService/Check", "5000"]);
+  assert.deepEqual(JSON.parse(clusters.body), { bbox: [-180, -90, 180, 90], zoom: 1, source: "a b" });
+  assert.deepEqual([put.method, put.url, put.body], ["PUT", "/sources/a%20b/features?mode=append", '{"n":1}\n{"n":2}\n']);
+  server.close();
+  server.closeAllConnections?.();
+  await assert.rejects(client.check(), { status: "UNAVAILABLE" });
+});
+
+/** A browser's WebSocket, as far as the client uses it. */
+class FakeWebSocket {
+  static last;
+  sent = [];
+
+  constructor(url) {
+    this.url = url;
+    FakeWebSocket.last = this;
+  }
+
+  send(text) {
+    this.sent.push(JSON.parse(text));
+  }
+
+  close(code) {
+    queueMicrotask(() => this.onclose({ code, reason: "" }));
+  }
+}
+
+test("over HTTP a watch is a WebSocket, whose close codes are statuses", async () => {
+  const fetch = async (url) => {
+    const known = !url.includes("transitions");
+    const error = { code: "invalid_argument", status: "INVALID_ARGUMENT", message: "unknown query parameter transitions" };
+    return new Response(JSON.stringify(error), { status: known ? 404 : 400 });
+  };
+  const client = new Client("http://localhost:8080", { fetch, WebSocket: FakeWebSocket });
+  const open = async (params) => {
+    const stream = await client.stream("ClusterService/WatchClusters", { source: "s", ...params });
+    return [stream, FakeWebSocket.last];
+  };
+  const [stream, socket] = await open({ bbox: [1, 2, 3, 4], zoom: 5, filter: ["has", "a"] });
+  assert.equal(socket.url, "ws://localhost:8080/sources/s/watch?bbox=1%2C2%2C3%2C4&zoom=5&filter=%5B%22has%22%2C%22a%22%5D");
+  await stream.send({ bbox: [0, 0, 1, 1], zoom: 1 });
+  assert.deepEqual(socket.sent, []);
+  socket.onopen();
+  assert.equal(socket.sent.length, 1);
+  socket.onmessage({ data: '{"n":1}' });
+  assert.deepEqual(await stream.next(), { done: false, value: { n: 1 } });
+  socket.onclose({ code: 4005, reason: "deleted" });
+  await assert.rejects(stream.next(), { status: "NOT_FOUND", message: "deleted" });
+  for (const [code, status] of [[1001, "UNAVAILABLE"], [1008, "INVALID_ARGUMENT"], [1013, "RESOURCE_EXHAUSTED"], [1006, "UNAVAILABLE"]]) {
+    const [failing, itsSocket] = await open({});
+    itsSocket.onopen();
+    itsSocket.onclose({ code, reason: "" });
+    await assert.rejects(failing.next(), { status });
+  }
+  const [cancelled] = await open({});
+  FakeWebSocket.last.onopen();
+  cancelled.cancel();
+  await assert.rejects(cancelled.next(), { status: "CANCELLED" });
+  // A browser does not say why a WebSocket was not opened.
+  const viewport = client.viewport("s");
+  const changes = viewport[Symbol.asyncIterator]();
+  const first = changes.next();
+  await new Promise((resolve) => setImmediate(resolve));
+  FakeWebSocket.last.onclose({ code: 1006, reason: "" });
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(!FakeWebSocket.last.url.includes("transitions"));
+  FakeWebSocket.last.onopen();
+  FakeWebSocket.last.onmessage({ data: '{"add":[],"remove":[],"keep":0,"revision":7}' });
+  assert.equal((await first).value.revision, 7);
+  await viewport.close();
+});

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Builds the wheel and the source archive (PEP 517, 621, 660) with Python alone, so that pip needs no network."""
+import ast
+import base64
+import hashlib
+import io
+import os
+import tarfile
+import zipfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def project():
+    """The tables of pyproject.toml, whose values are all strings and lists of strings: Python's literals too."""
+    tables, table, held = {}, {}, ""
+    with open(os.path.join(ROOT, "pyproject.toml"), encoding="utf-8") as file:
+        for line in file:
+            if not held and line.startswith("["):
+                table = tables.setdefault(line.strip()[1:-1], {})
+                continue
+            held += line
+            try:
+                name, value = held.split("=", 1)
+                table[name.strip()] = ast.literal_eval(value.strip())
+            except (SyntaxError, ValueError):
+                if held.strip():
+                    continue
+            held = ""
+    return tables
+
+
+def metadata():
+    tables = project()
+    table = tables["project"]
+    lines = ["Metadata-Version: 2.4", f"Name: {table['name']}", f"Version: {table['version']}"]
+    lines += [f"Summary: {table['description']}", f"Keywords: {','.join(table['keywords'])}"]
+    lines += [f"License-Expression: {table['license']}", f"Requires-Python: {table['requires-python']}"]
+    lines += [f"Classifier: {name}" for name in table["classifiers"]]
+    for extra, packages in tables["project.optional-dependencies"].items():
+        lines.append(f"Provides-Extra: {extra}")
+        lines += [f'Requires-Dist: {package}; extra == "{extra}"' for package in packages]
+    lines.append("Description-Content-Type: text/markdown")
+    with open(os.path.join(ROOT, table["readme"]), encoding="utf-8") as file:
+        return table, "\n".join(lines) + "\n\n" + file.read()
+
+
+def files(folder):
+    for path, folders, names in os.walk(os.path.join(ROOT, folder)):
+        folders[:] = sorted(set(folders) - {"__pycache__"})
+        for name in sorted(names):
+            yield os.path.join(path, name)
+
+
+def wheel(directory, contents):
+    table, text = metadata()
+    base = f"{table['name']}-{table['version']}"
+    contents = dict(contents)
+    contents[f"{base}.dist-info/METADATA"] = text.encode()
+    contents[f"{base}.dist-info/WHEEL"] = (
+        b"Wheel-Version: 1.0\nGenerator: clusterd_build\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    )
+    record = ""
+    name = f"{base}-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(directory, name), "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in contents.items():
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record += f"{path},sha256={digest},{len(data)}\n"
+            archive.writestr(entry(path), data)
+        archive.writestr(entry(f"{base}.dist-info/RECORD"), record + f"{base}.dist-info/RECORD,,\n")
+    return name
+
+
+def entry(path):
+    """An entry whose bytes are the same whenever it is built."""
+    info = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
+    info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
+    return info
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    contents = {}
+    for path in files("src"):
+        with open(path, "rb") as file:
+            contents[os.path.relpath(path, os.path.join(ROOT, "src"))] = file.read()
+    return wheel(wheel_directory, contents)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    return wheel(wheel_directory, {"clusterd.pth": os.path.join(ROOT, "src").encode() + b"\n"})
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    table, text = metadata()
+    base = f"{table['name']}-{table['version']}"
+    with tarfile.open(os.path.join(sdist_directory, base + ".tar.gz"), "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo(base + "/PKG-INFO")
+        info.size = len(text.encode())
+        archive.addfile(info, io.BytesIO(text.encode()))
+        for path in [os.path.join(ROOT, "pyproject.toml"), os.path.join(ROOT, "README.md"), *files("src"), *files("build")]:
+            archive.add(path, f"{base}/{os.path.relpath(path, ROOT)}", recursive=False)
+    return base + ".tar.gz"
