@@ -49,6 +49,11 @@ final class FakeServer: Sendable {
         let ready = DispatchSemaphore(value: 0)
         let failure = Mutex<EventLoopError?>(nil)
         Thread.detachNewThread { [self] in
+            // The client may have closed before this server writes.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGPIPE)
+            pthread_sigmask(SIG_BLOCK, &signals, nil)
             do throws(EventLoopError) {
                 let loop = try EventLoop()
                 var kept: [(Connection, Peer)] = []

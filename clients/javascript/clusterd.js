@@ -561,6 +561,7 @@ function queryOf(params) {
 /** A watch over a WebSocket as a stream. */
 class WatchSocket {
   #isOpen = false;
+  #isClosed = false;
   #ending = null;
   #waiting = [];
 
@@ -582,13 +583,18 @@ class WatchSocket {
       for (const text of this.#waiting) socket.send(text);
     };
     socket.onmessage = ({ data }) => this.#receive(data);
-    socket.onclose = async ({ code, reason }) => {
-      if (this.#ending === "cancel") return this.stream.push("error", cancelled());
-      if (this.#ending === "end" || code === 1000) return this.stream.push("end", {});
-      const error = this.#isOpen ? null : await transport.reasonOf(path);
-      this.stream.push("error", error ?? new ClusterdError(statusOfClose(code), reason || `closed with ${code}`));
-    };
-    socket.onerror = () => {};
+    socket.onclose = (event) => this.#closed(transport, path, event);
+    // Not every environment closes a WebSocket that could not be opened.
+    socket.onerror = () => this.#isOpen || this.#closed(transport, path, { code: 1006, reason: "" });
+  }
+
+  async #closed(transport, path, { code, reason }) {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.#ending === "cancel") return this.stream.push("error", cancelled());
+    if (this.#ending === "end" || code === 1000) return this.stream.push("end", {});
+    const error = this.#isOpen ? null : await transport.reasonOf(path);
+    this.stream.push("error", error ?? new ClusterdError(statusOfClose(code), reason || `closed with ${code}`));
   }
 
   #send(text) {

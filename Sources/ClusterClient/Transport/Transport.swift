@@ -69,6 +69,7 @@ final class Transport: Sendable {
         _ path: String, _ makeOwner: (Transport) -> Owner,
         _ report: @escaping (Result<Owner, RPCError>) -> Void
     ) {
+        blockBrokenPipeSignal()
         do throws(EventLoopError) {
             let loop = try EventLoop()
             withoutActuallyEscaping(makeOwner) { makeOwner in
@@ -88,6 +89,15 @@ final class Transport: Sendable {
         } catch {
             report(.failure(RPCError(.resourceExhausted, error.description)))
         }
+    }
+
+    /// A write to a connection that the daemon has closed then fails with `EPIPE`; the signal would end the app,
+    /// whose own handling of it is left alone.
+    private static func blockBrokenPipeSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     // MARK: Sending

@@ -28,6 +28,16 @@ struct SwiftConformanceRunner {
         return results
     }
 
+    /// Opens an import at a case's server and sends items, whatever becomes of them.
+    func sendItems(to name: String, count: Int) async throws {
+        let client = try await Client.connect(socketPath: "\(servers)/\(name).sock")
+        let stream = try client.openClientStream("SourceService/ImportFeatures", ["source": .string("s")])
+        do {
+            for _ in 0..<count { try await stream.send(["features": .array([])]) }
+            _ = try await stream.finish()
+        } catch is RPCError {}
+    }
+
     private struct Mismatch: Error {
         let text: String
     }
