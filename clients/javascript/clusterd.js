@@ -1047,7 +1047,7 @@ class MapLayer {
     this.slides = new Slides((key, position, share) => this.place(key, position, share), milliseconds);
   }
 
-  /** Watches what `view()` says until `stop`. */
+  /** Watches what the map shows until `stop`. */
   async watch() {
     const viewport = this.client.viewport(this.source, { ...this.query, ...this.view() }, this.options);
     this.viewport = viewport;
@@ -1085,9 +1085,16 @@ class MapLayer {
     this.slides.start(key, this.positionOf(key), this.near(end), () => this.hide(key));
   }
 
+  /** The box and the zoom of the map, within what the daemon takes. Its zoom is a whole number. */
+  view() {
+    const bounds = this.map.getBounds();
+    const [south, north] = [Math.max(-90, bounds.getSouth()), Math.min(90, bounds.getNorth())];
+    return { bbox: [bounds.getWest(), south, bounds.getEast(), north], zoom: Math.max(0, Math.floor(this.map.getZoom())) };
+  }
+
   /** The position in the turn of the globe that the map shows. */
   near([longitude, latitude]) {
-    return [nearest(longitude, this.middle()), latitude];
+    return [nearest(longitude, this.map.getCenter().lng), latitude];
   }
 
   move() {
@@ -1102,9 +1109,6 @@ class MapLayer {
     viewport?.close();
   }
 }
-
-/** A box within what a map may ask for. */
-const boxOf = (west, south, east, north) => [west, Math.max(-90, south), Math.max(west, east), Math.min(90, north)];
 
 /**
  * A layer for Leaflet. `L` is Leaflet. `options`: query (filter, properties, …), milliseconds (250), icon(feature, L),
@@ -1144,18 +1148,6 @@ class LeafletMarkers extends MapLayer {
     this.map.off("moveend", this.moved);
     this.stop();
     for (const key of [...this.markers.keys()]) this.hide(key);
-  }
-
-  view() {
-    const bounds = this.map.getBounds();
-    return {
-      bbox: boxOf(bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()),
-      zoom: Math.max(0, Math.round(this.map.getZoom())),
-    };
-  }
-
-  middle() {
-    return this.map.getCenter().lng;
   }
 
   icon(feature) {
@@ -1256,19 +1248,6 @@ class MapLibreLayer extends MapLayer {
     this.markers.clear();
     for (const layer of [`${id}-counts`, `${id}-circles`]) if (map.getLayer(layer)) map.removeLayer(layer);
     map.removeSource(id);
-  }
-
-  view() {
-    const bounds = this.map.getBounds();
-
-    return {
-      bbox: boxOf(bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()),
-      zoom: Math.max(0, Math.round(this.map.getZoom())),
-    };
-  }
-
-  middle() {
-    return this.map.getCenter().lng;
   }
 
   take(change) {

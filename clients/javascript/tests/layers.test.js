@@ -112,7 +112,7 @@ test("Leaflet's markers slide out of and into others, in the turn of the globe t
   assert.deepEqual([...layer.markers.keys()], ["a"]);
   map.zoom = 4.6;
   map.listeners.moveend();
-  assert.equal(client.moves[0].zoom, 5);
+  assert.equal(client.moves[0].zoom, 4);
   layer.onRemove(map);
   assert.deepEqual([map.shown.size, layer.markers.size, map.listeners], [0, 0, {}]);
 });
