@@ -7,7 +7,7 @@ import Glibc
 
 /// The program: parses the command line, runs the subcommand, and turns errors into words and an exit status.
 ///
-/// 0: done; 1: failed, with the reason on standard error; 2: the command line does not fit.
+/// Exit statuses are those of `ExitStatus`; the reason is on standard error.
 @main
 enum ClusterControl {
     static let version = Release.version
@@ -27,10 +27,10 @@ enum ClusterControl {
         } catch let failure as Failure {
             if let picture = failure.picture { Terminal.writeError(picture + "\n") }
             if !failure.message.isEmpty { complain(failure.message) }
-            exit(1)
+            exit(failure.status)
         } catch {
             complain("\(describe(error))")
-            exit(1)
+            exit(ExitStatus.of(error))
         }
     }
 
@@ -54,4 +54,5 @@ struct Failure: Error {
     let message: String
     /// Lines shown before the message as they are, such as an expression with a part underlined.
     var picture: String?
+    var status = ExitStatus.failed
 }

@@ -25,8 +25,9 @@ enum CommandTable {
         details: [
             "A source is a named set of GeoJSON points. Import one, then ask for clusters in a box at a zoom, "
                 + "and for what is in them.",
-            "The daemon's socket is --socket, else $CLUSTERD_SOCKET, else $XDG_RUNTIME_DIR/clusterd.sock, else "
-                + "/run/clusterd/clusterd.sock.",
+            "The daemon's socket is --socket, else $CLUSTERD_SOCKET, else the first of $XDG_RUNTIME_DIR/clusterd.sock and "
+                + "/run/clusterd/clusterd.sock that answers.",
+            ExitStatus.help,
         ],
         options: [
             Option("socket", short: "s", value: "PATH", kind: .file, help: "the daemon's socket"),

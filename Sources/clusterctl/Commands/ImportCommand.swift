@@ -99,7 +99,8 @@ enum ImportCommand: Subcommand {
         }
     }
 
-    private static func explained(_ error: any Error, file: String) -> any Error {
+    /// The error of an import in words about its file.
+    static func explained(_ error: any Error, file: String) -> any Error {
         switch error {
         case let error as FeatureTextError where !error.isOfFeatures:
             return Failure(message: "\(file): \(error); nothing was imported")

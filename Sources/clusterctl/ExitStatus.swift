@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+
+/// What the program's exit status says to scripts.
+enum ExitStatus {
+    static let failed: Int32 = 1
+    /// The command line does not fit.
+    static let usage: Int32 = 2
+    /// There is no such source, cluster or feature.
+    static let notFound: Int32 = 3
+    /// No daemon answers.
+    static let unavailable: Int32 = 4
+    /// The daemon does not do what was asked: it is not allowed, not valid, or not possible in its present state.
+    static let refused: Int32 = 5
+
+    static func of(_ error: any Error) -> Int32 {
+        guard let error = error as? RPCError else { return failed }
+        return switch error.code {
+        case .notFound: notFound
+        case .unavailable: unavailable
+        case .permissionDenied, .unauthenticated, .invalidArgument, .alreadyExists, .failedPrecondition,
+            .aborted, .outOfRange, .resourceExhausted, .unimplemented:
+            refused
+        default: failed
+        }
+    }
+
+    /// The section of the help and the manual.
+    static let help =
+        "The exit status is 0 if it is done, 2 if the command line does not fit, 3 if there is no such source, cluster or "
+        + "feature, 4 if no daemon answers, 5 if the daemon refuses, and 1 for everything else."
+}
