@@ -57,11 +57,6 @@ public final class View: Sendable {
         return PointIndex(rawValue: UInt32(low))
     }
 
-    package func cluster(_ id: Int64) throws(SourceError) -> ClusterOrdinal {
-        guard let cluster = index.cluster(id: id) else { throw .clusterNotFound(id) }
-        return cluster
-    }
-
     /// What `partitionBy` gave for a cluster's points; nil without that option.
     package func partition(of cluster: ClusterOrdinal) -> JSONValue? {
         guard let part = index.partition(of: cluster), Int(part) < partitions.count else { return nil }

@@ -19,6 +19,7 @@ struct ClusterExtent {
     /// - Complexity: O(points); O(points × log(points)) where they reach around more than half the world.
     init(of cluster: ClusterOrdinal, in view: View, store: FeatureStore) {
         let centre = view.index.unitPosition(of: cluster)
+        let projection = view.index.options.projection
         let leaves = view.index.leaves(of: cluster)
         var nearest = Double.infinity
         for place in 0..<leaves.count {
@@ -28,15 +29,15 @@ struct ClusterExtent {
             east = max(east, longitude)
             south = min(south, latitude)
             north = max(north, latitude)
-            let dx = Mercator.x(longitude: longitude) - centre.x
-            let dy = Mercator.y(latitude: latitude) - centre.y
+            let dx = projection.x(longitude: longitude) - centre.x
+            let dy = projection.y(latitude: latitude) - centre.y
             let distance = dx * dx + dy * dy
             if distance < nearest {
                 nearest = distance
                 anchor = (longitude, latitude)
             }
         }
-        if east - west > 180 {
+        if projection.isRound, east - west > 180 {
             let longitudes = leaves.map { store.longitude(view.feature(of: $0)) }
             (west, east) = Self.shortestExtent(of: longitudes)
         }

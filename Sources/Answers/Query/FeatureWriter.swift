@@ -15,6 +15,8 @@ struct FeatureWriter {
     /// Whether clusters tell more than the built-in four.
     let hasExtras: Bool
     private let projection: Projection
+    /// Numbers of features, if ids are made from them.
+    private let codes: FeatureCodes?
 
     init(revision: Revision, view: View, output: FeatureOutput, cancellation: Cancellation) {
         self.revision = revision
@@ -22,6 +24,8 @@ struct FeatureWriter {
         self.output = output
         self.cancellation = cancellation
         projection = view.index.options.projection
+        // Never cancelled: what is written here is kept for other calls.
+        codes = revision.options.clusterIds == .origin ? try? revision.featureCodes(.never) : nil
         hasExtras =
             !view.aggregates.isEmpty || !view.partitions.isEmpty || !output.include.isEmpty
             || view.index.isWeighted
@@ -91,7 +95,7 @@ struct FeatureWriter {
         _ cluster: ClusterOrdinal, _ summary: ClusterSummary, into bytes: inout ByteWriter
     ) throws(SourceError) {
         bytes.append("{\"type\":\"Feature\",\"id\":")
-        bytes.append(integer: summary.id)
+        bytes.append(integer: id(of: cluster, summary))
         bytes.append(",\"properties\":{")
         try writeProperties(of: cluster, summary, into: &bytes)
         bytes.append("},\"geometry\":{\"type\":\"Point\",\"coordinates\":")
@@ -99,6 +103,14 @@ struct FeatureWriter {
             projection.longitude(x: summary.x), projection.latitude(y: summary.y),
             precision: output.precision, into: &bytes)
         bytes.append("}}")
+    }
+
+    /// A cluster's id by the source's options.
+    func id(of cluster: ClusterOrdinal) -> Int64 { id(of: cluster, view.index.summary(of: cluster)) }
+
+    func id(of cluster: ClusterOrdinal, _ summary: ClusterSummary) -> Int64 {
+        guard let codes else { return summary.id }
+        return revision.originId(of: cluster, in: view, codes)
     }
 
     /// Writes the members of a cluster's properties: what it aggregates, the built-in four, and the rest
@@ -114,7 +126,7 @@ struct FeatureWriter {
     ) throws(SourceError) {
         if hasExtras { writeAggregates(of: cluster, into: &bytes) }
         bytes.append("\"cluster\":true,\"cluster_id\":")
-        bytes.append(integer: summary.id)
+        bytes.append(integer: id(of: cluster, summary))
         bytes.append(",\"point_count\":")
         bytes.append(integer: Int64(summary.pointCount))
         bytes.append(",\"point_count_abbreviated\":")

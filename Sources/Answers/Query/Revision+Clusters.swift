@@ -15,10 +15,7 @@ extension Revision {
         var nodes: [Node] = []
         // Most maps show some dozens.
         nodes.reserveCapacity(min(query.limit ?? .max, 64))
-        let box = query.box
-        let isTruncated = view.index.nodes(
-            west: box.west, south: box.south, east: box.east, north: box.north,
-            at: view.index.level(for: query.zoom), limit: query.limit ?? .max, into: &nodes)
+        let isTruncated = try view.nodes(query, into: &nodes)
         let writer = FeatureWriter(
             revision: self, view: view, output: query.output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes, interval: query.output.checkInterval)
@@ -40,7 +37,7 @@ extension Revision {
         of clusterId: Int64, in view: View, output: FeatureOutput = FeatureOutput(),
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let cluster = try view.cluster(clusterId)
+        let cluster = try cluster(clusterId, in: view, cancellation)
         let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes)
         try writer.write(Array(view.index.children(of: cluster)), to: &collection, into: &bytes)
@@ -57,7 +54,7 @@ extension Revision {
         of clusterId: Int64, in view: View, limit: Int, offset: Int, output: FeatureOutput = FeatureOutput(),
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let cluster = try view.cluster(clusterId)
+        let cluster = try cluster(clusterId, in: view, cancellation)
         let leaves = view.index.leaves(of: cluster)
         let start = min(max(0, offset), leaves.count)
         let end = limit <= 0 || limit > leaves.count - start ? leaves.count : start + limit
@@ -72,9 +69,10 @@ extension Revision {
 
     /// Writes the zoom at which a cluster falls into its children.
     public func writeExpansionZoom(
-        of clusterId: Int64, in view: View, into bytes: inout ByteWriter
+        of clusterId: Int64, in view: View, into bytes: inout ByteWriter,
+        _ cancellation: Cancellation = .never
     ) throws(SourceError) {
-        let cluster = try view.cluster(clusterId)
+        let cluster = try cluster(clusterId, in: view, cancellation)
         bytes.append("{\"zoom\":")
         bytes.append(integer: Int64(view.index.expansionZoom(of: cluster).rawValue))
         bytes.append(",\"revision\":")

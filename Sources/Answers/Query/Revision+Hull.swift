@@ -13,7 +13,7 @@ extension Revision {
     public func writeHull(
         of clusterId: Int64, in view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let cluster = try view.cluster(clusterId)
+        let cluster = try cluster(clusterId, in: view, cancellation)
         let hull = try self.hull(of: cluster, in: view, cancellation)
         bytes.append("{\"type\":\"Feature\",\"properties\":{\"cluster_id\":")
         bytes.append(integer: clusterId)

@@ -80,7 +80,7 @@ extension Revision {
             bytes.append("{")
             try writer.writeProperties(of: cluster, into: &bytes)
             bytes.append("},\"id\":")
-            bytes.append(integer: writer.view.index.id(of: cluster))
+            bytes.append(integer: writer.id(of: cluster))
         case .point(let point):
             store.writeProperties(
                 writer.view.feature(of: point), into: &bytes, selection: writer.output.properties)
@@ -110,7 +110,8 @@ extension Revision {
         case .cluster(let cluster): return view.index.unitPosition(of: cluster)
         case .point(let point):
             let (longitude, latitude) = store.coordinates(view.feature(of: point))
-            return (Mercator.x(longitude: longitude), Mercator.y(latitude: latitude))
+            let projection = view.index.options.projection
+            return (projection.x(longitude: longitude), projection.y(latitude: latitude))
         }
     }
 

@@ -38,7 +38,8 @@ extension Revision {
             case .cluster(let cluster) where writer.hasExtras:
                 try lend(cluster, feature, writer, &text, body)
             case .cluster(let cluster):
-                let summary = view.index.summary(of: cluster)
+                var summary = view.index.summary(of: cluster)
+                summary.id = writer.id(of: cluster, summary)
                 AbbreviatedCount.write(summary.pointCount, into: &text)
                 text.withUnsafeBytes { count in
                     let content = TileFeatureParts.Content.cluster(summary, abbreviatedCount: count)
@@ -53,7 +54,7 @@ extension Revision {
         _ cluster: ClusterOrdinal, _ feature: TileFeature, _ writer: FeatureWriter, _ text: inout ByteWriter,
         _ body: (TileFeatureParts) -> Void
     ) throws(SourceError) {
-        text.append(integer: writer.view.index.id(of: cluster))
+        text.append(integer: writer.id(of: cluster))
         let end = text.count
         text.append("{")
         try writer.writeProperties(of: cluster, into: &text)

@@ -7,10 +7,13 @@ import SystemSupport
 extension View {
     /// About how many nodes a box shows; too many rather than too few.
     public func expectedNodes(in box: Box, zoom: Double) -> Int {
-        let width = min(1, box.west <= box.east ? (box.east - box.west) / 360 : 1)
-        let top = Mercator.y(latitude: max(-90, min(90, box.north)))
-        let bottom = Mercator.y(latitude: max(-90, min(90, box.south)))
-        return expectedNodes(area: width * max(0, bottom - top), at: index.level(for: zoom))
+        let projection = index.options.projection
+        let domain = projection.domain
+        let isWrapped = projection.isRound && box.west > box.east
+        let width = isWrapped ? 1 : projection.x(longitude: box.east) - projection.x(longitude: box.west)
+        let top = projection.y(latitude: max(domain.south, min(domain.north, box.north)))
+        let bottom = projection.y(latitude: max(domain.south, min(domain.north, box.south)))
+        return expectedNodes(area: max(0, min(1, width)) * max(0, bottom - top), at: index.level(for: zoom))
     }
 
     /// The same for a tile of a zoom with its margin.
@@ -36,21 +39,24 @@ extension View {
     }
 
     private static let guessedDensity = 200.0
+}
 
-    /// How many children a cluster has; 0 where there is none of this id.
-    public func childCount(of clusterId: Int64) -> Int {
-        index.cluster(id: clusterId).map { index.children(of: $0).count } ?? 0
+extension Revision {
+    /// How many children a cluster has; 0 if there is none with this id.
+    public func childCount(of clusterId: Int64, in view: View) -> Int {
+        knownCluster(clusterId, in: view).map { view.index.children(of: $0).count } ?? 0
     }
 
-    /// How many points a cluster has; 0 where there is none of this id.
-    public func pointCount(of clusterId: Int64) -> Int {
-        index.cluster(id: clusterId).map { index.pointCount(of: $0) } ?? 0
+    /// How many points a cluster has; 0 if there is none with this id.
+    public func pointCount(of clusterId: Int64, in view: View) -> Int {
+        knownCluster(clusterId, in: view).map { view.index.pointCount(of: $0) } ?? 0
     }
 
-    /// How many points are looked at for a cluster's hull: none where it is known already.
-    public func hullCost(of clusterId: Int64) -> Int {
-        guard let cluster = index.cluster(id: clusterId), AnswerCache.of(self).hulls.hull(of: cluster) == nil
+    /// How many points are looked at for a cluster's hull: none if it is known already.
+    public func hullCost(of clusterId: Int64, in view: View) -> Int {
+        guard let cluster = knownCluster(clusterId, in: view),
+            AnswerCache.of(view).hulls.hull(of: cluster) == nil
         else { return 0 }
-        return index.pointCount(of: cluster)
+        return view.index.pointCount(of: cluster)
     }
 }

@@ -20,10 +20,7 @@ extension Revision {
         _ cancellation: Cancellation
     ) throws(SourceError) -> MarkerTable {
         var nodes: [Node] = []
-        let box = query.box
-        let isTruncated = view.index.nodes(
-            west: box.west, south: box.south, east: box.east, north: box.north,
-            at: view.index.level(for: query.zoom), limit: query.limit ?? .max, into: &nodes)
+        let isTruncated = try view.nodes(query, into: &nodes)
         var writer = MarkerWriter(
             FeatureWriter(revision: self, view: view, output: query.output, cancellation: cancellation))
         var new = nodes.count <= CandidateMemo.capacity ? CandidateMemo(of: self, view) : nil

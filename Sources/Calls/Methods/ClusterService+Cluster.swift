@@ -9,19 +9,28 @@ import JSON
 extension ClusterService {
     var clusterHandlers: [(String, SimpleHandler)] {
         [
-            ("GetChildren", handler(cost: { view, id, _ in view.childCount(of: id) }, answer: Self.children)),
+            (
+                "GetChildren",
+                handler(
+                    cost: { revision, view, id, _ in revision.childCount(of: id, in: view) },
+                    answer: Self.children)
+            ),
             (
                 "GetLeaves",
                 handler(
                     ["limit", "offset"],
-                    cost: { view, id, params in
-                        let count = view.pointCount(of: id)
+                    cost: { revision, view, id, params in
+                        let count = revision.pointCount(of: id, in: view)
                         let limit = (try? params.optionalInteger("limit")) ?? Self.leavesOfAPage
                         return limit == 0 ? count : min(count, Int(clamping: limit))
                     }, answer: Self.leaves)
             ),
-            ("GetClusterExpansionZoom", handler(cost: { _, _, _ in 1 }, answer: Self.expansionZoom)),
-            ("GetConvexHull", handler(cost: { view, id, _ in view.hullCost(of: id) }, answer: Self.hull)),
+            ("GetClusterExpansionZoom", handler(cost: { _, _, _, _ in 1 }, answer: Self.expansionZoom)),
+            (
+                "GetConvexHull",
+                handler(
+                    cost: { revision, view, id, _ in revision.hullCost(of: id, in: view) }, answer: Self.hull)
+            ),
         ]
     }
 
@@ -38,7 +47,7 @@ extension ClusterService {
 
     /// - Parameter cost: how many features are written or looked at.
     private func handler(
-        _ more: [String] = [], cost: @escaping @Sendable (View, Int64, Params) -> Int,
+        _ more: [String] = [], cost: @escaping @Sendable (Revision, View, Int64, Params) -> Int,
         answer: @escaping @Sendable (Subject, inout ByteWriter) throws(SourceError) -> Void
     ) -> SimpleHandler {
         let catalog = catalog
@@ -49,7 +58,7 @@ extension ClusterService {
                 for name in more { _ = try params.optionalInteger(name, in: 0...(1 << 53)) }
                 let revision = try catalog.revision(params)
                 guard let view = revision.readyView(catalog.filter(params), zoom: nil) else { return .pool }
-                return cost(view, id, params) > Self.shortListing ? .pool : .loop
+                return cost(revision, view, id, params) > Self.shortListing ? .pool : .loop
             },
             answer: { (params, call, bytes) throws(RPCError) in
                 let id = try params.integer("clusterId")

@@ -2,7 +2,8 @@
 
 /// What an answer tells of a cluster, found in one look.
 public struct ClusterSummary: Sendable, BitwiseCopyable {
-    public let id: Int64
+    /// By `ClusterIndex.id(of:)`, unless the reader puts another in its place.
+    public var id: Int64
     public let pointCount: Int
     /// The centre in the unit square.
     public let x: Double

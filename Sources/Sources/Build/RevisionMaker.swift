@@ -55,9 +55,11 @@ package struct RevisionMaker {
             cancellation: cancellation)
         let view = try maker.make()
         let duration = ContinuousClock.now - start
-        return Revision(
+        let revision = Revision(
             number: shared.nextRevision(), options: options, store: store, columns: columns, view: view,
             buildMilliseconds: duration / .milliseconds(1), identifiers: identifiers, shared: shared)
+        if options.clusterIds == .origin { _ = try revision.featureCodes(cancellation) }
+        return revision
     }
 
     /// Tells which features are loaded: those that pass the source's filter. Of these, one whose weight is

@@ -10,6 +10,7 @@ extension Revision {
     ///
     /// - Parameter zoom: what `["zoom"]` is, for a query of one zoom.
     public func readyView(_ filter: QueryFilter?, zoom: Double?) -> View? {
+        guard options.clusterIds == .index || isReadyToName else { return nil }
         guard let filter else { return view }
         guard !filter.mentionsZoom || zoom != nil else { return nil }
         return shared.filters.ready(key(filter, zoom))

@@ -67,7 +67,7 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
     package var stableHash: UInt64 { bytes.withUnsafeBytes { Self.hash($0) } }
 
     /// FNV-1a of 64 bits, with a last mixing step so that all its bits are good.
-    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         hash ^= hash >> 32

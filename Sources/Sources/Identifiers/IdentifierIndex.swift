@@ -30,6 +30,12 @@ package struct IdentifierIndex: Sendable {
 
     package var memoryBytes: Int { entries.count * MemoryLayout<UInt64>.stride + added.count * 64 }
 
+    /// How many entries there are, those of features that are gone included.
+    package var count: Int { entries.count + added.values.reduce(0) { $0 + $1.count } }
+
+    /// Places of features that came later.
+    package var addedPlaces: [Int] { added.values.flatMap { $0 } }
+
     /// The same with a feature whose place is greater than all others'.
     package mutating func add(_ identifier: FeatureIdentifier, at place: Int) {
         added[identifier, default: []].append(place)

@@ -26,6 +26,10 @@ public struct SourceOptions: Sendable {
     public internal(set) var generateId = false
     /// Whether positions are compared in 32 bits, as supercluster does, or in 64.
     public internal(set) var precision = ClusteringOptions.Precision.float
+    /// What clusters' ids are made from.
+    public internal(set) var clusterIds = ClusterIds.index
+    /// How coordinates become positions on a map.
+    public internal(set) var projection = Projection.mercator
     /// The property that serves as a feature's id.
     public internal(set) var promoteId: String?
     /// Which geometries are taken, and which point stands for each.
@@ -63,6 +67,10 @@ extension SourceOptions {
     public var featureRules: FeatureRules {
         var rules = FeatureRules(promoteId: promoteId)
         rules.geometries = geometries
+        if case .planar(let box) = projection {
+            rules.bounds = PlanarBounds(
+                minX: box.minimumX, minY: box.minimumY, maxX: box.maximumX, maxY: box.maximumY)
+        }
         return rules
     }
 
@@ -70,7 +78,7 @@ extension SourceOptions {
     package var clustering: ClusteringOptions {
         var options = ClusteringOptions(
             extent: Double(extent), minimumZoom: minZoom, maximumZoom: maxZoom, minimumPoints: minPoints,
-            precision: precision)
+            precision: precision, projection: projection)
         options.radii = radius.byZoom
         return options
     }

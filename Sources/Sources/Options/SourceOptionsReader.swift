@@ -37,6 +37,8 @@ extension SourceOptions {
         case "minPoints": minPoints = try OptionValue.integer(value, in: 1...Int(Int32.max), path: path)
         case "generateId": generateId = try OptionValue.boolean(value, path: path)
         case "precision": precision = try OptionValue.precision(value, path: path)
+        case "clusterIds": clusterIds = try OptionValue.clusterIds(value, path: path)
+        case "projection": projection = try ProjectionOption.read(value, path: path)
         case "promoteId": promoteId = try OptionValue.string(value, path: path)
         case "geometries": geometries = try OptionValue.geometries(value, path: path)
         case "ttlSeconds": ttlSeconds = try OptionValue.positive(value, path: path)
@@ -52,7 +54,8 @@ extension SourceOptions {
 
     package static let names = [
         "radius", "extent", "minZoom", "maxZoom", "minPoints", "generateId", "clusterProperties", "filter",
-        "promoteId", "weight", "partitionBy", "precision", "geometries",
+        "promoteId", "weight", "partitionBy", "precision", "clusterIds", "projection",
+        "geometries",
         "ttlSeconds",
     ]
 
@@ -101,6 +104,13 @@ package enum OptionValue {
             throw .invalidParameter(path: path, message: "must be one of \(names)")
         }
         return placing
+    }
+
+    package static func clusterIds(_ value: JSONValue, path: String) throws(SourceError) -> ClusterIds {
+        guard case .string(let text) = value, let choice = ClusterIds(rawValue: text) else {
+            throw .invalidParameter(path: path, message: "must be \"index\" or \"origin\"")
+        }
+        return choice
     }
 
     package static func precision(

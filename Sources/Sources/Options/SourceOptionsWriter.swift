@@ -17,6 +17,8 @@ extension SourceOptions {
         object["minPoints"] = .number(Double(minPoints))
         object["generateId"] = .bool(generateId)
         object["precision"] = .string(precision.rawValue)
+        if clusterIds != .index { object["clusterIds"] = .string(clusterIds.rawValue) }
+        if case .planar(let box) = projection { object["projection"] = ProjectionOption.json(box) }
         // Left out if it is the default: descriptions stay as short as they were.
         if geometries != .point { object["geometries"] = .string(geometries.rawValue) }
         object["promoteId"] = promoteId.map { .string($0) }

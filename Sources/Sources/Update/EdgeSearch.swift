@@ -25,20 +25,31 @@ package struct EdgeSearch {
         }
 
         /// The world up to a depth.
-        func strip(to depth: Double) -> Box {
-            var box = Box.world
+        func strip(to depth: Double, of world: Box) -> Box {
+            var box = world
             switch self {
-            case .west: box.east = min(180, depth)
-            case .south: box.north = min(90, depth)
-            case .east: box.west = max(-180, -depth)
-            case .north: box.south = max(-90, -depth)
+            case .west: box.east = min(world.east, depth)
+            case .south: box.north = min(world.north, depth)
+            case .east: box.west = max(world.west, -depth)
+            case .north: box.south = max(world.south, -depth)
             }
             return box
         }
     }
 
-    /// In degrees: more than the index's own positions may be off by, and the first strip's width.
-    private static let tolerance = 1e-3
+    /// More than the index's positions may be off by, and the first strip's width: 0.001 degrees, or as much of a plane.
+    private let tolerance: Double
+    private let world: Box
+
+    package init(
+        index: ClusterIndex, position: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
+    ) {
+        self.index = index
+        self.position = position
+        let domain = index.options.projection.domain
+        world = Box(west: domain.west, south: domain.south, east: domain.east, north: domain.north)
+        tolerance = max(domain.east - domain.west, domain.north - domain.south) / 360_000
+    }
 
     /// The points' extent. O(points in the strips).
     ///
@@ -53,19 +64,19 @@ package struct EdgeSearch {
 
     /// The least depth of a point on one side.
     private func edge(_ side: Side, from start: Double, to end: Double) -> Double {
-        var reach = start + Self.tolerance
+        var reach = start + tolerance
         while true {
             let least = least(side, to: reach)
             // Points that the index has farther inside than they are may lie beyond the strip.
-            if let least, least + Self.tolerance <= reach || reach >= end + Self.tolerance { return least }
-            guard reach < end + Self.tolerance else { return start }
-            reach = least.map { $0 + Self.tolerance } ?? start + 8 * (reach - start)
+            if let least, least + tolerance <= reach || reach >= end + tolerance { return least }
+            guard reach < end + tolerance else { return start }
+            reach = least.map { $0 + tolerance } ?? start + 8 * (reach - start)
         }
     }
 
     /// The least depth of the points that the index has in a strip; nil where there are none.
     private func least(_ side: Side, to reach: Double) -> Double? {
-        let strip = side.strip(to: reach)
+        let strip = side.strip(to: reach, of: world)
         var nodes: [Node] = []
         _ = index.nodes(
             west: strip.west, south: strip.south, east: strip.east, north: strip.north,

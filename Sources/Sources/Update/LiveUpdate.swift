@@ -48,7 +48,9 @@ package struct LiveUpdate {
             number: base.shared.nextRevision(), options: base.options, store: store,
             columns: try SourceColumns(store, reading: [], threads: threads, cancellation), view: newView,
             buildMilliseconds: (ContinuousClock.now - start) / .milliseconds(1),
-            identifiers: laterIdentifiers, shared: base.shared)
+            identifiers: laterIdentifiers,
+            codes: base.readyFeatureCodes?.adding(base.store.count..<store.count, in: store),
+            shared: base.shared)
     }
 
     /// Whether what clusters tell can be worked out again for some clusters alone.

@@ -22,7 +22,8 @@ extension Source {
             }
             let plain = base.store.plain()
             let keepsIds = options.promoteId == base.options.promoteId
-            let store = keepsIds ? plain : try Self.read(plain, promoteId: options.promoteId, cancellation)
+            let isValid = options.projection == base.options.projection
+            let store = keepsIds && isValid ? plain : try Self.read(plain, options.featureRules, cancellation)
             let maker = RevisionMaker(
                 options: options, shared: shared, owner: owner, cancellation: cancellation)
             let batch = try maker.screen(store, policy: .reject)
@@ -37,11 +38,11 @@ extension Source {
         return description(of: revision)
     }
 
-    /// Reads features again for another property as their id.
+    /// Reads features again by other rules: another property as their id, or a projection that may not have their positions.
     private static func read(
-        _ store: FeatureStore, promoteId: String?, _ cancellation: Cancellation
+        _ store: FeatureStore, _ rules: FeatureRules, _ cancellation: Cancellation
     ) throws(SourceError) -> FeatureStore {
-        var builder = FeatureStoreBuilder(policy: .reject, promoteId: promoteId)
+        var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
         let step = 4096
         for start in stride(from: 0, to: store.count, by: step) {
             try cancellation.stopIfCancelled()
