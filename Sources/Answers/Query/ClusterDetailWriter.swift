@@ -25,8 +25,21 @@ struct ClusterDetailWriter {
             let hull = try revision.hull(of: cluster, in: view, cancellation)
             HullWriter.write(hull, precision: output.precision, into: &bytes)
         }
-        guard !include.isDisjoint(with: [.bounds, .coincident, .anchor]) else { return }
+        guard !include.isDisjoint(with: [.bounds, .coincident, .anchor, .spider]) else { return }
         writeExtent(of: cluster, into: &bytes)
+    }
+
+    /// The offsets of the first points, in the order of `GetLeaves`.
+    private func writeSpider(_ count: Int, into bytes: inout ByteWriter) {
+        bytes.append(",\"spider\":[")
+        for (place, offset) in SpiderOffsets.offsets(of: count).enumerated() {
+            bytes.append(place > 0 ? ",[" : "[")
+            bytes.append(number: offset.x)
+            bytes.append(",")
+            bytes.append(number: offset.y)
+            bytes.append("]")
+        }
+        bytes.append("]")
     }
 
     private func writeExtent(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
@@ -41,6 +54,9 @@ struct ClusterDetailWriter {
         }
         if output.include.contains(.coincident) {
             bytes.append(extent.isOnePlace ? ",\"coincident\":true" : ",\"coincident\":false")
+        }
+        if output.include.contains(.spider), extent.isOnePlace {
+            writeSpider(view.index.pointCount(of: cluster), into: &bytes)
         }
         if output.include.contains(.anchor) {
             bytes.append(",\"anchor\":")

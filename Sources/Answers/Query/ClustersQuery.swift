@@ -65,12 +65,17 @@ public struct ClusterDetails: OptionSet, Sendable {
     /// The place of the point nearest to its centre.
     public static let anchor = ClusterDetails(rawValue: 16)
 
+    /// The key of the feature that a marker grew from; of points too. A member of the feature, not of its properties.
+    public static let key = ClusterDetails(rawValue: 32)
+    /// Offsets in pixels at which to draw the points of a cluster whose points are all at one location.
+    public static let spider = ClusterDetails(rawValue: 64)
+
     /// Details that look at each of a cluster's points.
-    public static let costly: ClusterDetails = [.hull, .bounds, .coincident, .anchor]
+    public static let costly: ClusterDetails = [.hull, .bounds, .coincident, .anchor, .spider]
 
     /// The details by the names that calls use.
     public static let byName: [(name: String, detail: ClusterDetails)] = [
         ("hull", .hull), ("bbox", .bounds), ("expansionZoom", .expansionZoom),
-        ("coincident", .coincident), ("anchor", .anchor),
+        ("coincident", .coincident), ("anchor", .anchor), ("key", .key), ("spider", .spider),
     ]
 }

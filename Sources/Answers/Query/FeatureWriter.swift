@@ -45,6 +45,7 @@ struct FeatureWriter {
     func write(
         _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter
     ) throws(SourceError) {
+        if output.include.contains(.key) { return try writeWithKeys(nodes, to: &collection, into: &bytes) }
         var clusters: [ClusterSummary] = []
         var places: [Int] = []
         var features = revision.store.preparedFeatures
@@ -78,6 +79,18 @@ struct FeatureWriter {
     }
 
     private static var batchSize: Int { 256 }
+
+    /// Writes all nodes, each with the key of the feature that it grew from.
+    private func writeWithKeys(
+        _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter
+    ) throws(SourceError) {
+        let keys = try FeatureKeys(revision, view, cancellation)
+        let writer = MarkerWriter(self)
+        for node in nodes {
+            try collection.beginFeature(&bytes, cancellation)
+            try writer.write(node, key: keys.key(of: node), into: &bytes)
+        }
+    }
 
     func write(_ node: Node, into bytes: inout ByteWriter) throws(SourceError) {
         switch node {
@@ -165,7 +178,9 @@ struct FeatureWriter {
         if let selection = output.properties, !selection.keeps(aggregate.name) { return false }
         if output.include.isEmpty { return true }
         return !ClusterDetails.byName.contains {
-            output.include.contains($0.detail) && $0.name.utf8.elementsEqual(aggregate.name.utf8)
+            // A key is a member of the feature itself.
+            $0.detail != .key && output.include.contains($0.detail)
+                && $0.name.utf8.elementsEqual(aggregate.name.utf8)
         }
     }
 }

@@ -3,7 +3,7 @@ import Sources
 import SystemSupport
 
 /// What a marker is known by, to daemon and client.
-struct MarkerKey: Sendable, BitwiseCopyable, Equatable {
+struct MarkerKey: Sendable, BitwiseCopyable, Hashable {
     /// Stands for what keeps a marker the same from one answer to the next.
     var identity: UInt64
     /// Tells those of one identity apart.

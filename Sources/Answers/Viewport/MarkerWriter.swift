@@ -15,24 +15,36 @@ struct MarkerWriter: ~Copyable {
     /// The member that a marker's key stands under; a feature's own member of that name gives way.
     static let keyMember: StaticString = "key"
 
-    mutating func candidate(for node: Node, at place: Int) throws(SourceError) -> Candidate {
+    /// Stands for a node's text.
+    mutating func content(of node: Node) throws(SourceError) -> UInt64 {
         scratch.truncate(to: 0)
         try Self.write(node, with: features, into: &scratch)
         var content = Fingerprint(seed: Fingerprint.secret)
         scratch.withUnsafeBytes { content.add($0) }
-        return Candidate(identity: identity(of: node), content: content.value, place: place)
+        return content.value
+    }
+
+    mutating func candidate(for node: Node, at place: Int) throws(SourceError) -> Candidate {
+        let content = try content(of: node)
+        return Candidate(identity: identity(of: node), content: content, place: place)
     }
 
     /// Writes the feature with its key behind its other members.
-    func write(_ node: Node, key: MarkerKey, into bytes: inout ByteWriter)
-        throws(SourceError)
-    {
+    ///
+    /// - Parameter source: the key of the marker that it comes from.
+    func write(
+        _ node: Node, key: MarkerKey, from source: MarkerKey? = nil, into bytes: inout ByteWriter
+    ) throws(SourceError) {
         try Self.write(node, with: features, into: &bytes)
         bytes.truncate(to: bytes.count - 1)
         bytes.append(",\"")
         bytes.append(Self.keyMember)
         bytes.append("\":")
         Self.write(key: key, into: &bytes)
+        if let source {
+            bytes.append(",\"from\":")
+            Self.write(key: source, into: &bytes)
+        }
         bytes.append("}")
     }
 

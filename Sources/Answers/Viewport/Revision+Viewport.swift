@@ -45,7 +45,7 @@ extension Revision {
     }
 
     /// Whether a node is the same in all of this lineage that have it.
-    private func isLasting(_ node: Node, in view: View) -> Bool {
+    func isLasting(_ node: Node, in view: View) -> Bool {
         switch node {
         case .cluster: true
         case .point(let point): !store.isChanged(view.feature(of: point))

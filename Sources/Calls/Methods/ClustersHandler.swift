@@ -25,7 +25,8 @@ struct ClustersHandler: UnaryHandler {
         let ready = revision.readyView(filter, zoom: query.zoom)
         // A filter's view is asked for again, which keeps it in use.
         let own = filter == nil ? ready : nil
-        return PreparedAnswer(placement: place(query, ready)) { (call, bytes) throws(RPCError) in
+        return PreparedAnswer(placement: place(query, ready, in: revision)) {
+            (call, bytes) throws(RPCError) in
             try answering(call) { () throws(SourceError) in
                 let view =
                     if let own { own } else {
@@ -38,7 +39,8 @@ struct ClustersHandler: UnaryHandler {
         }
     }
 
-    private func place(_ query: ClustersQuery, _ view: View?) -> Placement {
+    private func place(_ query: ClustersQuery, _ view: View?, in revision: Revision) -> Placement {
+        if query.output.include.contains(.key), !revision.isReadyToName { return .pool }
         guard let view, query.output.include.isDisjoint(with: .costly) else { return .pool }
         if let limit = query.limit, limit <= ClusterService.shortListing { return .loop }
         return view.expectedNodes(in: query.box, zoom: query.zoom) > ClusterService.shortListing
