@@ -24,7 +24,7 @@ extension Revision {
         if query.limit != nil {
             bytes.append(isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
         }
-        if box.south > box.north {
+        if query.box.south > query.box.north {
             bytes.append(
                 ",\"warnings\":[\"the box's south is above its north: the order is [west, south, east, north]\"]"
             )
