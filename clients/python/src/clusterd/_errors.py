@@ -100,9 +100,8 @@ def error_from_wire(value: Any) -> ClusterdError:
     if not isinstance(value, dict):
         return make_error(Status.UNKNOWN, "the daemon's error cannot be read")
     code, message, details = value.get("code"), value.get("message"), value.get("details")
-    known = type(code) is int and 0 < code <= 16
     return make_error(
-        Status(code) if known else Status.UNKNOWN,
+        Status(code) if type(code) is int and 0 < code <= 16 else Status.UNKNOWN,
         message if isinstance(message, str) else "",
         details if isinstance(details, dict) else None,
     )

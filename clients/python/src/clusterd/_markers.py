@@ -79,9 +79,10 @@ class MarkerQueue:
         removed = [value if isinstance(value, dict) else {"key": value} for value in item["remove"]]
         gone = [(self.shown.pop(value["key"]), value.get("into")) for value in removed]
         for value in item["add"]:
-            origin = before.get(value.get("from"))
+            source = value.get("from")
+            origin = before.get(source) if source else None
             start = origin.feature._position() if origin else None
-            self._show(value, value.get("from") if origin else None, start)
+            self._show(value, source if origin else None, start)
         for value in item.get("update", ()):
             self._show(value, None, None)
         for marker, into in gone:

@@ -42,10 +42,11 @@ def _read(data: bytes, at: int, depth: int) -> Tuple[Dict[str, Any], int]:
     for _ in range(count):
         if kind == 3:
             length, at = _count(data, at, order)
-            part, at = _positions(data, at, order, size, length)
+            ring, at = _positions(data, at, order, size, length)
+            parts.append(ring)
         else:
             part, at = _read(data, at, depth + 1)
-        parts.append(part)
+            parts.append(part)
     if kind == _COLLECTION:
         return {"type": "GeometryCollection", "geometries": parts}, at
     return {"type": _NAMES[kind], "coordinates": parts if kind == 3 else [p["coordinates"] for p in parts]}, at
