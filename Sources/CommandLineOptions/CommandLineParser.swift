@@ -154,7 +154,7 @@ struct CommandLineParser {
 }
 
 extension ValueKind {
-    /// What is expected instead, where the text is not of this kind.
+    /// What is expected instead, if the text is not of this kind.
     func complaint(about text: String) -> String? {
         switch self {
         case .text, .dynamic: return nil

@@ -53,7 +53,7 @@ extension Option {
         (short.map { "-\($0), " } ?? "    ") + "--\(name)" + (valueName.map { "=\($0)" } ?? "")
     }
 
-    /// The help with what the kind and the repetition add.
+    /// The help, with additions for the kind and for repetition.
     var helpWithKind: String {
         var text = help
         if case .oneOf(let words) = kind, valueName != nil { text += ": " + words.joined(separator: ", ") }

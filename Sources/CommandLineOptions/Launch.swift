@@ -3,8 +3,8 @@ import Glibc
 
 /// What a `main` does around a command's table.
 public enum Launch {
-    /// Parses the process's arguments. Prints help or the version and exits with 0 where asked for, and
-    /// an error with exit status 2 where they do not fit; so it returns only with something to run.
+    /// Parses the process's arguments. Prints help or the version and exits with 0 if they are requested, and
+    /// an error with exit status 2 if the arguments are invalid. So it returns only if there is something to run.
     public static func parseOrExit(_ command: Command, version: String) -> ParsedArguments {
         do throws(UsageError) {
             switch try command.parse(Array(CommandLine.arguments.dropFirst())) {
@@ -18,7 +18,7 @@ public enum Launch {
         }
     }
 
-    /// Says the error on standard error and exits with status 2.
+    /// Writes the error to standard error and exits with status 2.
     public static func exitWithUsageError(_ error: UsageError) -> Never {
         writeToStandardError("\(error)\n")
         exit(UsageError.exitStatus)

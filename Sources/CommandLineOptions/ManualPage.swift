@@ -18,7 +18,7 @@ public enum ManualPage {
     ///
     /// - Parameters:
     ///   - section: 1 for users' commands, 8 for daemons.
-    ///   - more: sections behind those of the table.
+    ///   - more: sections after those of the table.
     public static func text(for program: Command, section: Int, version: String, more: [Section] = [])
         -> String
     {
@@ -58,7 +58,7 @@ public enum ManualPage {
 }
 
 extension Option {
-    /// The synopsis without the space that help leaves where there is no letter.
+    /// The synopsis without the space that help leaves if there is no letter.
     fileprivate var plainSynopsis: String { String(synopsis.drop { $0 == " " }) }
 }
 

@@ -20,7 +20,7 @@ public enum ValueKind: Sendable, Equatable {
 public struct Option: Sendable, Equatable {
     /// The long name, without dashes.
     public let name: String
-    /// The letter for `-s`, where there is one.
+    /// The letter for `-s`, if there is one.
     public let short: Character?
     /// How the value is called in help (`PATH`), nil for a flag without value.
     public let valueName: String?

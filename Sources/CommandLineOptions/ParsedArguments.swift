@@ -3,7 +3,7 @@
 /// A command line that fits its table.
 ///
 /// Values were checked against their option's kind when they were parsed, so the typed readers return
-/// nil only where the option was not given.
+/// nil only if the option was not given.
 public struct ParsedArguments: Sendable, Equatable {
     /// The program's name, then the subcommand's if there is one.
     public let commandPath: [String]
@@ -17,7 +17,7 @@ public struct ParsedArguments: Sendable, Equatable {
         self.values = values
     }
 
-    /// The subcommand's name, nil where the program has none.
+    /// The subcommand's name, nil if the program has none.
     public var subcommand: String? { commandPath.count > 1 ? commandPath[1] : nil }
 
     /// Whether the flag, or the option with a value, was given.
@@ -35,7 +35,7 @@ public struct ParsedArguments: Sendable, Equatable {
     /// The last value given of an option of kind `.number`.
     public func number(_ name: String) -> Double? { string(name).flatMap { Double($0) } }
 
-    /// The operand at the place, nil where fewer were given.
+    /// The operand at an index; nil if there are fewer.
     public func operand(_ place: Int) -> String? { operands.indices.contains(place) ? operands[place] : nil }
 
     /// An error about this command line, for what only the program itself can check.

@@ -2,7 +2,7 @@
 
 /// A command line that does not fit the command's table.
 ///
-/// `description` is what GNU tools print: the program, what is wrong, and where to read more. The exit
+/// `description` is what GNU tools print: the program, the problem, and where to find more. The exit
 /// status that goes with it is 2.
 public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The program's name, then the subcommand's if there is one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A checksum of 64 bits for large blocks that lie in memory: some ten times as fast as CRC-32.
+/// A checksum of 64 bits for large blocks that lie in memory: about ten times as fast as CRC-32.
 ///
 /// It finds damage, not forgery. A change of one word of eight bytes changes the checksum for certain: each step
 /// can be undone, so different words never lead to the same state. Anything else goes unseen once in 2⁶⁴.

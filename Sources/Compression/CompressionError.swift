@@ -6,11 +6,11 @@ public enum CompressionError: Error, Sendable, Equatable {
     case damaged(String)
     /// The compressed bytes end before their content does.
     case truncated
-    /// The content is larger than the limit, in bytes; no more than that was inflated.
+    /// The content is larger than the limit, in bytes; nothing beyond that was inflated.
     case limitExceeded(Int)
     case outOfMemory
 
-    /// For a person, to follow what was being read.
+    /// For people; follows what was being read.
     public var message: String {
         switch self {
         case .damaged(let message): message

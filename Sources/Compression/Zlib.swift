@@ -5,7 +5,7 @@ import CZlib
 public enum Zlib {
     /// Inflates a whole zlib or gzip stream.
     ///
-    /// - Parameter limit: the most bytes of content; a bomb costs no more than that.
+    /// - Parameter limit: the most bytes of content; a bomb costs at most that.
     public static func inflate(
         _ bytes: UnsafeRawBufferPointer, format: InflateStream.Format = .zlib, limit: Int
     ) throws(CompressionError) -> [UInt8] {

@@ -23,7 +23,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     public private(set) var hasOverflowed = false
 
     /// Bounds what is written from here on. Past the limit writes go over each other, so that memory stays
-    /// bounded whatever is written; `hasOverflowed` then tells.
+    /// bounded whatever is written; `hasOverflowed` then reports it.
     public mutating func limitFollowing(to bytes: Int) {
         limitedFrom = written
         limit = bytes
@@ -219,13 +219,13 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Replaces bytes already written by a number's own; does nothing where there are not so many.
+    /// Replaces bytes already written by a number's own; does nothing if there are fewer.
     public mutating func overwrite(at offset: Int, with number: some FixedWidthInteger & BitwiseCopyable) {
         guard offset >= 0, offset <= written - number.bitWidth / 8 else { return }
         base.storeBytes(of: number, toByteOffset: offset, as: type(of: number))
     }
 
-    /// Forgets the bytes from `length` on; does nothing where there are not so many.
+    /// Forgets the bytes from `length` on; does nothing if there are fewer.
     public mutating func truncate(to length: Int) {
         if length >= 0 && length < written { written = length }
     }

@@ -14,7 +14,7 @@ enum DecimalWord {
         var count = text.count &- sign
         guard count > 0 else { return nil }
         let start = base + sign
-        // The last character in the highest byte, so that digits have their worth by their place.
+        // The last character in the highest byte, so that each digit's value depends on its position.
         var word = load(start, count)
         let point = zeroBytes(word ^ dots)
         var fraction = 0

@@ -19,7 +19,7 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     public let kind: Kind
     /// Where in the text, in bytes.
     public let offset: Int
-    /// For a person.
+    /// For people.
     public let message: String
 
     public init(kind: Kind, offset: Int, message: String) {

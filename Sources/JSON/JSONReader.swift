@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads JSON texts (RFC 8259) into trees. Where a text is large or read often, a `JSONParser`'s tape is cheaper.
+/// Reads JSON texts (RFC 8259) into trees. If a text is large or read often, a `JSONParser`'s tape is cheaper.
 public enum JSONReader {
     /// How deeply arrays and objects may nest, by the protocol.
     public static let maximumDepth = 64
@@ -34,7 +34,7 @@ public enum JSONReader {
     }
 }
 
-/// A text and its values, owned together; what to keep where a tape's scope is too short.
+/// A text and its values, owned together; to keep if a tape's scope is too short.
 public final class JSONDocument {
     private let text: [UInt8]
     private let parser = JSONParser()

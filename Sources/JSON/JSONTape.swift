@@ -25,7 +25,7 @@ public final class JSONParser {
     ///   - allowsLoneSurrogates: whether `\ud800` without its other half is accepted; it decodes to U+FFFD. RFC 8259
     ///     allows it, but it is no Unicode text.
     ///   - body: the tape and the text behind it are valid during this call only.
-    /// - Complexity: O(length), some hundred MB/s.
+    /// - Complexity: O(length), several hundred MB/s.
     @inlinable public func withTape<Result, Failure: Error>(
         of text: UnsafeRawBufferPointer, maximumDepth: Int = JSONReader.maximumDepth,
         allowsLoneSurrogates: Bool = false, _ body: (JSONTape) throws(Failure) -> Result
@@ -99,7 +99,7 @@ public enum JSONTapeError<Failure: Error>: Error {
     case body(Failure)
 }
 
-/// The values of a text that a `JSONParser` has read; valid only where the parser lends it.
+/// The values of a text that a `JSONParser` has read; valid only while the parser lends it.
 ///
 /// Invariant: `entries` are a whole tape as the shim writes it, and every range in it lies within `text`.
 public struct JSONTape {
@@ -154,7 +154,7 @@ public struct JSONElement {
 
     public var number: Double? { kind == .number ? entry.number : nil }
 
-    /// A number written without fraction or exponent, where 64 bits hold it; also one that is integral and
+    /// A number written without fraction or exponent, if 64 bits hold it; also one that is integral and
     /// exact as a double.
     public var integer: Int64? {
         guard kind == .number else { return nil }
@@ -179,7 +179,7 @@ public struct JSONElement {
         }
     }
 
-    /// A string's bytes; nil for other kinds, and where escapes stand for some of them.
+    /// A string's bytes; nil for other kinds, and if some of them are escaped.
     public var plainString: UnsafeRawBufferPointer? {
         guard entry.kind == CSJ_STRING.rawValue else { return nil }
         return UnsafeRawBufferPointer(rebasing: tape.text[Int(entry.start) + 1..<Int(entry.end) - 1])

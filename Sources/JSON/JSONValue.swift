@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A JSON value as a tree. Strings and keys are equal where their bytes are: Swift's own `==` on strings
+/// A JSON value as a tree. Strings and keys are equal if their bytes are: Swift's own `==` on strings
 /// takes canonically equivalent ones for equal, which JSON does not.
 public enum JSONValue: Sendable, Hashable {
     case null
@@ -62,7 +62,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The value of a key; setting nil removes it. O(members).
     public subscript(key: String) -> JSONValue? {
         get {
-            // By place: what is not asked for is not copied.
+            // By index: what is not requested is not copied.
             for place in members.indices where members[place].key.hasSameBytes(as: key) {
                 return members[place].value
             }
@@ -79,7 +79,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Members of a text just read, whose keys may repeat. O(members) where they do not.
+    /// Members of a text just read, whose keys may repeat. O(members) if they do not.
     init(reading object: JSONElement) {
         let count = object.count
         members.reserveCapacity(count)
@@ -165,7 +165,7 @@ extension String {
     }
 
     /// Whether two strings are held in the same way: then they have the same bytes, which either name in the same
-    /// memory or, short as keys are, are themselves. Where this is false it tells nothing.
+    /// memory or, short as keys are, are themselves. If this is false, nothing is known.
     @inlinable @inline(__always) func isHeldAlike(_ other: String) -> Bool {
         guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return false }
         return unsafeBitCast(self, to: (UInt64, UInt64).self)

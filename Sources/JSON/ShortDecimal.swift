@@ -7,7 +7,7 @@ enum ShortDecimal {
     /// More digits might not be a double exactly.
     private static let mostDigits = 15
 
-    /// The value; nil where the text is anything else, good or not.
+    /// The value; nil if the text is anything else, good or not.
     @inline(__always) static func value(of text: UnsafeRawBufferPointer) -> Double? {
         DecimalWord.value(of: text) ?? general(text)
     }
@@ -34,7 +34,7 @@ enum ShortDecimal {
         return isNegative ? -value : value
     }
 
-    /// False where there is no digit.
+    /// False if there is no digit.
     @inline(__always) private static func readDigits(
         _ text: UnsafeRawBufferPointer, _ place: inout Int, _ digits: inout Int64
     ) -> Bool {

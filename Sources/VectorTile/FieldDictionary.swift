@@ -4,7 +4,7 @@
 /// in which the tile carries them.
 ///
 /// A candidate is written behind the others, then `intern` either keeps it or drops it for its equal. So nothing
-/// is copied, and no object is made for a key or value. The hash is seeded anew in every process: a
+/// is copied, and no object is made for a key or value. The hash has another seed in every process: a
 /// sender cannot prepare collisions.
 struct FieldDictionary: ~Copyable {
     /// The fields, one after the other.
@@ -12,7 +12,7 @@ struct FieldDictionary: ~Copyable {
     private(set) var count = 0
     /// Where each field begins; the last entry is the end of all.
     private var starts = TrivialArray<Int>(capacity: Self.smallest)
-    /// By number; nothing of use where the field was added without a look for its equal.
+    /// By number; unused if the field was added without a look for its equal.
     private var hashes = TrivialArray<UInt64>(capacity: Self.smallest)
     /// Open addressing: 0 is free, else the number plus one. At most half full.
     private var slots = TrivialArray<UInt32>(capacity: Self.smallest)

@@ -7,8 +7,8 @@ enum NumberText {
         case double(Double)
     }
 
-    /// The nearest double that a number's text stands for, `whole` where it has neither fraction nor exponent
-    /// and is exact; nil where the text is no finite number.
+    /// The nearest double that a number's text stands for, `whole` if it has neither fraction nor exponent
+    /// and is exact; nil if the text is no finite number.
     static func parse(_ text: UnsafeRawBufferPointer) -> Number? {
         var place = 0
         let isNegative = text.first == UInt8(ascii: "-")
@@ -49,7 +49,7 @@ enum NumberText {
 
 /// A feature's id as a tile can carry it.
 public enum TileIdentifier {
-    /// A feature's id out of its JSON text; nil where a tile has no room for it: strings, negative numbers
+    /// A feature's id out of its JSON text; nil if a tile has no room for it: strings, negative numbers
     /// and fractions have none, as is custom.
     public static func parse(_ json: UnsafeRawBufferPointer) -> UInt64? {
         // Nineteen digits are always below 2^64.

@@ -23,7 +23,7 @@ struct PropertiesScanner {
         while place < text.count, text[place] <= UInt8(ascii: " ") { place &+= 1 }
     }
 
-    /// Steps over a byte, where it is the next that is no space.
+    /// Steps over a byte, if it is the next that is no space.
     @inline(__always) mutating func take(_ wanted: UInt8) -> Bool {
         skipSpaces()
         guard byte == wanted else { return false }
@@ -31,7 +31,7 @@ struct PropertiesScanner {
         return true
     }
 
-    /// A string; nil where there is none, or no end of it.
+    /// A string; nil if there is none, or no end of it.
     @inline(__always) mutating func string() -> Text? {
         guard take(UInt8(ascii: "\"")) else { return nil }
         let start = place

@@ -3,7 +3,7 @@
 /// A growing array of trivial values with one owner, so that a write needs no look at who else holds it.
 ///
 /// Invariant: `base` points at `capacity` values of this array's own, of which the first `count` are initialised.
-/// Every place is checked against `count`.
+/// Every index is checked against `count`.
 struct TrivialArray<Element: BitwiseCopyable>: ~Copyable {
     private var base: UnsafeMutablePointer<Element>
     private var capacity: Int

@@ -17,7 +17,7 @@ extension VectorTileEncoder {
         } while scanner.take(UInt8(ascii: ","))
     }
 
-    /// The key that is here; nil where there is none.
+    /// The key that is here; nil if there is none.
     @inline(__always) private mutating func key(_ scanner: inout PropertiesScanner) -> UInt32? {
         scanner.skipSpaces()
         if scanner.byte == UInt8(ascii: "\""), let key = likelyKey(scanner.text, at: scanner.place &+ 1) {

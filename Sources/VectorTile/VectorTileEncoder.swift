@@ -27,7 +27,7 @@ public struct VectorTileEncoder: ~Copyable {
     private var current: (x: Int32, y: Int32, id: UInt64?)?
     /// The tags of the current feature: a key's number, and its value's or `dropped`.
     private var tags = TrivialArray<Tag>(capacity: 32)
-    /// For each key the place in `tags` plus one, and the feature for which that holds.
+    /// For each key the index in `tags` plus one, and the feature for which that holds.
     private var places = TrivialArray<TagPlace>(capacity: 64)
     private var featureNumber: UInt32 = 0
     /// For each key, which key came behind it last; the first entry is for a feature's begin. Features of a
@@ -77,7 +77,7 @@ public struct VectorTileEncoder: ~Copyable {
     /// - Parameters:
     ///   - x: from the tile's left edge to the right; points beside the tile are allowed.
     ///   - y: from its upper edge down.
-    ///   - id: nil where the feature has none that a tile can carry.
+    ///   - id: nil if the feature has none that a tile can carry.
     public mutating func feature(x: Int64, y: Int64, id: UInt64?) {
         endFeature()
         current = (Int32(clamping: x), Int32(clamping: y), id)
@@ -85,14 +85,14 @@ public struct VectorTileEncoder: ~Copyable {
         lastKey = nil
     }
 
-    /// Gives the current feature a tag, in place of one of the same key.
+    /// Gives the current feature a tag, instead of one of the same key.
     ///
     /// - Parameter key: UTF-8.
     public mutating func tag(_ key: UnsafeRawBufferPointer, _ value: TagValue) {
         setTag(keyNumber(key), valueNumber(value))
     }
 
-    /// Ends the tile and appends it; nothing where it has no features, which is an empty tile.
+    /// Ends the tile and appends it; nothing if it has no features, which is an empty tile.
     ///
     /// - Complexity: O(size of the tile).
     public mutating func finish(into bytes: inout ByteWriter) {
@@ -130,7 +130,7 @@ public struct VectorTileEncoder: ~Copyable {
         return number
     }
 
-    /// The key that a string at `place` of a text is, where it is the one that mostly comes here; and its length.
+    /// The key that a string at `place` of a text is, if it is the one that usually comes here; and its length.
     @inline(__always) mutating func likelyKey(
         _ text: UnsafeRawBufferPointer, at place: Int
     ) -> (number: UInt32, length: Int)? {

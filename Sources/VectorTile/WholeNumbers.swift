@@ -2,11 +2,11 @@
 
 /// Which value of a layer a whole number is: found by the number, before it is written as a field.
 ///
-/// The hash is seeded anew in every process: a sender cannot prepare collisions.
+/// The hash has another seed in every process: a sender cannot prepare collisions.
 struct WholeNumbers: ~Copyable {
     struct Slot: BitwiseCopyable {
         var number: Int64
-        /// The value's number plus one; 0 where the slot is free.
+        /// The value's number plus one; 0 if the slot is free.
         var value: UInt32
     }
 
@@ -26,7 +26,7 @@ struct WholeNumbers: ~Copyable {
         count = 0
     }
 
-    /// The value that a number is, where it is one.
+    /// The value that a number is, if it is one.
     ///
     /// - Returns: else the slot for `add`.
     @inline(__always) func find(_ number: Int64) -> (value: UInt32?, slot: Int) {
@@ -40,7 +40,7 @@ struct WholeNumbers: ~Copyable {
         }
     }
 
-    /// Tells the value that a number is, in the slot where `find` missed it.
+    /// Records the value that a number is, in the slot at which `find` did not find it.
     @inline(__always) mutating func add(_ number: Int64, as value: UInt32, in slot: Int) {
         slots[slot] = Slot(number: number, value: value &+ 1)
         count &+= 1
