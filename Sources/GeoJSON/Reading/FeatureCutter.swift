@@ -195,11 +195,13 @@ struct FeatureCutter {
         guard var start = held[..<end].firstIndex(where: Self.isContent) else { return drop(end) }
         if !isFirstPiece {
             guard held[start] == UInt8(ascii: ",") else {
-                throw .malformed(message: "A comma between features was expected.", offset: consumed + start)
+                throw .malformed(
+                    message: "One comma between each two features was expected.", offset: nil)
             }
             start += 1
             guard held[start..<end].contains(where: Self.isContent) else {
-                throw .malformed(message: "A feature behind the comma was expected.", offset: consumed + end)
+                throw .malformed(
+                    message: "One comma between each two features was expected.", offset: nil)
             }
         }
         isFirstPiece = false

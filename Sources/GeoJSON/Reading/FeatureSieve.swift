@@ -65,6 +65,7 @@ public final class FeatureSieve {
         if piece.isEmpty { return }
         parser.parse(piece)
         let result = parser.result
+        try result.checkCommas()
         advice.foreignReferenceSystem = piece.foreignReferenceSystem
         advice.add(result.advice)
         if !result.faults.isEmpty || skipped > 0 { advice.note(longitudes: result.longitudes) }

@@ -43,7 +43,7 @@ public enum FeatureFault: String, Sendable, CaseIterable {
         case .tooLarge: "is too large"
         case .badCellCount: "has another number of cells than the header"
         case .badQuotes: "has a cell whose quotation marks are not those of CSV"
-        case .badPosition: "has a longitude or latitude that is not a number"
+        case .badPosition: "has a longitude or latitude that is not a number such as 12.5"
         case .badEncoding: "is not UTF-8"
         }
     }

@@ -29,6 +29,8 @@ final class ParsedFeatures {
     /// Valid and invalid features together.
     var seen = 0
     var advice = ImportAdvice()
+    /// Whether the text is an array without a comma between two of its values: then nothing was read.
+    var lacksComma = false
     /// Where the valid features are in the text, if that is kept.
     var ranges: [Range<Int>] = []
     let keepsRanges: Bool
@@ -52,7 +54,14 @@ final class ParsedFeatures {
         faults.removeAll(keepingCapacity: true)
         ranges.removeAll(keepingCapacity: true)
         seen = 0
+        lacksComma = false
         advice = ImportAdvice()
+    }
+
+    /// Throws if the text was no list of values.
+    func checkCommas() throws(GeoJSONError) {
+        guard lacksComma else { return }
+        throw .malformed(message: "One comma between each two features was expected.", offset: nil)
     }
 
     func addFault(_ fault: FeatureFault, identifier: String?, range: Range<Int>) {

@@ -30,7 +30,11 @@ final class PieceParser {
             if let texts = piece.texts {
                 if (try? parser.parse(text, into: result, expecting: texts)) == nil { parse(texts, of: text) }
             } else if (try? parser.parse(text, into: result)) == nil {
-                parse(PieceText.values(in: text), of: text)
+                guard let values = PieceText.values(in: text) else {
+                    result.removeAll()
+                    return result.lacksComma = true
+                }
+                parse(values, of: text)
             }
         }
     }
@@ -71,7 +75,7 @@ struct PieceText: Sendable {
             text.append(contentsOf: piece.bytes)
             text.append(UInt8(ascii: "]"))
         case .texts(let separator): join(piece.bytes, Self.texts(in: piece.bytes, separator))
-        case .objects: join(piece.bytes, Self.values(in: piece.bytes))
+        case .objects: join(piece.bytes, Self.values(in: piece.bytes) ?? [])
         }
     }
 
@@ -114,9 +118,11 @@ struct PieceText: Sendable {
         return texts
     }
 
-    /// The values of a text by its brackets alone, commas between them left out: what stands before an object and is
-    /// not one belongs to it.
-    static func values(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
+    /// The values of an array's text, or of a text of values one after another, by brackets alone: what stands before
+    /// an object and is not one belongs to it.
+    ///
+    /// - Returns: nil if an array's values do not have one comma between each two.
+    static func values(in bytes: UnsafeRawBufferPointer) -> [Range<Int>]? {
         var values: [Range<Int>] = []
         var scanner = JSONScanner()
         let isArray = bytes.first == UInt8(ascii: "[")
@@ -126,8 +132,10 @@ struct PieceText: Sendable {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
             let length = scanner.scan(rest, toDepth: 0) ?? rest.count
             var value = trimmed(start..<start + length, bytes)
-            if let first = value.first, bytes[first] == UInt8(ascii: ","), !values.isEmpty {
+            if isArray, !values.isEmpty, let first = value.first {
+                guard bytes[first] == UInt8(ascii: ",") else { return nil }
                 value = trimmed(first + 1..<value.upperBound, bytes)
+                if value.isEmpty { return nil }
             }
             if !value.isEmpty { values.append(value) }
             start += length

@@ -71,6 +71,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     ///
     /// - Parameter line: the line of an offset in the text that was parsed.
     mutating func add(_ parsed: ParsedFeatures, line: (Int) -> Int?) throws(GeoJSONError) {
+        try parsed.checkCommas()
         let before = accepted + skipped
         advice.add(parsed.advice)
         if !parsed.faults.isEmpty || skipped > 0 { advice.note(longitudes: parsed.longitudes) }
