@@ -3,6 +3,7 @@ import Aggregates
 import Clustering
 import JSON
 import SourceStorage
+import Synchronization
 import SystemSupport
 
 /// The clusters of some of a revision's features: of all that are loaded, or of those that pass a filter.
@@ -11,8 +12,10 @@ import SystemSupport
 /// loaded; so cluster ids are a view's own too. Immutable, and shared by all who query it.
 public final class View: Sendable {
     public let index: ClusterIndex
-    /// The features' places in the store by point; nil where they are the same.
+    /// The features' places in the store by point, of a filter's view; nil in the view of all features.
     package let members: [UInt32]?
+    /// Which feature each point is in the view of all features, if they are clustered in the order of a key.
+    package let order: PointOrder?
     /// The extent of the points; nil where there are none, and for a filter's, where nobody asks.
     package let bounds: Box?
     package let aggregates: [NamedAggregate]
@@ -22,13 +25,17 @@ public final class View: Sendable {
     package let propertyErrors: [PropertyError]
     /// What the writers of answers keep beside the view.
     package let cache = ViewCacheSlot()
+    /// Made for a filter's view whose points are in another order, if input indexes are asked for.
+    private let ascendingMembers = Mutex<[UInt32]?>(nil)
 
     package init(
-        index: ClusterIndex, members: [UInt32]?, bounds: Box?, aggregates: [NamedAggregate] = [],
+        index: ClusterIndex, members: [UInt32]?, order: PointOrder? = nil, bounds: Box?,
+        aggregates: [NamedAggregate] = [],
         partitions: [JSONValue] = [], propertyErrors: [PropertyError] = []
     ) {
         self.index = index
         self.members = members
+        self.order = order
         self.bounds = bounds
         self.aggregates = aggregates
         self.partitions = partitions
@@ -37,24 +44,59 @@ public final class View: Sendable {
 
     /// The place of a point's feature in the store.
     package func feature(of point: PointIndex) -> Int {
-        guard let members else { return Int(point.rawValue) }
-        return Int(members[Int(point.rawValue)])
+        if let members { return Int(members[Int(point.rawValue)]) }
+        return order?.place(of: point) ?? Int(point.rawValue)
     }
 
     /// The point that a feature is; nil where the feature is not in this view.
     package func point(of feature: Int) -> PointIndex? {
         guard let members else {
-            let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: feature))
+            let same = PointIndex(rawValue: UInt32(truncatingIfNeeded: feature))
+            guard let point = order == nil ? same : order?.point(at: feature) else { return nil }
             return index.contains(point) ? point : nil
         }
-        // Members ascend.
+        // Members ascend, by the source's order.
+        let position = position(of: feature)
         var (low, high) = (0, members.count)
         while low < high {
             let middle = (low + high) / 2
-            if Int(members[middle]) < feature { low = middle + 1 } else { high = middle }
+            if self.position(of: Int(members[middle])) < position { low = middle + 1 } else { high = middle }
         }
         guard low < members.count, Int(members[low]) == feature else { return nil }
         return PointIndex(rawValue: UInt32(low))
+    }
+
+    /// The points of features, in the order in which they are clustered.
+    ///
+    /// - Parameter places: the features' places, ascending, all in this view.
+    package func points(at places: [UInt32]) -> [PointIndex] {
+        guard let order else { return places.map { PointIndex(rawValue: $0) } }
+        return order.sorted(places.compactMap { order.point(at: Int($0)) })
+    }
+
+    /// A number by which the source's features ascend in the order in which they are clustered.
+    private func position(of feature: Int) -> UInt64 {
+        guard let order, let point = order.point(at: feature) else { return UInt64(feature) }
+        return order.label(of: point).rawValue
+    }
+
+    /// The index in the input of a point's feature, as if this view's features alone had been loaded.
+    package func inputIndex(of point: PointIndex) -> Int {
+        guard order != nil else { return index.inputPlace(of: point) }
+        let place = feature(of: point)
+        // Updates of such sources build everything again, so that there are no gaps.
+        guard let members else { return place }
+        let sorted = ascendingMembers.withLock { known in
+            let sorted = known ?? members.sorted()
+            known = sorted
+            return sorted
+        }
+        var (low, high) = (0, sorted.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if Int(sorted[middle]) < place { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// What `partitionBy` gave for a cluster's points; nil without that option.
@@ -66,6 +108,7 @@ public final class View: Sendable {
     /// Bytes that finding clusters takes, the features' text and aggregates apart.
     package var indexBytes: Int {
         index.memoryBytes + (members?.count ?? 0) * MemoryLayout<UInt32>.stride
+            + (members == nil ? order?.memoryBytes ?? 0 : 0)
     }
 
     /// Bytes that the view holds.

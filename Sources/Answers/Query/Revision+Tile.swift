@@ -53,6 +53,7 @@ extension Revision {
     ) throws(SourceError) {
         let writer = FeatureWriter(
             revision: self, view: view, output: output, cancellation: cancellation)
+        let keys = output.include.contains(.key) ? try FeatureKeys(self, view, cancellation) : nil
         let interval = output.checkInterval
         bytes.append("{\"features\":[")
         for (place, feature) in tileFeatures(tile, of: view).enumerated() {
@@ -60,7 +61,7 @@ extension Revision {
                 throw .cancelled
             }
             if place > 0 { bytes.append(",") }
-            try write(feature, with: writer, into: &bytes)
+            try write(feature, key: keys?.key(of: feature.node), with: writer, into: &bytes)
         }
         bytes.append("],\"revision\":")
         bytes.append(integer: Int64(clamping: number))
@@ -68,7 +69,7 @@ extension Revision {
     }
 
     private func write(
-        _ feature: TileFeature, with writer: FeatureWriter, into bytes: inout ByteWriter
+        _ feature: TileFeature, key: MarkerKey?, with writer: FeatureWriter, into bytes: inout ByteWriter
     ) throws(SourceError) {
         bytes.append("{\"type\":1,\"geometry\":[[")
         bytes.append(integer: feature.x)
@@ -89,6 +90,10 @@ extension Revision {
                 writeIdentifier(of: point, in: writer.view, into: &bytes)
             }
         }
+        if let key {
+            bytes.append(",\"key\":")
+            MarkerWriter.write(key: key, into: &bytes)
+        }
         bytes.append("}")
     }
 
@@ -99,7 +104,7 @@ extension Revision {
     /// The point's place in the input where the options ask for that, else its own id where it has one.
     func writeIdentifier(of point: PointIndex, in view: View, into bytes: inout ByteWriter) {
         if options.generateId {
-            bytes.append(integer: Int64(view.index.inputPlace(of: point)))
+            bytes.append(integer: Int64(view.inputIndex(of: point)))
         } else {
             store.writeIdentifier(view.feature(of: point), into: &bytes)
         }

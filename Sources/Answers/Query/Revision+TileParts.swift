@@ -29,6 +29,7 @@ extension Revision {
     ) throws(SourceError) {
         let writer = FeatureWriter(
             revision: self, view: view, output: output, cancellation: cancellation)
+        let keys = output.include.contains(.key) ? try FeatureKeys(self, view, cancellation) : nil
         let interval = output.checkInterval
         var text = ByteWriter(capacity: 512)
         for (place, feature) in tileFeatures(tile, of: view).enumerated() {
@@ -36,7 +37,7 @@ extension Revision {
             text.truncate(to: 0)
             switch feature.node {
             case .cluster(let cluster) where writer.hasExtras:
-                try lend(cluster, feature, writer, &text, body)
+                try lend(cluster, feature, keys?.key(of: feature.node), writer, &text, body)
             case .cluster(let cluster):
                 var summary = view.index.summary(of: cluster)
                 summary.id = writer.id(of: cluster, summary)
@@ -45,20 +46,26 @@ extension Revision {
                     let content = TileFeatureParts.Content.cluster(summary, abbreviatedCount: count)
                     body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
                 }
-            case .point(let point): lend(point, feature, writer, &text, body)
+            case .point(let point):
+                if writer.output.properties == nil, keys == nil {
+                    lend(point, feature, writer, &text, body)
+                } else {
+                    lendCopy(point, feature, keys?.key(of: feature.node), writer, &text, body)
+                }
             }
         }
     }
 
     private func lend(
-        _ cluster: ClusterOrdinal, _ feature: TileFeature, _ writer: FeatureWriter, _ text: inout ByteWriter,
-        _ body: (TileFeatureParts) -> Void
+        _ cluster: ClusterOrdinal, _ feature: TileFeature, _ key: MarkerKey?, _ writer: FeatureWriter,
+        _ text: inout ByteWriter, _ body: (TileFeatureParts) -> Void
     ) throws(SourceError) {
         text.append(integer: writer.id(of: cluster))
         let end = text.count
         text.append("{")
         try writer.writeProperties(of: cluster, into: &text)
         text.append("}")
+        if let key { Self.append(key, toTags: &text, from: end) }
         text.withUnsafeBytes { text in
             let content = TileFeatureParts.Content.other(
                 id: UnsafeRawBufferPointer(rebasing: text[..<end]),
@@ -71,9 +78,6 @@ extension Revision {
         _ point: PointIndex, _ feature: TileFeature, _ writer: FeatureWriter, _ text: inout ByteWriter,
         _ body: (TileFeatureParts) -> Void
     ) {
-        if let selection = writer.output.properties {
-            return lend(point, feature, writer, selection, &text, body)
-        }
         store.withIdentifierAndProperties(writer.view.feature(of: point)) { id, tags in
             guard options.generateId else {
                 let content = TileFeatureParts.Content.other(id: id, tags: tags)
@@ -87,16 +91,29 @@ extension Revision {
         }
     }
 
-    /// Lends a point with some of its properties.
-    private func lend(
-        _ point: PointIndex, _ feature: TileFeature, _ writer: FeatureWriter,
-        _ selection: PropertySelection, _ text: inout ByteWriter, _ body: (TileFeatureParts) -> Void
+    /// Adds a key to tags: the text of an object, or null.
+    private static func append(_ key: MarkerKey, toTags text: inout ByteWriter, from start: Int) {
+        let isObject = text.withUnsafeBytes { $0.count > start && $0[start] == UInt8(ascii: "{") }
+        let isEmpty = !isObject || text.count - start == 2
+        text.truncate(to: isObject ? text.count - 1 : start)
+        if !isObject { text.append("{") }
+        text.append(isEmpty ? "\"key\":" : ",\"key\":")
+        MarkerWriter.write(key: key, into: &text)
+        text.append("}")
+    }
+
+    /// Lends a point with some of its properties, or with its key among them.
+    private func lendCopy(
+        _ point: PointIndex, _ feature: TileFeature, _ key: MarkerKey?, _ writer: FeatureWriter,
+        _ text: inout ByteWriter, _ body: (TileFeatureParts) -> Void
     ) {
         if hasTileIdentifier(point, in: writer.view) {
             writeIdentifier(of: point, in: writer.view, into: &text)
         }
         let end = text.count
-        store.writeProperties(writer.view.feature(of: point), into: &text, selection: selection)
+        store.writeProperties(
+            writer.view.feature(of: point), into: &text, selection: writer.output.properties)
+        if let key { Self.append(key, toTags: &text, from: end) }
         text.withUnsafeBytes { text in
             let content = TileFeatureParts.Content.other(
                 id: end > 0 ? UnsafeRawBufferPointer(rebasing: text[..<end]) : nil,

@@ -27,4 +27,27 @@ public enum NumberSort {
             Array(UnsafeBufferPointer(start: sorted, count: count))
         }
     }
+
+    private struct Ranked: BitwiseCopyable {
+        var key: UInt64
+        var index: UInt32
+    }
+
+    private struct WholeKey: RadixKey {
+        func key(_ element: Ranked) -> UInt64 { element.key }
+    }
+
+    /// The indexes of some numbers in ascending order; equal ones stay in their order.
+    ///
+    /// - Complexity: O(numbers); takes 32 bytes for each besides the result.
+    public static func ranks(of keys: [UInt64], threads: Int) -> [UInt32] {
+        let (ranked, spare) = (Scratch<Ranked>(capacity: keys.count), Scratch<Ranked>(capacity: keys.count))
+        for (index, key) in keys.enumerated() {
+            ranked.base[index] = Ranked(key: key, index: UInt32(truncatingIfNeeded: index))
+        }
+        let sorted = RadixSort.sort(
+            ranked.base, spare: spare.base, count: keys.count, bits: 64, by: WholeKey(),
+            parallel: Parallel(threads: threads))
+        return withExtendedLifetime((ranked, spare)) { (0..<keys.count).map { sorted[$0].index } }
+    }
 }

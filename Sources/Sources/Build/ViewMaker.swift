@@ -17,9 +17,15 @@ package struct ViewMaker {
 
     /// Clusters all features.
     package func make() throws(SourceError) -> View {
-        try make(rows: columns.rows(nil, of: store, cancellation), members: nil) {
+        let order = try options.sortKey.map { (option) throws(SourceError) in
+            PointOrder(
+                places: try SortKeys(option).sorted(
+                    store, with: columns, threads: threads, cancellation))
+        }
+        let rows = columns.rows(order?.builtPlaces, of: store, cancellation)
+        return try make(rows: rows, members: nil, order: order) {
             (weights, partitions) throws(ClusteringError) in
-            try index(weights, partitions)
+            try index(weights, partitions, order)
         }
     }
 
@@ -29,17 +35,20 @@ package struct ViewMaker {
     ///   - members: the features' places, ascending.
     ///   - source: the view of all, made with the same options.
     package func make(members: [UInt32], of source: View) throws(SourceError) -> View {
-        try make(rows: columns.rows(members, of: store, cancellation), members: members) {
-            (weights, partitions) throws(ClusteringError) in
+        let points = source.points(at: members)
+        let members = points.map { UInt32(truncatingIfNeeded: source.feature(of: $0)) }
+        return try make(
+            rows: columns.rows(members, of: store, cancellation), members: members, order: source.order
+        ) { (weights, partitions) throws(ClusteringError) in
             let index = try source.index.subset(
-                members, weights: weights, partitions: partitions, threads: threads,
+                points.map(\.rawValue), weights: weights, partitions: partitions, threads: threads,
                 isCancelled: { cancellation.isCancelled })
             return (index, nil)
         }
     }
 
     private func make(
-        rows: RowSource, members: [UInt32]?,
+        rows: RowSource, members: [UInt32]?, order: PointOrder?,
         clustered: ([Double]?, [UInt32]?) throws(ClusteringError) -> (ClusterIndex, Box?)
     ) throws(SourceError) -> View {
         let weights = try options.weight.map { (weight) throws(SourceError) in
@@ -60,16 +69,21 @@ package struct ViewMaker {
             (aggregates, errors) = try aggregator.aggregate(options.clusterProperties.map(\.property))
         } catch { throw SourceError(error) }
         return View(
-            index: index, members: members, bounds: bounds, aggregates: aggregates.filter { !$0.isHidden },
+            index: index, members: members, order: order, bounds: bounds, aggregates: aggregates.filter { !$0.isHidden },
             partitions: parts?.values ?? [],
             propertyErrors: errors.sorted { $0.key < $1.key }.map { PropertyError(message: $0, count: $1) })
     }
 
     private func index(
-        _ weights: [Double]?, _ partitions: [UInt32]?
+        _ weights: [Double]?, _ partitions: [UInt32]?, _ order: PointOrder?
     ) throws(ClusteringError) -> (ClusterIndex, Box?) {
         let coordinates = store.takeCoordinates(threads: threads, isCancelled: { cancellation.isCancelled })
-        guard let (longitudes, latitudes) = coordinates else { throw .cancelled }
+        guard var (longitudes, latitudes) = coordinates else { throw .cancelled }
+        if let order {
+            (longitudes, latitudes) = (
+                order.builtPlaces.map { longitudes[Int($0)] }, order.builtPlaces.map { latitudes[Int($0)] }
+            )
+        }
         let index = try longitudes.withUnsafeBufferPointer { (longitudes) throws(ClusteringError) in
             try latitudes.withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
                 try ClusterIndex.build(

@@ -34,6 +34,16 @@ package enum ExpressionOption {
     }
 
     package static func partition(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
+        try stringOrNumber(value, path: path)
+    }
+
+    package static func sortKey(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
+        try stringOrNumber(value, path: path)
+    }
+
+    private static func stringOrNumber(
+        _ value: JSONValue, path: String
+    ) throws(SourceError) -> CompiledOption {
         let expression = try compile(value, expected: nil, purpose: .map, path: path)
         switch expression.type {
         case .string, .number, .value: return CompiledOption(source: value, expression: expression)
@@ -71,7 +81,7 @@ package enum ExpressionOption {
 extension SourceOptions {
     /// The properties that clustering and aggregating read.
     package var propertyNames: Set<String> {
-        clusterProperties.reduce(into: [weight, partitionBy].propertyNames) {
+        clusterProperties.reduce(into: [weight, partitionBy, sortKey].propertyNames) {
             $0.formUnion($1.property.map.propertyNames)
         }
     }

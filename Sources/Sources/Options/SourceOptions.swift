@@ -42,6 +42,8 @@ public struct SourceOptions: Sendable {
     public internal(set) var weight: CompiledOption?
     /// Only points for which it gives the same value cluster together.
     public internal(set) var partitionBy: CompiledOption?
+    /// Features are clustered in ascending order of it instead of input order.
+    public internal(set) var sortKey: CompiledOption?
     /// The aggregated properties, in the order they were given.
     public internal(set) var clusterProperties: [ClusterPropertyOption] = []
 

@@ -45,6 +45,7 @@ extension SourceOptions {
         case "filter": filter = try ExpressionOption.filter(value, path: path)
         case "weight": weight = try ExpressionOption.weight(value, path: path)
         case "partitionBy": partitionBy = try ExpressionOption.partition(value, path: path)
+        case "sortKey": sortKey = try ExpressionOption.sortKey(value, path: path)
         case "clusterProperties": clusterProperties = try ExpressionOption.properties(value, path: path)
         default:
             throw .invalidParameter(
@@ -54,7 +55,7 @@ extension SourceOptions {
 
     package static let names = [
         "radius", "extent", "minZoom", "maxZoom", "minPoints", "generateId", "clusterProperties", "filter",
-        "promoteId", "weight", "partitionBy", "precision", "clusterIds", "projection",
+        "promoteId", "weight", "partitionBy", "sortKey", "precision", "clusterIds", "projection",
         "geometries",
         "ttlSeconds",
     ]

@@ -26,6 +26,7 @@ extension SourceOptions {
         object["filter"] = filter?.source
         object["weight"] = weight?.source
         object["partitionBy"] = partitionBy?.source
+        object["sortKey"] = sortKey?.source
         if !clusterProperties.isEmpty {
             var properties = JSONObject()
             for option in clusterProperties { properties[option.name] = option.source }

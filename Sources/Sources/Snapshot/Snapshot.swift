@@ -60,6 +60,9 @@ package struct Snapshot {
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
         try writer.add(SnapshotSection.identifiers, identifiers.entries)
+        if let order = revision.view.order {
+            try writer.add(SnapshotSection.sortedPlaces, order.builtPlaces)
+        }
         var text = ByteWriter()
         let description = SnapshotDescription(
             revision, of: draft.source, updatedAt: draft.updatedAt, aggregates: aggregates)
@@ -117,6 +120,20 @@ package struct Snapshot {
         }
     }
 
+    /// The order of `sortKey`, which must name each feature once.
+    private static func order(
+        _ reader: SectionFileReader, _ description: SnapshotDescription
+    ) throws(StateDamage) -> PointOrder? {
+        guard description.options.sortKey != nil else { return nil }
+        let places: [UInt32] = try reader.values(SnapshotSection.sortedPlaces)
+        var seen = [Bool](repeating: false, count: description.points)
+        for place in places where Int(place) < seen.count { seen[Int(place)] = true }
+        guard places.count == description.points, seen.allSatisfy({ $0 }) else {
+            throw StateDamage("\(reader.path) does not have the order of its features")
+        }
+        return PointOrder(places: places)
+    }
+
     private static func view(
         _ reader: SectionFileReader, _ description: SnapshotDescription
     ) throws(StateDamage) -> View {
@@ -144,7 +161,7 @@ package struct Snapshot {
             description.hasPartitions
             ? try ValueSections.read(reader, count: nil, SnapshotSection.partitions) : []
         return View(
-            index: index, members: nil, bounds: description.bounds, aggregates: aggregates,
+            index: index, members: nil, order: try order(reader, description), bounds: description.bounds, aggregates: aggregates,
             partitions: partitions, propertyErrors: description.errors)
     }
 }

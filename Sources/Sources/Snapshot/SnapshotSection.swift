@@ -19,6 +19,9 @@ package enum SnapshotSection {
     package static let momentStarts: UInt32 = 7
     package static let moments: UInt32 = 8
 
+    /// The features' places in the order of `sortKey`, 32 bits each; only with that option.
+    package static let sortedPlaces: UInt32 = 9
+
     package static func index(_ section: IndexSection) -> UInt32 { 0x100 + section.rawValue }
 
     /// One of the arrays of an aggregated property, by the property's place.

@@ -13,6 +13,8 @@ package struct LiveAggregates {
     package let update: IndexUpdate
     /// The features as they are after the update.
     package let store: FeatureStore
+    /// Which feature each point is after the update, if not the one at its index.
+    package let order: PointOrder?
     package let cancellation: Cancellation
 
     /// All aggregates with the new clusters' values; nil where a value could not be worked out, which a build
@@ -38,7 +40,10 @@ package struct LiveAggregates {
     /// The columns of these points' features alone.
     private func rows(of points: [PointIndex]) throws(SourceError) -> RowSource {
         let some = FeatureStore.joining(
-            points.map { FeatureSlice(store: store, rows: Int($0.rawValue)..<Int($0.rawValue) + 1) })
+            points.map { point in
+                let place = order?.place(of: point) ?? Int(point.rawValue)
+                return FeatureSlice(store: store, rows: place..<place + 1)
+            })
         let columns = try SourceColumns(some, reading: options.propertyNames, threads: 1, cancellation)
         return columns.rows(nil, of: some, cancellation)
     }

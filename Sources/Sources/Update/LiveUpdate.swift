@@ -29,20 +29,22 @@ package struct LiveUpdate {
         else { return nil }
         let store = base.store.changing(replacements, adding: plan.additions, from: update.store)
         var partitions = view.partitions
-        let changes = try pointChanges(&partitions)
+        var order = view.order
         let oldStore = base.store
-        guard changes.count < base.pointCount,
+        guard let changes = try pointChanges(&partitions, &order), changes.count < base.pointCount,
             let updated = view.index.updated(
-                changes, threads: threads, coordinates: { oldStore.coordinates(Int($0.rawValue)) })
+                changes, threads: threads, coordinates: { oldStore.coordinates(view.feature(of: $0)) })
         else { return nil }
         try cancellation.stopIfCancelled()
         guard
             let aggregates = try LiveAggregates(
-                options: base.options, view: view, update: updated, store: store, cancellation: cancellation
+                options: base.options, view: view, update: updated, store: store, order: order,
+                cancellation: cancellation
             ).make()
         else { return nil }
         let newView = View(
-            index: updated.index, members: nil, bounds: bounds(of: store, updated.index),
+            index: updated.index, members: nil, order: order,
+            bounds: bounds(of: store, updated.index, order),
             aggregates: aggregates, partitions: partitions)
         return Revision(
             number: base.shared.nextRevision(), options: base.options, store: store,
@@ -55,7 +57,8 @@ package struct LiveUpdate {
 
     /// Whether what clusters tell can be worked out again for some clusters alone.
     private static func isFollowable(_ view: View, _ options: SourceOptions) -> Bool {
-        view.propertyErrors.isEmpty
+        // Input indexes of sorted features are counted in a store without gaps.
+        view.propertyErrors.isEmpty && !(view.order != nil && options.generateId)
             && view.aggregates.allSatisfy { aggregate in
                 let property = options.clusterProperties.first { $0.property.name == aggregate.name }
                 return property.map { LiveFold.isFollowable($0.property) } ?? false
@@ -66,8 +69,13 @@ package struct LiveUpdate {
         plan.changes.map { FeatureReplacement(place: $0.key, row: $0.value) }
     }
 
-    /// What the update does to points; parts that come up for the first time are added to `partitions`.
-    private func pointChanges(_ partitions: inout [JSONValue]) throws(SourceError) -> PointChanges {
+    /// What the update does to points; parts that come up for the first time are added to `partitions`. A feature whose
+    /// sort key changes leaves its position in `order` and takes another.
+    ///
+    /// - Returns: nil if everything has to be clustered again.
+    private func pointChanges(
+        _ partitions: inout [JSONValue], _ order: inout PointOrder?
+    ) throws(SourceError) -> PointChanges? {
         let options = base.options
         let columns = try SourceColumns(
             update.store, reading: options.propertyNames, threads: threads, cancellation)
@@ -76,25 +84,62 @@ package struct LiveUpdate {
             try SourceColumns.weights(weight.expression, rows)
         }
         let parts = try parts(rows, &partitions)
-        func placement(_ row: Int, _ place: Int) -> PointChanges.Placement {
+        func placement(
+            _ row: Int, _ point: PointIndex, _ label: OrderLabel? = nil
+        ) -> PointChanges.Placement {
             let (longitude, latitude) = update.store.coordinates(row)
             return PointChanges.Placement(
-                point: PointIndex(rawValue: UInt32(truncatingIfNeeded: place)), longitude: longitude,
-                latitude: latitude, weight: weights?[row] ?? 1, partition: parts?[row] ?? 0)
+                point: point, longitude: longitude, latitude: latitude, weight: weights?[row] ?? 1,
+                partition: parts?[row] ?? 0, label: label)
         }
+        func point(_ place: Int) -> PointIndex { PointIndex(rawValue: UInt32(truncatingIfNeeded: place)) }
         // Then a feature's place is all that its cluster takes from it.
         let onlyPlaces = base.view.aggregates.isEmpty && weights == nil && parts == nil
+        let sorting = try options.sortKey.map { (option) throws(SourceError) in
+            let keys = SortKeys(option)
+            let rows = (0..<UInt32(truncatingIfNeeded: update.store.count)).map { $0 }
+            return (
+                keys: keys,
+                ofRows: try keys.keys(
+                    of: rows, in: update.store, with: columns, threads: threads, cancellation)
+            )
+        }
         var changes = PointChanges()
+        var inserted: [(place: Int, row: Int)] = []
         for (place, row) in plan.changes {
+            guard let point = order == nil ? point(place) : order?.point(at: place) else { return nil }
             guard let row else {
-                changes.removed.append(PointIndex(rawValue: UInt32(truncatingIfNeeded: place)))
+                changes.removed.append(point)
+                continue
+            }
+            if let sorting, try sorting.keys.key(of: place, in: base.store) != sorting.ofRows[row] {
+                changes.removed.append(point)
+                inserted.append((place, row))
                 continue
             }
             if onlyPlaces, update.store.coordinates(row) == base.store.coordinates(place) { continue }
-            changes.moved.append(placement(row, place))
+            changes.moved.append(placement(row, point))
         }
         for (position, row) in plan.additions.enumerated() {
-            changes.added.append(placement(row, base.store.count + position))
+            inserted.append((base.store.count + position, row))
+        }
+        guard let sorting else {
+            changes.added = inserted.map { placement($0.row, point($0.place)) }
+            return changes
+        }
+        let (built, current) = (base.store.plainBase, base.store)
+        let change = try order?.update(
+            removing: changes.removed, inserting: inserted.map { ($0.place, sorting.ofRows[$0.row]) }
+        ) { (feature) throws(SourceError) in
+            switch feature {
+            case .built(let place): try sorting.keys.key(of: place, in: built)
+            case .current(let place): try sorting.keys.key(of: place, in: current)
+            }
+        }
+        guard let change = change ?? nil else { return nil }
+        changes.relabelled = change.relabelled
+        changes.added = zip(change.insertions, inserted).map {
+            placement($1.row, $0.point, $0.label)
         }
         return changes
     }
@@ -124,13 +169,13 @@ package struct LiveUpdate {
     }
 
     /// The extent of the points: where none of those that left was at its edge, only what came can widen it.
-    private func bounds(of store: FeatureStore, _ index: ClusterIndex) -> Box? {
+    private func bounds(of store: FeatureStore, _ index: ClusterIndex, _ order: PointOrder?) -> Box? {
         guard index.pointCount > 0, var box = base.view.bounds else { return nil }
         let rows = plan.additions + plan.changes.values.compactMap { $0 }
         let mayShrink = plan.changes.keys.contains { isAtEdge($0, of: box) }
         for row in rows { box.include(update.store.coordinates(row)) }
         guard mayShrink else { return box }
-        return EdgeSearch(index: index) { store.coordinates(Int($0.rawValue)) }.extent(within: box)
+        return EdgeSearch(index: index) { store.coordinates(order?.place(of: $0) ?? Int($0.rawValue)) }.extent(within: box)
     }
 
     private func isAtEdge(_ place: Int, of box: Box) -> Bool {

@@ -21,7 +21,11 @@ struct StateTests {
 
     @Test(
         "what was acknowledged is there after a restart",
-        arguments: ["{}", folding, #"{"filter":[">",["get","n"],2],"weight":["+",1,["get","n"]]}"#])
+        arguments: [
+            "{}", folding, #"{"filter":[">",["get","n"],2],"weight":["+",1,["get","n"]]}"#,
+            #"{"sortKey":["-",0,["get","n"]],"clusterIds":"origin","precision":"fixed"}"#,
+            #"{"projection":{"planar":[-200,-100,300,200]},"sortKey":["id"]}"#,
+        ])
     func restart(_ options: String) throws {
         let kept = try KeptSources()
         let source = try kept.create(options: options)
