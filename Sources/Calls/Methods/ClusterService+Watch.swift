@@ -18,7 +18,7 @@ struct WatchHandler: ServerStreamHandler {
     func begin(
         _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
     ) throws(RPCError) -> any ServerStream {
-        try params.rejectUnknown(SourceCatalog.clustersParams + ["maxRateHz"])
+        try params.rejectUnknown(SourceCatalog.clustersParams + ["maxRateHz", "transitions"])
         return WatchStream(try WatchRequest(params, catalog), call, output, budget)
     }
 }
@@ -32,10 +32,13 @@ struct WatchRequest {
     let revision: UInt64?
     /// The most changes a second.
     let rate: Double
+    /// Whether markers are known by the features that they grew from.
+    let hasTransitions: Bool
 
     init(_ params: Params, _ catalog: SourceCatalog) throws(RPCError) {
         query = try catalog.clustersQuery(params)
         rate = try params.optionalNumber("maxRateHz", in: Pace.askable) ?? Self.usualRate
+        hasTransitions = try params.optionalBool("transitions") ?? false
         source = try catalog.source(params)
         let current = try catalog.revision(params).number
         revision = params["revision"] == nil ? nil : current

@@ -15,12 +15,12 @@ package final class WatchJob: @unchecked Sendable {
     private let filter: QueryFilter?
     private let query: ClustersQuery
     /// What the client has; afterwards, what it will have.
-    package private(set) var table: MarkerTable
+    package private(set) var table: WatchTable
     package private(set) var bytes = ByteWriter(capacity: 64)
     package private(set) var error: RPCError?
 
     package init(
-        _ revision: Revision, _ filter: QueryFilter?, _ query: ClustersQuery, from table: MarkerTable
+        _ revision: Revision, _ filter: QueryFilter?, _ query: ClustersQuery, from table: WatchTable
     ) {
         self.revision = revision
         self.filter = filter
@@ -33,15 +33,24 @@ package final class WatchJob: @unchecked Sendable {
         guard let view = revision.readyView(filter, zoom: query.zoom),
             query.output.include.isDisjoint(with: .costly)
         else { return false }
+        if case .transitions = table, !revision.isReadyToName { return false }
         let expected = min(view.expectedNodes(in: query.box, zoom: query.zoom), query.limit ?? .max)
         return expected + table.count <= ClusterService.shortListing
     }
 
     package func run(_ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
-        table = try answering(call) { () throws(SourceError) in
+        table = try answering(call) { () throws(SourceError) -> WatchTable in
             let view = try revision.view(filter, zoom: query.zoom, call.cancellation)
-            return try revision.writeChange(
-                from: table, to: query, of: view, into: &bytes, call.cancellation)
+            switch table {
+            case .markers(let table):
+                return .markers(
+                    try revision.writeChange(
+                        from: table, to: query, of: view, into: &bytes, call.cancellation))
+            case .transitions(let shown):
+                return .transitions(
+                    try revision.writeTransitions(
+                        from: shown, to: query, of: view, into: &bytes, call.cancellation))
+            }
         }
     }
 

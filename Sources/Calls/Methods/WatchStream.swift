@@ -22,7 +22,7 @@ final class WatchStream: ServerStream {
     private var observation: SourceObservation?
     private let hasNews = Signal()
     /// What the client has.
-    private var table = MarkerTable()
+    private var table: WatchTable
     private let budget: WatchBudget
     private var shownRevision: UInt64?
     private var hasMoved = true
@@ -47,6 +47,7 @@ final class WatchStream: ServerStream {
         filter = watch.filter
         asked = watch.revision
         query = watch.query
+        table = WatchTable(hasTransitions: watch.hasTransitions)
         pace = Pace(rate: watch.rate)
         self.call = call
         self.output = output
@@ -74,7 +75,7 @@ final class WatchStream: ServerStream {
         work = .none
         observation = nil
         budget.giveBack(table.count)
-        table = MarkerTable()
+        table = WatchTable(hasTransitions: false)
     }
 
     func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
@@ -111,7 +112,7 @@ final class WatchStream: ServerStream {
         return try show(revision, into: &bytes)
     }
 
-    private func adopt(_ next: MarkerTable) throws(RPCError) {
+    private func adopt(_ next: WatchTable) throws(RPCError) {
         // What was just written may come from text that turned out to be damaged.
         try answering { () throws(SourceError) in try source.checkIntact() }
         try budget.change(from: table.count, to: next.count)
