@@ -377,18 +377,7 @@ class SocketTransport {
   }
 
   async unary(method, params, { timeoutMs, signal } = {}) {
-    this.#shared ??= SocketConnection.open(this.path);
-    let connection;
-    try {
-      connection = await this.#shared;
-    } catch (error) {
-      this.#shared = null;
-      throw error;
-    }
-    if (connection.error) {
-      this.#shared = null;
-      return this.unary(method, params, { timeoutMs, signal });
-    }
+    const connection = await this.#connection();
     return new Promise((resolve, reject) => {
       const settle = (kind, payload) => {
         clearTimeout(timer);
@@ -406,6 +395,17 @@ class SocketTransport {
       signal?.addEventListener("abort", abort, { once: true });
       const id = connection.begin(method, params, timeoutMs, false, settle);
     });
+  }
+
+  /** The shared connection, opened if there is none or it was lost. */
+  async #connection() {
+    while (true) {
+      const opening = (this.#shared ??= SocketConnection.open(this.path));
+      const connection = await opening.catch((error) => error);
+      if (connection instanceof SocketConnection && !connection.error) return connection;
+      if (this.#shared === opening) this.#shared = null;
+      if (connection instanceof Error) throw connection;
+    }
   }
 
   async stream(method, params, options = {}, streams = true) {

@@ -102,6 +102,13 @@ class DaemonTests(unittest.TestCase):
         again = geopandas.GeoDataFrame.from_features(self.client.clusters("frame", zoom=3))
         self.assertEqual(len(again), len(expected))
 
+    @unittest.skipIf(pa is None, "pyarrow is not installed")
+    def test_advice_comes_as_a_warning(self):
+        answer = {"accepted": 1, "warnings": ["the coordinates look swapped"]}
+        with unittest.mock.patch.object(self.client, "_import", return_value=answer):
+            with self.assertWarnsRegex(clusterd.DataWarning, "swapped"):
+                self.client.from_arrow("advice", pa.table(columns()))
+
     def test_threads_share_a_client(self):
         self.expected("threads")
         counts, failures = [], []

@@ -26,6 +26,7 @@ from ._errors import (
     Status,
     UnavailableError,
 )
+from ._loading import DataWarning
 from ._markers import Change, Marker, Removed
 from ._results import Feature, FeatureCollection
 from ._source import Source
@@ -44,7 +45,7 @@ def connect(path: Optional[str] = None, **arguments: Any) -> Client:
 
 __all__ = [
     "AbortedError", "AlreadyExistsError", "AsyncClient", "AsyncStream", "AsyncViewport", "Change", "Client",
-    "ClusterdError", "Connection", "DeadlineExceededError", "Feature", "FeatureCollection", "InvalidArgumentError",
+    "ClusterdError", "Connection", "DataWarning", "DeadlineExceededError", "Feature", "FeatureCollection", "InvalidArgumentError",
     "Marker", "NotFoundError", "PermissionDeniedError", "Removed", "Source", "Status", "Stream", "UnavailableError",
     "Viewport", "WORLD", "connect",
 ]

@@ -10,7 +10,7 @@ from . import _requests
 from ._errors import AlreadyExistsError, InvalidArgumentError, deadline_error, protocol_error
 from ._features import FeatureItem, batches
 from ._link import Link, LinkCall
-from ._loading import name_of, parquet_batches, table_items
+from ._loading import advise, name_of, parquet_batches, table_items
 from ._markers import Change, Marker, MarkerQueue, Pace
 from ._requests import Description, Request
 from ._results import Feature, FeatureCollection
@@ -278,7 +278,9 @@ class AsyncClient:
         """Fills a source from an Arrow table; see `Client.from_arrow`."""
         items = table_items(table, longitude, latitude, geometry, id, columns)
         await self.ensure_source(source, options)
-        return await self._import(source, items, mode, on_invalid, timeout)
+        description = await self._import(source, items, mode, on_invalid, timeout)
+        advise(description)
+        return description
 
     async def from_dataframe(self, source: str, frame: Any, **arguments: Any) -> Description:
         """Fills a source from a DataFrame of pandas, GeoPandas or polars; see `Client.from_arrow`."""

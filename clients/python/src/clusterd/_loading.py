@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Optional, Sequence
 
 from ._requests import Description
@@ -56,6 +57,16 @@ def name_of(path: str) -> str:
     return name.lstrip("._-")[:64] or "source"
 
 
+class DataWarning(UserWarning):
+    """The daemon's advice about data that are probably not what was meant."""
+
+
+def advise(description: Description) -> None:
+    """Gives the advice of an import's answer as Python's warnings."""
+    for text in description.get("warnings", ()):
+        warnings.warn(str(text), DataWarning, stacklevel=4)
+
+
 class Loading:
     """How a client makes sources of tables."""
 
@@ -80,11 +91,11 @@ class Loading:
 
         The position is `geometry` (WKB or GeoArrow points), or `longitude` and `latitude`, or the first columns with
         the usual names. `id` is the feature's id, by default the column `id`. `columns` are the properties, by
-        default all others; a missing value is left out. Needs pyarrow.
+        default all others; a missing value is left out. The daemon's advice comes as a DataWarning. Needs pyarrow.
         """
         items = table_items(table, longitude, latitude, geometry, id, columns)
         self.ensure_source(source, options)
-        self._import(source, items, mode, on_invalid, timeout)
+        advise(self._import(source, items, mode, on_invalid, timeout))
         return self.source(source)
 
     def from_dataframe(self, source: str, frame: Any, **arguments: Any) -> Source:

@@ -75,7 +75,8 @@ class MarkerQueue:
             raise protocol_error(f"an item that is not a change of a viewport ({error!r})") from None
 
     def _apply(self, item: Mapping[str, Any]) -> None:
-        before = {key: self.shown.get(key) for key in (value.get("from") for value in item["add"]) if key}
+        origins = [value["from"] for value in item["add"] if value.get("from")]
+        before = {key: self.shown.get(key) for key in origins}
         removed = [value if isinstance(value, dict) else {"key": value} for value in item["remove"]]
         gone = [(self.shown.pop(value["key"]), value.get("into")) for value in removed]
         for value in item["add"]:
