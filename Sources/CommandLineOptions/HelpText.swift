@@ -22,7 +22,7 @@ extension Command {
             for example in examples { text += "  \(example.commandLine)\n      \(example.explanation)\n" }
         }
         if isRoot && !subcommands.isEmpty {
-            text += "\n'\(name) COMMAND --help' says more of a command.\n"
+            text += "\nRun '\(name) COMMAND --help' for help on a command.\n"
         }
         return text
     }

@@ -51,7 +51,7 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 		tried = append(tried, candidate+" ("+reason.Error()+")")
 	}
 	if denied != "" {
-		return nil, failed(PermissionDenied, "may not open the socket %s: its permissions and its group say who may", denied)
+		return nil, failed(PermissionDenied, "permission to open the socket %s is denied; its mode and its group decide who may open it", denied)
 	}
 	return nil, failed(Unavailable, "no daemon answers at %s: start clusterd, or name its socket by WithSocket or "+
 		"$CLUSTERD_SOCKET", strings.Join(tried, ", "))

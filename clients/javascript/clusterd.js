@@ -360,8 +360,8 @@ export function socketPaths(path, environment = process.env) {
 function connectError(failures) {
   const denied = failures.find(({ error }) => error.code === "EACCES" || error.code === "EPERM");
   if (denied) {
-    const hint = "its permissions and its group say who may";
-    return new ClusterdError("PERMISSION_DENIED", `may not open the socket ${denied.candidate}: ${hint}`);
+    const hint = "its mode and its group decide who may open it";
+    return new ClusterdError("PERMISSION_DENIED", `permission to open the socket ${denied.candidate} is denied; ${hint}`);
   }
   const tried = failures.map(({ candidate, error }) => `${candidate} (${error.code ?? error.message})`).join(", ");
   const hint = "start clusterd, or name its socket in connect or $CLUSTERD_SOCKET";

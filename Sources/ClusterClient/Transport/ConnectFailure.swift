@@ -3,7 +3,7 @@ import ClusterProtocol
 import EventLoop
 import Glibc
 
-/// Says what stands between a client and the daemon, and what to do about it.
+/// Explains why a client cannot connect, and what to do about it.
 enum ConnectFailure {
     static let noThread = RPCError(.resourceExhausted, "no thread could be started for the connection")
 
@@ -12,11 +12,11 @@ enum ConnectFailure {
             "start the daemon (clusterd --socket \(path)), or name its socket by --socket or $CLUSTERD_SOCKET"
         switch failure.number {
         case ENOENT: return RPCError(.unavailable, "there is no socket at \(path): \(start)")
-        case ECONNREFUSED: return RPCError(.unavailable, "nobody listens at \(path) any more: \(start)")
+        case ECONNREFUSED: return RPCError(.unavailable, "no daemon listens at \(path): \(start)")
         case EACCES, EPERM:
             return RPCError(
                 .permissionDenied,
-                "may not open the socket \(path): its permissions and its group say who may")
+                "permission to open the socket \(path) is denied; its mode and its group decide who may open it")
         case ENAMETOOLONG:
             return RPCError(.invalidArgument, "the socket's path is longer than 107 bytes: \(path)")
         case EAGAIN:
@@ -36,7 +36,7 @@ enum ConnectFailure {
     }
 
     static func lost(_ why: String) -> RPCError {
-        RPCError(.unavailable, "the connection to the daemon is lost: \(why)")
+        RPCError(.unavailable, "the connection to the daemon was lost: \(why)")
     }
 
     /// What a system error number means, in words.

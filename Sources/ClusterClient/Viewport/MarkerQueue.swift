@@ -57,13 +57,13 @@ struct MarkerQueue {
         }
         for value in added {
             guard let marker = Marker(value) else {
-                throw RPCError(.internal, "the server adds a marker that is no feature with a key")
+                throw RPCError(.internal, "the server adds a marker that is not a feature with a key")
             }
             wanted[marker.key] = marker
             wait(for: marker.key)
         }
         guard wanted.count == kept + added.count else {
-            throw RPCError(.internal, "the server counts other markers than there are")
+            throw RPCError(.internal, "the server's count of markers differs from the client's")
         }
         self.revision = revision
     }

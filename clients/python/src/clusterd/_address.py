@@ -27,7 +27,7 @@ def connect_error(failures: List[Tuple[str, OSError]]) -> ClusterdError:
     if denied is not None:
         return make_error(
             Status.PERMISSION_DENIED,
-            f"may not open the socket {denied}: its permissions and its group say who may",
+            f"permission to open the socket {denied} is denied; its mode and its group decide who may open it",
         )
     tried = ", ".join(f"{path} ({error.strerror or error})" for path, error in failures)
     return make_error(

@@ -87,7 +87,7 @@ class MarkerQueue:
         for value in item.get("update", ()):
             self._show(value, None, None)
         for marker, into in gone:
-            target = self.shown.get(into)
+            target = self.shown.get(into) if into else None
             end = target.feature._position() if target else None
             self._waiting[marker.key] = Removed(marker.key, into if target else None, end)
         count, kept = len(self.shown), item["keep"] + len(item["add"])
