@@ -2,21 +2,6 @@
 import ClusterProtocol
 import JSON
 
-/// A cluster or a point on a map, with the name under which it is known.
-public struct Marker: Sendable, Equatable {
-    /// Stays the same for as long as the marker shows the same.
-    public let key: String
-    public let feature: Feature
-
-    package init?(_ value: JSONValue) {
-        guard let object = value.asObject, let key = object["key"]?.asString else { return nil }
-        let members = object.members.filter { $0.key != "key" }.map { ($0.key, $0.value) }
-        guard let feature = Feature(.object(JSONObject(members))) else { return nil }
-        self.key = key
-        self.feature = feature
-    }
-}
-
 /// What the server says is to be seen, and what the app has been told of it: the difference waits here.
 ///
 /// Pure: changes go in, steps come out. What comes and goes before the app has been told of it is never told,
@@ -24,7 +9,8 @@ public struct Marker: Sendable, Equatable {
 struct MarkerQueue {
     /// One thing for the app to do.
     enum Step: Equatable {
-        case remove(String)
+        /// With the key of the marker that has absorbed it, if the server said so.
+        case remove(String, into: String?)
         case add(Marker)
         /// Another feature under a key that the app has.
         case replace(Marker)
@@ -34,48 +20,67 @@ struct MarkerQueue {
     private(set) var wanted: [String: Marker] = [:]
     /// What the app has been told, by key.
     private(set) var told: [String: Marker] = [:]
-    /// Keys of which something may have to be told, in the order in which it came; each stands here once.
+    /// Of removed markers that the app still has: what absorbed them.
+    private var absorbers: [String: String] = [:]
+    /// Keys of which something may have to be told, each once, in the order in which they are told from `place` on.
     private var order: [String] = []
     private var place = 0
     private var waiting: Set<String> = []
+    private var isSorted = true
+    /// Markers are told from here outwards: the middle of the app's viewport.
+    private var center: (longitude: Double, latitude: Double)?
     /// Of the newest change.
     private(set) var revision: Int64 = 0
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Takes in an item of WatchClusters; throws where it does not fit what came before.
+    /// The app's viewport is elsewhere now.
+    mutating func move(to box: BoundingBox) {
+        let width = box.west <= box.east ? box.east - box.west : box.east + 360 - box.west
+        center = (box.west + width / 2, (box.south + box.north) / 2)
+        isSorted = false
+    }
+
+    /// Takes in an item of WatchClusters; throws if it does not fit what came before.
     mutating func apply(_ change: JSONValue) throws(RPCError) {
         guard let added = change["add"]?.asArray, let removed = change["remove"]?.asArray,
             let kept = change["keep"]?.asInteger,
             let revision = change["revision"]?.asNumber.flatMap({ Int64(exactly: $0) })
         else { throw RPCError(.internal, "the server's item is not a change of a viewport") }
-        for key in removed {
-            guard let key = key.asString, wanted.removeValue(forKey: key) != nil else {
-                throw RPCError(.internal, "the server removes a marker that is not there")
-            }
+        let updated = change["update"]?.asArray ?? []
+        for value in removed {
+            guard let key = value.asString ?? value["key"]?.asString, wanted.removeValue(forKey: key) != nil
+            else { throw RPCError(.internal, "the server removes a marker that is not there") }
+            absorbers[key] = value["into"]?.asString
             wait(for: key)
         }
-        for value in added {
+        for value in added + updated {
             guard let marker = Marker(value) else {
                 throw RPCError(.internal, "the server adds a marker that is not a feature with a key")
             }
-            wanted[marker.key] = marker
+            // One that the app has not been told of yet still comes from where it came from.
+            let from = marker.from ?? wanted[marker.key]?.from
+            wanted[marker.key] = Marker(key: marker.key, from: from, feature: marker.feature)
+            absorbers[marker.key] = nil
             wait(for: marker.key)
         }
-        guard wanted.count == kept + added.count else {
+        guard wanted.count == kept + added.count + updated.count else {
             throw RPCError(.internal, "the server's count of markers differs from the client's")
         }
         self.revision = revision
     }
 
     private mutating func wait(for key: String) {
-        if waiting.insert(key).inserted { order.append(key) }
+        guard waiting.insert(key).inserted else { return }
+        order.append(key)
+        isSorted = false
     }
 
-    /// The next steps, the oldest first.
+    /// The next steps: those nearest to the viewport's centre first, and of equally near ones the oldest.
     ///
     /// - Parameter most: the most of them.
     mutating func take(_ most: Int) -> [Step] {
+        sort()
         var steps: [Step] = []
         while steps.count < most, place < order.count {
             let key = order[place]
@@ -93,14 +98,34 @@ struct MarkerQueue {
         return steps
     }
 
+    private mutating func sort() {
+        guard !isSorted, center != nil else { return }
+        isSorted = true
+        let ranked = order[place...].enumerated().map {
+            (distance: distance(of: $0.element), age: $0.offset, key: $0.element)
+        }.sorted { ($0.distance, $0.age) < ($1.distance, $1.age) }
+        order.replaceSubrange(place..., with: ranked.map(\.key))
+    }
+
+    /// The square of a marker's distance from the centre, in degrees, the shorter way around the world.
+    private func distance(of key: String) -> Double {
+        guard let center, let feature = (wanted[key] ?? told[key])?.feature else { return 0 }
+        let turns = (feature.longitude - center.longitude).truncatingRemainder(dividingBy: 360)
+        let x = min(abs(turns), 360 - abs(turns))
+        let y = feature.latitude - center.latitude
+        return x * x + y * y
+    }
+
     private mutating func step(for key: String) -> Step? {
         let (old, new) = (told[key], wanted[key])
         told[key] = new
         switch (old, new) {
-        case (nil, nil): return nil
-        case (_?, nil): return .remove(key)
+        case (nil, nil):
+            absorbers[key] = nil
+            return nil
+        case (_?, nil): return .remove(key, into: absorbers.removeValue(forKey: key))
         case (nil, let new?): return .add(new)
-        case (let old?, let new?): return old == new ? nil : .replace(new)
+        case (let old?, let new?): return old.showsSame(as: new) ? nil : .replace(new)
         }
     }
 }

@@ -10,7 +10,7 @@ import JSON
 ///         for marker in update.added + update.replaced { map.show(marker) }
 ///     }
 ///
-/// Each update has so many markers as the app takes on within part of a frame; what comes and goes while the
+/// Markers nearest to the middle of the viewport come first. Each update has so many markers as the app takes on within part of a frame; what comes and goes while the
 /// app is busy is never told. Moving is for any task, iterating for one at a time. Let go of, the watching
 /// ends.
 public final class ViewportSession: AsyncSequence, Sendable {
@@ -20,8 +20,9 @@ public final class ViewportSession: AsyncSequence, Sendable {
     private let state: ViewportState
     private let reader: Task<Void, Never>
 
-    init(_ call: BothWaysCall, pace: FlushPace) {
+    init(_ call: BothWaysCall, box: BoundingBox, pace: FlushPace) {
         let state = ViewportState(pace)
+        state.move(to: box)
         self.call = call
         self.state = state
         reader = Task {
@@ -42,6 +43,7 @@ public final class ViewportSession: AsyncSequence, Sendable {
 
     /// Moves the viewport. What is to be seen there comes as updates.
     public func move(to box: BoundingBox, zoom: Double) async throws {
+        state.move(to: box)
         try await call.send(["bbox": box.json, "zoom": .number(zoom)])
     }
 
@@ -85,6 +87,8 @@ public final class ViewportSession: AsyncSequence, Sendable {
 public struct ViewportUpdate: Sendable, Equatable {
     /// Keys of markers to take away.
     public var removed: [String] = []
+    /// With transitions, by key of a removed marker: the key of the marker that has absorbed it, if the viewport has that one.
+    public var absorbers: [String: String] = [:]
     /// New markers.
     public var added: [Marker] = []
     /// Markers that the app has by their key, of which something else is to be shown now.
@@ -103,15 +107,18 @@ extension Client {
     ///
     /// - Parameters:
     ///   - maxRateHz: the most changes a second that the server sends; nil: as many as it does by itself.
+    ///   - transitions: whether markers are known by the features that they grew from, so that they keep their keys while
+    ///     the map zooms, and updates say where markers come from and go.
     ///   - pace: how the updates are handed out.
     ///   - extra: further params of `GetClusters`, by name.
     public func viewport(
         of source: String, in box: BoundingBox, zoom: Double, maxRateHz: Double? = nil,
-        pace: FlushPace = FlushPace(), extra: JSONObject = [:], options: CallOptions = .init()
+        transitions: Bool = false, pace: FlushPace = FlushPace(), extra: JSONObject = [:], options: CallOptions = .init()
     ) throws -> ViewportSession {
         var params: JSONObject = ["source": .string(source), "bbox": box.json, "zoom": .number(zoom)]
         params["maxRateHz"] = maxRateHz.map { .number($0) }
+        if transitions { params["transitions"] = .bool(true) }
         let call = try openBothWays("ClusterService/WatchClusters", params.with(extra), options: options)
-        return ViewportSession(call, pace: pace)
+        return ViewportSession(call, box: box, pace: pace)
     }
 }

@@ -26,6 +26,9 @@ final class ViewportState: Sendable {
 
     var told: [String: Marker] { state.withLock { $0.queue.told } }
 
+    /// The app's viewport is elsewhere now: what is nearest to its middle is told first.
+    func move(to box: BoundingBox) { state.withLock { $0.queue.move(to: box) } }
+
     // MARK: The reader's side
 
     func apply(_ item: Answer) throws {
@@ -90,7 +93,9 @@ final class ViewportState: Sendable {
         var update = ViewportUpdate()
         for step in state.queue.take(state.pace.batch) {
             switch step {
-            case .remove(let key): update.removed.append(key)
+            case .remove(let key, let into):
+                update.removed.append(key)
+                update.absorbers[key] = into
             case .add(let marker): update.added.append(marker)
             case .replace(let marker): update.replaced.append(marker)
             }

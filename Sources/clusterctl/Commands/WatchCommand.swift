@@ -10,25 +10,33 @@ enum WatchCommand: Subcommand {
         details: [
             "Prints a JSON object a line: first all there is, then each change as the source's data change: "
                 + "\"add\", features each with a \"key\"; \"remove\", keys; \"keep\", how many stay as they are; "
-                + "\"revision\". A feature under a key that is there already takes the other's place."
+                + "\"revision\". A feature under a key that is there already takes the other's place.",
+            "With --transitions there is also \"update\", features whose keys are there already; \"remove\" has "
+                + "objects with \"key\" and, if another marker absorbs it, \"into\"; added features have \"from\", "
+                + "the marker that their points come from.",
         ],
         operands: [CommandTable.source],
         options: ClustersCommand.viewportOptions + [
             Option(
                 "max-rate", short: "r", value: "HZ", kind: .number(0.01...1000),
                 help: "so many changes a second at most; default 10"),
+            .flag(
+                "transitions",
+                help: "know markers by the features that they grew from, and say where they come from and go"),
             Option(
                 "count", short: "c", value: "N", kind: .integer(1...(1 << 53)),
                 help: "end after so many changes; default: never"),
         ],
         examples: [
             Example("clusterctl watch cities --zoom 2", "watches the world"),
+            Example("clusterctl watch cities --zoom 2 --transitions", "follows markers as they merge and split"),
             Example("clusterctl watch cities -b -10,35,30,60 -z 4 -c 1", "prints what is there, with keys"),
         ])
 
     static func run(_ invocation: Invocation) async throws {
         var params = try ClustersCommand.params(invocation)
         if let rate = invocation.arguments.number("max-rate") { params["maxRateHz"] = .number(rate) }
+        if invocation.arguments.has("transitions") { params["transitions"] = .bool(true) }
         var left = invocation.arguments.integer("count") ?? .max
         let client = try await invocation.connect()
         defer { client.close() }

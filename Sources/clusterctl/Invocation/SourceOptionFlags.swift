@@ -28,11 +28,20 @@ enum SourceOptionFlags {
         Option(
             "partition-by", value: "EXPRESSION", help: "cluster only what is alike in this, given as JSON"),
         Option(
-            "precision", value: "WIDTH", kind: .oneOf(["float", "double"]),
+            "precision", value: "WIDTH", kind: .oneOf(["float", "fixed", "double"]),
             help: "how coordinates are compared"),
         Option(
             "geometries", value: "KIND", kind: .oneOf(["point", "multipoint", "centroid", "inside"]),
             help: "which geometries are taken, and where they are placed; default: point"),
+        Option(
+            "sort-key", value: "EXPRESSION",
+            help: "cluster features in ascending order of this instead of input order, given as JSON"),
+        Option(
+            "cluster-ids", value: "KIND", kind: .oneOf(["index", "origin"]),
+            help: "what clusters' ids are made from; origin keeps them the same over changes; default: index"),
+        Option(
+            "planar", value: "X,Y,X,Y",
+            help: "coordinates are units of this box (minimum x and y, maximum x and y), not degrees"),
         Option("ttl", value: "SECONDS", kind: .number(0...1e12), help: "how long a feature stays"),
         Option("options", value: "JSON", help: "further options as a JSON object, or @FILE to read it"),
     ]
@@ -43,6 +52,7 @@ enum SourceOptionFlags {
     ]
     private static let expressions = [
         ("filter", "filter"), ("weight", "weight"), ("partition-by", "partitionBy"),
+        ("sort-key", "sortKey"),
     ]
 
     /// What the flags say, as the daemon takes it; empty where none was given.
@@ -59,6 +69,10 @@ enum SourceOptionFlags {
         if let name = arguments.string("promote-id") { options["promoteId"] = .string(name) }
         if let width = arguments.string("precision") { options["precision"] = .string(width) }
         if let kind = arguments.string("geometries") { options["geometries"] = .string(kind) }
+        if let kind = arguments.string("cluster-ids") { options["clusterIds"] = .string(kind) }
+        if let text = arguments.string("planar") {
+            options["projection"] = .object(["planar": try box(text, invocation)])
+        }
         if arguments.has("generate-id") { options["generateId"] = .bool(true) }
         let properties = try arguments.strings("cluster-property").map { try property($0, invocation) }
         if !properties.isEmpty {
@@ -67,6 +81,15 @@ enum SourceOptionFlags {
             options["clusterProperties"] = .object(all)
         }
         return options
+    }
+
+    private static func box(_ text: String, _ invocation: Invocation) throws -> JSONValue {
+        let edges = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+        guard edges.count == 4, !edges.contains(nil) else {
+            throw invocation.arguments.usageError(
+                "invalid argument '\(text)' for '--planar': four numbers with commas are expected")
+        }
+        return .array(edges.map { .number($0 ?? 0) })
     }
 
     private static func property(_ text: String, _ invocation: Invocation) throws -> (String, JSONValue) {

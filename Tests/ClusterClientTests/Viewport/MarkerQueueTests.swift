@@ -31,8 +31,8 @@ enum Change {
     private mutating func take(_ most: Int = .max) -> [String] {
         queue.take(most).map { step in
             switch step {
-            case .remove(let key): "-\(key)"
-            case .add(let marker): "+\(marker.key)"
+            case .remove(let key, let into): into.map { "-\(key)>\($0)" } ?? "-\(key)"
+            case .add(let marker): marker.from.map { "+\(marker.key)<\($0)" } ?? "+\(marker.key)"
             case .replace(let marker): "=\(marker.key)"
             }
         }
@@ -45,6 +45,38 @@ enum Change {
         #expect(take() == ["+c", "-a", "+d"])
         #expect(queue.isEmpty && take().isEmpty && queue.revision == 2)
         #expect(Set(queue.told.keys) == ["b", "c", "d"])
+    }
+
+    private static func transition(_ key: String, _ longitude: Double, from: String? = nil) -> String {
+        let member = from.map { #","from":"\#($0)""# } ?? ""
+        return
+            #"{"type":"Feature","geometry":{"type":"Point","coordinates":[\#(longitude),2]},"properties":{},"key":"\#(key)"\#(member)}"#
+    }
+
+    @Test mutating func transitionsTellWhereMarkersComeFromAndGo() throws {
+        let first = [Self.transition("a", 1), Self.transition("b", 2)].joined(separator: ",")
+        try queue.apply(
+            JSONReader.parse(#"{"add":[\#(first)],"update":[],"remove":[],"keep":0,"revision":1}"#))
+        #expect(take() == ["+a", "+b"])
+        let (added, updated) = (Self.transition("c", 3, from: "a"), Self.transition("a", 1.5))
+        try queue.apply(
+            JSONReader.parse(
+                #"{"add":[\#(added)],"update":[\#(updated)],"remove":[{"key":"b","into":"a"}],"keep":0,"revision":2}"#))
+        #expect(take() == ["-b>a", "+c<a", "=a"])
+        try queue.apply(
+            JSONReader.parse(#"{"add":[],"update":[],"remove":[{"key":"c"}],"keep":1,"revision":3}"#))
+        #expect(take() == ["-c"])
+    }
+
+    @Test mutating func nearestToTheCentreComesFirst() throws {
+        let markers = [("a", 170.0), ("b", -10), ("c", 20), ("d", -175), ("e", 21)]
+        let text = markers.map { Self.transition($0.0, $0.1) }.joined(separator: ",")
+        queue.move(to: BoundingBox(west: 10, south: -10, east: 30, north: 10))
+        try queue.apply(JSONReader.parse(#"{"add":[\#(text)],"remove":[],"keep":0,"revision":1}"#))
+        #expect(take(3) == ["+c", "+e", "+b"])
+        // The map goes to the antimeridian.
+        queue.move(to: BoundingBox(west: 175, south: -10, east: -160, north: 10))
+        #expect(take() == ["+d", "+a"])
     }
 
     @Test mutating func whatComesAndGoesInBetweenIsNeverTold() throws {
@@ -101,7 +133,7 @@ enum Change {
             try apply(add: added, remove: removed, keep: wanted.count - added.count)
             for step in queue.take(random.next(4)) {
                 switch step {
-                case .remove(let key): #expect(shown.removeValue(forKey: key) != nil)
+                case .remove(let key, _): #expect(shown.removeValue(forKey: key) != nil)
                 case .add(let marker):
                     #expect(shown.updateValue(Self.name(marker), forKey: marker.key) == nil)
                 case .replace(let marker):
@@ -113,7 +145,7 @@ enum Change {
         }
         for step in queue.take(.max) {
             switch step {
-            case .remove(let key): shown[key] = nil
+            case .remove(let key, _): shown[key] = nil
             case .add(let marker), .replace(let marker): shown[marker.key] = Self.name(marker)
             }
         }
