@@ -11,7 +11,7 @@ unitdir = $(prefix)/lib/systemd/system
 userunitdir = $(prefix)/lib/systemd/user
 zshdir = $(datadir)/zsh/site-functions
 sysusersdir = $(prefix)/lib/sysusers.d
-# A folder of its own, so that a package's build and a developer's do not undo each other.
+# A separate folder, so that the builds of a package and of a developer do not overwrite each other.
 scratch = .build/package
 products = $(scratch)/release
 texts = $(scratch)/texts
@@ -24,7 +24,7 @@ build:
 	swift build -c release --static-swift-stdlib --scratch-path $(scratch) --product clusterd
 	swift build -c release --static-swift-stdlib --scratch-path $(scratch) --product clusterctl
 
-# Manuals and completions are made of the programs' own tables.
+# Manuals and completions are generated from the programs' own tables.
 texts: build
 	mkdir -p $(texts)
 	$(products)/clusterd --print manual > $(texts)/clusterd.8

@@ -97,6 +97,6 @@ def build_sdist(sdist_directory, config_settings=None):
         info = tarfile.TarInfo(base + "/PKG-INFO")
         info.size = len(text.encode())
         archive.addfile(info, io.BytesIO(text.encode()))
-        for path in [os.path.join(ROOT, "pyproject.toml"), os.path.join(ROOT, "README.md"), *files("src"), *files("build")]:
+        for path in [os.path.join(ROOT, "pyproject.toml"), os.path.join(ROOT, "README.md"), *files("src"), *files("backend")]:
             archive.add(path, f"{base}/{os.path.relpath(path, ROOT)}", recursive=False)
     return base + ".tar.gz"
