@@ -62,12 +62,12 @@ struct TilePublicationTests {
             "{}", #"{"radius":120}"#, #"{"maxZoom":3}"#,
         ])
     func tilesAreThoseOfGetTile(_ options: String) throws {
-        let (test, folder) = (try Self.source(points: 3000, options: options), try Folder())
+        let (test, folder) = (try Self.source(points: 1500, options: options), try Folder())
         _ = try test.update(
             upsert:
                 #"[{"type":"Feature","id":5,"properties":null,"geometry":{"type":"Point","coordinates":[179.9,3]}}]"#,
             remove: [try #require(FeatureIdentifier(.number(9)))])
-        let zooms = 0...6
+        let zooms = 0...5
         let (summary, archive) = try Self.publish(
             test, to: folder, ArchiveRequest(zooms: zooms, layer: "places"))
         let tiles = Dictionary(
@@ -99,8 +99,8 @@ struct TilePublicationTests {
 
     @Test("do not depend on the number of threads")
     func threads() throws {
-        let (test, folder) = (try Self.source(points: 20_000), try Folder())
-        let request = ArchiveRequest(zooms: 0...9, layer: "places")
+        let (test, folder) = (try Self.source(points: 8000), try Folder())
+        let request = ArchiveRequest(zooms: 0...7, layer: "places")
         let one = try Self.publish(test, to: folder, request, threads: 1).archive
         let many = try Self.publish(test, to: folder, request, overwrite: true, threads: 7).archive
         #expect(one.bytes == many.bytes)
