@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CommandLineOptions
@@ -37,8 +38,7 @@ private let tool = Command(
         process.standardOutput = output
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        #expect(process.waitForEnd() == 0)
         return Set(text.split(separator: "\n").map(String.init))
     }
 

@@ -26,8 +26,7 @@ struct ActivationTests {
         #expect(try RawClient(path: folder + "/s").call("ServerService/Check") == ["status": "SERVING"])
         #expect(try RawClient(path: folder + "/s").call("ServerService/Check") == ["status": "SERVING"])
         process.terminate()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        #expect(process.waitForEnd() == 0)
     }
 
     /// The part of a service manager: holds a socket, and starts daemons that it hands it to.
@@ -107,6 +106,6 @@ struct ActivationTests {
         #expect(told.wait(for: "READY=1"))
         process.terminate()
         #expect(told.wait(for: "STOPPING=1"))
-        process.waitUntilExit()
+        process.waitForEnd()
     }
 }

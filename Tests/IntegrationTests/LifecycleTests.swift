@@ -26,8 +26,7 @@ struct LifecycleTests {
         #expect(ready.wait(for: "READY=1"))
         #expect(try daemon.client().call("ServerService/Check") == ["status": "SERVING"])
         second.terminate()
-        second.waitUntilExit()
-        #expect(second.terminationStatus == 0)
+        #expect(second.waitForEnd() == 0)
     }
 
     @Test("a socket in use is an error that says by whom")
@@ -120,8 +119,7 @@ struct LifecycleTests {
             try RawClient(path: folder + "/given.sock").call("ServerService/Check") == ["status": "SERVING"])
         process.terminate()
         #expect(ready.wait(for: "STOPPING=1"))
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        #expect(process.waitForEnd() == 0)
         #expect(FileManager.default.fileExists(atPath: folder + "/given.sock"))
     }
 }

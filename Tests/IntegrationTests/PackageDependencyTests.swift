@@ -66,13 +66,14 @@ struct PackageDependencyTests {
     private static func shell(_ script: String) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-euc", "exec 2>&1\n" + script]
-        let pipe = Pipe()
-        process.standardOutput = pipe
+        // A file, not a pipe: a daemon that another test starts at the same moment would keep the pipe open.
+        let path = NSTemporaryDirectory() + "clusterd-script-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        process.arguments = ["-euc", "exec > '\(path)' 2>&1\n" + script]
         try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw ScriptFailure(description: output) }
+        let status = process.waitForEnd()
+        let output = try String(contentsOfFile: path, encoding: .utf8)
+        guard status == 0 else { throw ScriptFailure(description: output) }
         return output
     }
 }

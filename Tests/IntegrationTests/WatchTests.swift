@@ -90,8 +90,7 @@ struct WatchTests {
         _ = try item()
         kill(daemon.process.processIdentifier, SIGTERM)
         #expect(try failure().status == "UNAVAILABLE")
-        daemon.process.waitUntilExit()
-        #expect(daemon.process.terminationStatus == 0)
+        #expect(daemon.process.waitForEnd() == 0)
     }
 
     @Test("a client that closes its side without an end is cancelled")

@@ -91,8 +91,7 @@ public final class DaemonProcess {
         try (input ?? Data()).write(to: URL(fileURLWithPath: folder + "/input"))
         process.standardInput = FileHandle(forReadingAtPath: folder + "/input")
         try process.run()
-        process.waitUntilExit()
-        return (process.terminationStatus, text(of: folder + "/output"), text(of: folder + "/errors"))
+        return (process.waitForEnd(), text(of: folder + "/output"), text(of: folder + "/errors"))
     }
 
     private static func output(to path: String) throws -> FileHandle {
@@ -136,8 +135,7 @@ public final class DaemonProcess {
     /// Sends a signal and waits for the end; the exit status.
     public func end(with signal: Int32 = SIGTERM) -> Int32 {
         kill(process.processIdentifier, signal)
-        process.waitUntilExit()
-        return process.terminationStatus
+        return process.waitForEnd()
     }
 
     /// What the daemon has said.

@@ -30,8 +30,7 @@ import Testing
         try stdin.fileHandleForWriting.write(contentsOf: input)
         try stdin.fileHandleForWriting.close()
         let output = try stdout.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failed() }
+        guard process.waitForEnd() == 0 else { throw Failed() }
         return output
     }
 
