@@ -31,7 +31,7 @@ final class ClientConnection: TransportOwner {
 
     /// Sends the message that opens a call.
     func open(
-        _ method: String, _ params: JSONObject, kind: MethodDescription.Kind, options: CallOptions
+        _ method: String, _ params: JSONObject, kind: MethodDeclaration.Kind, options: CallOptions
     ) throws -> (id: Int64, inbox: CallInbox) {
         try Task.checkCancellation()
         let inbox = CallInbox(gauge: gauge)
@@ -43,7 +43,7 @@ final class ClientConnection: TransportOwner {
         let milliseconds = options.timeout.map { timeout in
             Int64(exactly: (timeout / .milliseconds(1)).rounded(.up)) ?? .max
         }
-        let name = method.contains(".") ? method : "\(MethodTable.package).\(method)"
+        let name = method.contains(".") ? method : "\(MethodDeclaration.package).\(method)"
         send(
             .open(
                 CallRequest(
@@ -118,6 +118,10 @@ final class ClientConnection: TransportOwner {
             // Which call it meant is not known, so none can be waited for any longer.
             lose(error)
             transport.close(error)
+        case .goaway:
+            table.withLock {
+                $0.retire(RPCError(.unavailable, "the server is shutting down: connect again"))
+            }
         }
     }
 

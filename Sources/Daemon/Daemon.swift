@@ -11,16 +11,16 @@ import Synchronization
 /// The daemon as a whole: its loop, its server, its signals. `run` returns when it has ended.
 public final class Daemon {
     /// The program's version, as `GetServerInfo` reports it.
-    public static let version = ServerService.version
+    public static let version = Release.version
 
     private var configuration: Configuration
     private let rereading: Rereading
     private let log: Log
     private let loop: EventLoop
-    private let server: ServerGroup
-    private let services: ServiceSet
+    private let doors: DoorGroup
+    private let sources: SourceSet
     private let filler: SourceFiller
-    private let serving: Serving
+    private let serverStatus: ServerStatus
     /// Sockets that the service manager handed over.
     private let handedOver: [Int32]
     private var signals: [SignalWatcher] = []
@@ -36,36 +36,28 @@ public final class Daemon {
         public let description: String
     }
 
-    /// Whether the daemon serves; asked from any thread.
-    private final class Serving: Sendable {
-        private let state = Atomic<Bool>(true)
-        var isServing: Bool { state.load(ordering: .relaxed) }
-        func end() { state.store(false, ordering: .relaxed) }
-    }
-
     /// - Parameter rereading: what a reload goes by.
     public init(_ configuration: Configuration, rereading: @escaping Rereading) throws(Problem) {
         self.configuration = configuration
         self.rereading = rereading
         handedOver = Systemd.listenDescriptors()
         log = Log(configuration.log)
-        let serving = Serving()
-        self.serving = serving
         do throws(EventLoopError) {
             loop = try EventLoop()
         } catch { throw Problem(description: error.description) }
         let metrics = Metrics()
-        services = ServiceSet(
+        serverStatus = ServerStatus(metrics: metrics)
+        sources = SourceSet(
             configuration: configuration, directory: try Self.stateDirectory(configuration),
-            metrics: metrics, log: log, isServing: { serving.isServing })
+            status: serverStatus, log: log)
         do throws(EventLoopError) {
-            server = try ServerGroup(
+            doors = try DoorGroup(
                 loop: loop, limits: configuration.limits, access: configuration.access, metrics: metrics,
-                handlers: services.handlers)
+                methods: sources.methods)
         } catch { throw Problem(description: error.description) }
-        server.observe(SlowCallLog(log, milliseconds: configuration.log.slowCallMs))
+        doors.observe(SlowCallLog(log, milliseconds: configuration.log.slowCallMs))
         filler = SourceFiller(
-            loop: loop, registry: services.registry, log: log, threads: configuration.limits.buildThreads)
+            loop: loop, registry: sources.registry, log: log, threads: configuration.limits.buildThreads)
     }
 
     /// Serves until a signal ends it.
@@ -75,10 +67,10 @@ public final class Daemon {
         signal(SIGXFSZ, SIG_IGN)
         Self.unblockSignals()
         Allocator.giveBackBlocks(from: 1 << 20)
-        server.descriptorRoom = Self.raiseDescriptorLimit()
+        doors.descriptorRoom = Self.raiseDescriptorLimit()
         // One thread more than all queues use, for work that none counts. Read by libuv at its first job.
         let limits = configuration.limits
-        let threads = limits.loopThreads * (2 * limits.queryThreadsPerLoop + limits.changeThreadsPerLoop) + 1
+        let threads = ServerLoad.poolThreads(limits) + 1
         setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
         try recover()
         try listen()
@@ -93,7 +85,7 @@ public final class Daemon {
             watchdog = Timer(on: loop, delay: interval, every: interval) { Systemd.notify("WATCHDOG=1") }
             watchdog?.unreference()
         }
-        expiry = SourceExpiry(loop: loop, registry: services.registry)
+        expiry = SourceExpiry(loop: loop, registry: sources.registry)
         begin()
         loop.run()
     }
@@ -101,16 +93,16 @@ public final class Daemon {
     /// Answers as soon as the declared sources have data; until then clients wait in the system.
     private func begin() {
         filler.apply(configuration.sources)
-        let status = StatusReport(loop: loop, registry: services.registry)
+        let status = StatusReport(loop: loop, registry: sources.registry)
         self.status = status
         guard filler.isFillingEmpty else { return status.ready() }
-        server.pauseAccepting()
+        doors.pauseAccepting()
         status.loading()
         filler.onIdle = { [weak self] in
             guard let self else { return }
             self.filler.onIdle = nil
-            self.server.resumeAccepting()
-            if self.serving.isServing { status.ready() }
+            self.doors.resumeAccepting()
+            if self.serverStatus.isServing { status.ready() }
         }
     }
 
@@ -126,12 +118,12 @@ public final class Daemon {
 
     private func recover() throws(Problem) {
         let start = MonotonicClock.now()
-        do throws(SourceError) { try services.registry.recover() } catch {
+        do throws(SourceError) { try sources.registry.recover() } catch {
             throw Problem(description: error.description)
         }
         // What became too old meanwhile is not to be seen.
-        services.registry.expire()
-        let count = services.registry.all.count
+        sources.registry.expire()
+        let count = sources.registry.all.count
         guard count > 0 else { return }
         let milliseconds = (MonotonicClock.now() - start) / 1_000_000
         log.write(
@@ -142,7 +134,7 @@ public final class Daemon {
     private func listen() throws(Problem) {
         guard handedOver.isEmpty else {
             for descriptor in handedOver {
-                try system { () throws(EventLoopError) in try server.listen(descriptor: descriptor) }
+                try system { () throws(EventLoopError) in try doors.listen(descriptor: descriptor) }
             }
             log.write(.info, "listening on \(handedOver.count) socket(s) handed over by the service manager")
             return
@@ -151,7 +143,8 @@ public final class Daemon {
         do throws(SocketFile.Problem) { try SocketFile.clear(path) } catch {
             throw Problem(description: error.description)
         }
-        try system { () throws(EventLoopError) in try server.listen(path: path) }
+        try system { () throws(EventLoopError) in try doors.listen(path: path, mode: configuration.socketMode)
+        }
         log.write(.info, "listening on \(path)")
     }
 
@@ -160,20 +153,20 @@ public final class Daemon {
     }
 
     private func stop(_ number: Int32) {
-        guard serving.isServing else { return }
-        serving.end()
+        guard serverStatus.isServing else { return }
+        serverStatus.endServing()
         log.write(.info, "signal \(number): ending after the calls in flight")
         status?.stopping()
         filler.end()
         expiry = nil
-        server.shutDown { [weak self] in
+        doors.shutDown { [weak self] in
             self?.loop.stop()
         }
     }
 
     /// Takes over what changed in the configuration; where it is bad, all stays as it was.
     private func reload() {
-        guard serving.isServing else { return }
+        guard serverStatus.isServing else { return }
         status?.reloading()
         do throws(Configuration.Problem) {
             apply(try rereading())
@@ -188,10 +181,10 @@ public final class Daemon {
         for name in configuration.membersFixedBut(changedIn: new) {
             log.write(.warning, "\(name) changed in the configuration: that takes effect with a restart")
         }
-        server.apply(limits: new.limits, access: new.access)
-        server.observe(SlowCallLog(log, milliseconds: new.log.slowCallMs))
-        services.settings.set(new.liveValues(server.limits))
-        services.registry.memory.limit = new.limits.memory
+        doors.apply(limits: new.limits, access: new.access)
+        doors.observe(SlowCallLog(log, milliseconds: new.log.slowCallMs))
+        sources.settings.set(new.liveValues(doors.limits))
+        sources.registry.memory.limit = new.limits.memory
         log.set(new.log)
         filler.apply(new.sources)
         configuration = new.keepingFixed(of: configuration)

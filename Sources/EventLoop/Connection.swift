@@ -17,7 +17,8 @@ public final class Connection {
     private var onRead: ((UnsafeRawBufferPointer) -> Void)?
     private var onEnd: ((End) -> Void)?
     private var onWritten: (() -> Void)?
-    private var isReading = false
+    /// Whether bytes are read as they come.
+    public private(set) var isReading = false
     public private(set) var isClosed = false
     /// Bytes given to `write` that the system has not taken yet.
     public private(set) var queuedBytes = 0
@@ -192,6 +193,16 @@ public final class Connection {
             guard !connection.isClosed else { return }
             if status < 0 { connection.onEnd?(.failed(-status)) } else { connection.onWritten?() }
         }
+    }
+
+    /// How many bytes wait for the other end to read: less with each part that it takes, also of one write.
+    public var unwrittenBytes: Int { isClosed ? 0 : uv_stream_get_write_queue_size(handle.stream) }
+
+    /// Takes nothing more from the other end, whose writes fail from now on; what it has sent before is still read.
+    public func finishReading() {
+        var descriptor: uv_os_fd_t = -1
+        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return }
+        _ = shutdown(descriptor, Int32(SHUT_RD))
     }
 
     /// Tells the other end that nothing more will be written. To be called when nothing waits to be written;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 import Calls
+import Calls
 import JSON
 
 /// What the sockets that were ready together have to do: all are read, then all that came is worked on, then all
 /// answers are written. A client of several connections is woken once and finds more to do, and a processor goes
 /// through the same code for each connection while it has it at hand. Belongs to the loop's thread.
 final class TurnAnswers {
-    private var received: [ServerConnection] = []
+    private var received: [SocketConnection] = []
     /// The connections whose messages are being worked on; empty otherwise.
-    private var working: [ServerConnection] = []
-    private var answered: [ServerConnection] = []
+    private var working: [SocketConnection] = []
+    private var answered: [SocketConnection] = []
     private var spare: [OutgoingBytes] = []
 
     /// Beyond these, who waits has its turn at once.
@@ -27,13 +28,13 @@ final class TurnAnswers {
     }
 
     /// Works on what the connection has received at the end of the loop's turn.
-    func add(received connection: ServerConnection) {
+    func add(received connection: SocketConnection) {
         received.append(connection)
         if received.count >= Self.mostConnections { work() }
     }
 
     /// Writes the connection's answers at the end of the loop's turn.
-    func add(answered connection: ServerConnection) {
+    func add(answered connection: SocketConnection) {
         answered.append(connection)
         if answered.count >= Self.mostConnections { write() }
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CallTableTests {
     private var table = CallTable<String>()
 
-    private mutating func open(_ name: String, _ kind: MethodDescription.Kind = .unary) -> Int64 {
+    private mutating func open(_ name: String, _ kind: MethodDeclaration.Kind = .unary) -> Int64 {
         guard case .open(let id) = table.open(name, kind: kind) else { return -1 }
         return id
     }

@@ -17,11 +17,11 @@ import Testing
     }
 
     @Test func everyMethodIsThereOnce() {
-        let names = MethodTable.methods.map(\.fullName)
+        let names = MethodDeclaration.all.map(\.fullName)
         #expect(Set(names).count == names.count)
         #expect(names.count == 20)
         #expect(names.contains("clusterd.v1.ClusterService/GetClusterExpansionZoom"))
-        let streams = MethodTable.methods.filter { $0.kind != .unary }.map {
+        let streams = MethodDeclaration.all.filter { $0.kind != .unary }.map {
             "\($0.name) \($0.kind.rawValue)"
         }
         #expect(streams == ["WatchClusters both", "ImportFeatures client stream"])

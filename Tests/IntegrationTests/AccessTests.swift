@@ -8,6 +8,9 @@ import Testing
 struct AccessTests {
     private func daemon(_ configuration: String = "{}", _ arguments: [String] = []) throws -> DaemonProcess {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
+        // Others may connect; what they may do then is what these tests are about.
+        let rest = configuration.dropFirst()
+        let configuration = "{\"socketMode\":\"0666\"" + (rest == "}" ? "" : ",") + rest
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: path))
         defer { unlink(path) }
         return try DaemonProcess(["--config", path] + arguments)

@@ -36,7 +36,7 @@ private final class ConfiguredDaemon {
 
 func collection(_ count: Int, longitude: Double = 0) -> String {
     let features = (0..<count).map {
-        #"{"type":"Feature","id":\#($0),"geometry":{"type":"Point","coordinates":[\#(longitude + Double($0) / 1000),1]},"properties":{"secret":"s\#($0)"}}"#
+        #"{"type":"Feature","id":\#($0),"geometry":{"type":"Point","coordinates":[\#(longitude + Double($0) / 1000),1]},"properties":{"secret":"s\#($0)","text":"\#(String(repeating: "x", count: 200))"}}"#
     }
     return #"{"type":"FeatureCollection","features":["# + features.joined(separator: ",") + "]}"
 }
@@ -94,7 +94,7 @@ struct ConfigurationReloadTests {
         #expect(try client.failure("SourceService/LoadFile", load).status == "PERMISSION_DENIED")
         try configured.write(
             """
-            {"importDirectories":["\(folder)"],"limits":{"maxAnswerBytes":3000,"queryThreads":7},"state":"/x",
+            {"importDirectories":["\(folder)"],"limits":{"maxAnswerBytes":9000,"queryThreads":7},"state":"/x",
              "sources":{"a":{"file":"\(folder)/a.geojson","options":{"radius":90}},"c":{"file":"\(folder)/a.geojson"}}}
             """)
         let told = try configured.reload()
@@ -111,7 +111,7 @@ struct ConfigurationReloadTests {
         while try names() != ["a", "c", "mine"], Date() < end {}
         #expect(try names() == ["a", "c", "mine"])
         let info = try client.call("ServerService/GetServerInfo")
-        #expect(info["limits"]?["maxAnswerBytes"] == 3000 && info["limits"]?["queryThreads"] == 2)
+        #expect(info["limits"]?["maxAnswerBytes"] == 9000 && info["limits"]?["queryThreads"] == 2)
         let everything: JSONValue = ["source": "a", "bbox": [-180, -85, 180, 85], "zoom": 20]
         #expect(try client.failure("ClusterService/GetClusters", everything).status == "RESOURCE_EXHAUSTED")
         let errors = configured.daemon.errorText()

@@ -44,17 +44,17 @@ struct PressureTests {
         }
         #expect(size * calls * readers.count > 24 * budget)
         #expect(daemon.peakMemory - before < allowed)
-        // Whoever reads in the end has every call answered: whole, or refused for the others' sake.
+        // Who reads is served whatever the others leave unread.
+        for _ in 0..<3 {
+            try bystander.open("ClusterService/GetClusters", Self.everything)
+            #expect(try bystander.receiveText().suffix(answer.count).elementsEqual(answer))
+        }
+        // Who reads in the end gets whole answers, up to where the connection was closed for lack of room.
         for reader in readers {
-            var ids = Set<String>()
             for _ in 0..<calls {
-                let text = try reader.receiveText()
-                let head = String(decoding: text.prefix(200), as: UTF8.self)
-                ids.insert(String(head.dropFirst(6).prefix { $0 != "," }))
-                let isWhole = text.suffix(answer.count).elementsEqual(answer)
-                #expect(isWhole || head.contains("RESOURCE_EXHAUSTED"))
+                guard let text = try? reader.receiveText() else { break }
+                #expect(text.suffix(answer.count).elementsEqual(answer))
             }
-            #expect(ids.count == calls)
         }
         #expect(daemon.peakMemory - before < allowed)
     }

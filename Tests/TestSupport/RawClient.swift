@@ -58,6 +58,9 @@ public final class RawClient {
     /// Closes this end's way out; answers can still come.
     public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
+    /// Whether `receive` gives notices, too, that belong to no call.
+    public var keepsNotices = false
+
     private func take(_ count: Int) throws -> [UInt8] {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while held.count < count {
@@ -91,6 +94,8 @@ public final class RawClient {
         guard case .object(let object) = try JSONReader.parse(text, maximumDepth: 80) else {
             throw Failure(description: "no object")
         }
+        // The notice that the daemon ends belongs to no call.
+        if object["goaway"] != nil, !keepsNotices { return try receiveFrame() }
         return (object, prefix[0] == 1)
     }
 
@@ -99,7 +104,11 @@ public final class RawClient {
     /// Whether the other end has closed, waiting for that.
     public func isClosed() -> Bool {
         do {
-            _ = try take(1)
+            // The notice of the end may come before the end itself.
+            while true {
+                let text = try receiveText()
+                guard String(decoding: text, as: UTF8.self).contains("\"goaway\"") else { break }
+            }
             return false
         } catch { return "\(error)" == "the connection is closed" || "\(error)".hasSuffix("errno 104") }
     }

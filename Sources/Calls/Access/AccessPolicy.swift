@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import Glibc
 
 /// Who may do what, by the user and the groups of the process at the other end.

@@ -38,6 +38,13 @@ public struct Params: Sendable {
     /// The value of a param; nil where it is absent.
     public subscript(name: String) -> JSONValue? { object[name] }
 
+    /// The value of a param that is an object of the caller's; nil if it is absent. Null is rejected.
+    func value(_ name: String) throws(RPCError) -> JSONValue? {
+        guard let value = object[name] else { return nil }
+        guard value != .null else { throw .invalidParam(path(of: name), "must be an object, not null.") }
+        return value
+    }
+
     /// Refuses params that the method does not know.
     public func rejectUnknown(_ known: [String]) throws(RPCError) {
         // There are a handful of either: comparing costs less than hashing.

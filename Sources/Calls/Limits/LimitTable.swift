@@ -52,6 +52,13 @@ extension Limits {
             "maxTimeoutMs", \.maxTimeoutMs, from: 0,
             "The longest deadline of a call, in milliseconds, also of calls that tell none. 0: no limit."),
         live(
+            "stallSeconds", \.stallSeconds,
+            "How long a client may leave answers unread before its connection is closed, in seconds. Earlier if the room is needed."
+        ),
+        live(
+            "messageSeconds", \.messageSeconds,
+            "Within how many seconds a message must be complete that has begun."),
+        live(
             "shutdownGraceMs", \.shutdownGraceMs, from: 0,
             "How long calls in flight may go on when the daemon ends, in milliseconds."),
         live("messagesPerTurn", \.messagesPerTurn, "Messages of one connection before the others' turn."),

@@ -37,6 +37,10 @@ public struct Limits: Sendable, Equatable {
     public var maxWatchedFeatures = 4 << 20
     /// The longest deadline, in milliseconds; also that of calls that tell none. 0: none.
     public var maxTimeoutMs = 0
+    /// How long a client may leave answers unread before it is closed, in seconds.
+    public var stallSeconds = 30
+    /// Within how many seconds a message must be complete that has begun.
+    public var messageSeconds = 60
     /// How long calls in flight may go on when the server ends, in milliseconds.
     public var shutdownGraceMs = 5000
     /// Messages of one connection that are worked on before the others have their turn.
@@ -53,14 +57,6 @@ public struct Limits: Sendable, Equatable {
     public var changeThreads = 8
 
     public init() {}
-
-    /// Each loop's share of `queryThreads` and of `changeThreads`.
-    package var queryThreadsPerLoop: Int { share(of: queryThreads) }
-    package var changeThreadsPerLoop: Int { share(of: changeThreads) }
-
-    private func share(of threads: Int) -> Int {
-        max(1, (threads + loopThreads - 1) / max(1, loopThreads))
-    }
 
     /// The limits as `GetServerInfo` tells them.
     public var json: JSONObject {

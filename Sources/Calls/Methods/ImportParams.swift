@@ -14,10 +14,6 @@ struct ImportParams {
     let allowsEmpty: Bool
     let format: FeatureFormat
 
-    static let names = ["mode", "onInvalid", "wrap", "allowEmpty"]
-    /// Those of a text in a form that may be a table's.
-    static let formatNames = ["longitude", "latitude", "id", "delimiter", "text"]
-
     init(_ params: Params) throws(RPCError) {
         guard let mode = ImportMode(rawValue: try params.optionalString("mode") ?? "replace") else {
             throw .invalidParam(params.path(of: "mode"), "must be \"replace\" or \"append\".")

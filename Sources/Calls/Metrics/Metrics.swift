@@ -15,11 +15,14 @@ public final class Metrics: Sendable {
     public struct Counters: Sendable {
         public var methods: [String: Method] = [:]
         public var connectionsOpened: UInt64 = 0
+        /// Those closed because they did not read or send on.
+        public var connectionsStalled: UInt64 = 0
         public var connections = 0
         public var callsInFlight = 0
         public var bytesReceived: UInt64 = 0
         public var bytesSent: UInt64 = 0
         public var bytesQueued = 0
+        public var bytesInput = 0
         public var protocolErrors: UInt64 = 0
         public var queued = QueueDepths()
     }
@@ -45,8 +48,10 @@ public final class Metrics: Sendable {
     public init() {}
 
     /// A part for one loop, so that loops do not wait for each other to count.
-    package func shard() -> Shard {
-        let shard = Shard()
+    ///
+    /// - Parameter methods: their full names, by index.
+    package func shard(_ methods: [String]) -> Shard {
+        let shard = Shard(methods)
         shards.withLock { $0.append(shard) }
         return shard
     }
@@ -70,30 +75,24 @@ public final class Metrics: Sendable {
         private struct State {
             /// All but the methods.
             var counters = Counters()
-            var methods: [Method] = []
-            var places: [String: Int] = [:]
-            /// Mostly a call is of the same method as the one before.
-            var last: (name: String, place: Int)?
-
-            mutating func place(of name: String) -> Int {
-                if let last, last.name == name { return last.place }
-                let place = places[name] ?? methods.count
-                if place == methods.count {
-                    methods.append(Method())
-                    places[name] = place
-                }
-                last = (name, place)
-                return place
-            }
+            var methods: [Method]
         }
 
-        private let state = Mutex(State())
+        private let names: [String]
+        private let state: Mutex<State>
         package let traffic = Traffic()
+
+        fileprivate init(_ names: [String]) {
+            self.names = names
+            state = Mutex(State(methods: Array(repeating: Method(), count: names.count)))
+        }
 
         package var counters: Counters {
             state.withLock { state in
                 var counters = state.counters
-                counters.methods = state.places.mapValues { state.methods[$0] }
+                for (name, method) in zip(names, state.methods) where method.calls > 0 {
+                    counters.methods[name] = method
+                }
                 counters.bytesReceived = traffic.received.load(ordering: .relaxed)
                 counters.bytesSent = traffic.sent.load(ordering: .relaxed)
                 counters.callsInFlight = traffic.calls.load(ordering: .relaxed)
@@ -104,11 +103,10 @@ public final class Metrics: Sendable {
         package func update(_ body: (inout Counters) -> Void) { state.withLock { body(&$0.counters) } }
 
         /// Counts a call that is over.
-        package func record(_ method: String, _ status: StatusCode, nanoseconds: UInt64) {
-            state.withLock { state in
-                let place = state.place(of: method)
-                state.methods[place].count(status, nanoseconds)
-            }
+        ///
+        /// - Parameter method: its index.
+        package func record(_ method: Int, _ status: StatusCode, nanoseconds: UInt64) {
+            state.withLock { $0.methods[method].count(status, nanoseconds) }
         }
     }
 }
@@ -117,16 +115,18 @@ extension Metrics.Counters {
     mutating func add(_ other: Metrics.Counters) {
         for (name, method) in other.methods { methods[name, default: Metrics.Method()].add(method) }
         connectionsOpened += other.connectionsOpened
+        connectionsStalled += other.connectionsStalled
         connections += other.connections
         callsInFlight += other.callsInFlight
         bytesReceived += other.bytesReceived
         bytesSent += other.bytesSent
-        // Each loop tells what it saw of all loops' bytes.
+        // Each loop reports what it saw of all loops.
         bytesQueued = max(bytesQueued, other.bytesQueued)
+        bytesInput = max(bytesInput, other.bytesInput)
         protocolErrors += other.protocolErrors
-        queued.queries += other.queued.queries
-        queued.changes += other.queued.changes
-        queued.messages += other.queued.messages
+        queued.queries = max(queued.queries, other.queued.queries)
+        queued.changes = max(queued.changes, other.queued.changes)
+        queued.messages = max(queued.messages, other.queued.messages)
     }
 }
 

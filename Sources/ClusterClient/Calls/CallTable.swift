@@ -15,7 +15,7 @@ struct CallTable<Call> {
 
     fileprivate struct Entry {
         let call: Call
-        let kind: MethodDescription.Kind
+        let kind: MethodDeclaration.Kind
         var phase: Phase
     }
 
@@ -36,7 +36,7 @@ struct CallTable<Call> {
         case refuse(RPCError)
     }
 
-    mutating func open(_ call: Call, kind: MethodDescription.Kind) -> OnOpen {
+    mutating func open(_ call: Call, kind: MethodDeclaration.Kind) -> OnOpen {
         if let lostWith { return .refuse(lostWith) }
         guard let id = takeID() else {
             return .refuse(RPCError(.resourceExhausted, "no call id is free on this connection"))
@@ -117,6 +117,9 @@ struct CallTable<Call> {
     private func unknown(_ id: Int64) -> OnMessage {
         .violation(RPCError(.internal, "the server answered call \(id), which is not open"))
     }
+
+    /// Calls that are open go on, and new ones are refused with the error.
+    mutating func retire(_ error: RPCError) { if lostWith == nil { lostWith = error } }
 
     /// The connection is gone, or an error came that names no call: all calls end with the error, and new ones
     /// are refused with it.

@@ -9,8 +9,10 @@ enum ServerFrame: Equatable {
     case end(id: Int64, [UInt8])
     /// Without an id where the error is of no call.
     case error(id: Int64?, RPCError)
+    /// The server is about to end: new calls belong on another connection.
+    case goaway
 
-    /// Reads one message; what is none of the four is an error of no call.
+    /// Reads one message; what is none of these is an error of no call.
     static func read(_ text: UnsafeRawBufferPointer, parser: JSONParser) -> ServerFrame {
         do {
             return try parser.withTape(of: text, maximumDepth: Answer.maximumDepth + 2) { tape in
@@ -25,7 +27,7 @@ enum ServerFrame: Equatable {
         guard root.kind == .object else { return unreadable("it is not an object") }
         let id = root["id"]?.integer
         if let error = root["error"] { return .error(id: id, RPCError(error.value)) }
-        guard let id else { return unreadable("it has no id") }
+        guard let id else { return root["goaway"] == nil ? unreadable("it has no id") : .goaway }
         if let result = root["result"] { return .result(id: id, Array(result.rawText)) }
         if let item = root["item"] { return .item(id: id, Array(item.rawText)) }
         if let end = root["end"] { return .end(id: id, Array(end.rawText)) }

@@ -111,6 +111,12 @@ extension ClientMessage {
             isOpening: message.id != nil && message.opensCall)
     }
 
+    private static func keepsParamsText(_ method: String) -> Bool {
+        methodsThatKeepText.contains { $0.hasSameBytes(as: method) }
+    }
+
+    private static let methodsThatKeepText = MethodDeclaration.all.filter(\.keepsParamsText).map(\.fullName)
+
     private struct Members {
         var id: JSONElement?
         var method: JSONElement?
@@ -191,7 +197,7 @@ extension ClientMessage {
             guard case .object(let object) = params.value else { throw refuse("params must be an object.") }
             request.params = object
             request.paramsBytes = params.rawRange.count
-            if MethodTable.keepsTexts(method) { request.paramsText = Array(params.rawText) }
+            if keepsParamsText(method) { request.paramsText = Array(params.rawText) }
         }
         if let timeout = members.timeout {
             guard let milliseconds = timeout.integer, milliseconds >= 0 else {

@@ -8,11 +8,14 @@ public enum ServerMessage: Sendable, Equatable {
     case end(id: Int64, JSONValue)
     /// Without an id where the error is of no call.
     case error(id: Int64?, RPCError)
+    /// The server is about to end: calls that have begun are finished, and new ones belong on another connection.
+    case goaway
 
     public var id: Int64? {
         switch self {
         case .result(let id, _), .item(let id, _), .end(let id, _): id
         case .error(let id, _): id
+        case .goaway: nil
         }
     }
 
@@ -28,11 +31,23 @@ public enum ServerMessage: Sendable, Equatable {
         var id: Int64?
         if case .number(let number)? = object["id"] { id = Int64(exactly: number) }
         if let error = object["error"] { return .error(id: id, RPCError(error)) }
-        guard let id else { return .error(id: nil, RPCError(.internal, "the server's message has no id")) }
+        guard let id else {
+            if object["goaway"] != nil { return .goaway }
+            return .error(id: nil, RPCError(.internal, "the server's message has no id"))
+        }
         if let result = object["result"] { return .result(id: id, result) }
         if let item = object["item"] { return .item(id: id, item) }
         if let end = object["end"] { return .end(id: id, end) }
         return .error(id: id, RPCError(.internal, "the server's message is of no known kind"))
+    }
+
+    /// Writes the notice that the server is about to end, as a frame of its own.
+    public static func writeGoaway(_ message: String, into bytes: inout ByteWriter) {
+        let frame = FrameEncoder(beginningIn: &bytes)
+        bytes.append("{\"id\":null,\"goaway\":{\"message\":")
+        bytes.append(json: message)
+        bytes.append("}}")
+        frame.end(in: &bytes)
     }
 
     /// Writes an error as a frame of its own.

@@ -12,6 +12,11 @@ public struct FrameEncoder {
         bytes.append("\0\0\0\0\0")
     }
 
+    /// A frame that was begun before.
+    ///
+    /// - Parameter start: how many bytes there were then.
+    public init(begunAt start: Int) { self.start = start }
+
     /// How long the message is so far.
     public func length(in bytes: borrowing ByteWriter) -> Int {
         bytes.count - start - MessageLimits.prefixLength

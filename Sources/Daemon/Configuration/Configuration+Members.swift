@@ -17,6 +17,10 @@ extension Configuration {
             "The socket's path. A socket that the service manager hands over goes before it."
         ) { value, target in target.socket = value.text },
         ConfigurationMember(
+            "socketMode", .oneOf(SocketMode.names), isLive: false,
+            "Who may connect to a socket that the daemon makes: \"0600\" only the daemon's own user and root, \"0660\" its group too, \"0666\" everybody. What a caller may do then is up to access. A socket that the service manager hands over keeps its own mode."
+        ) { value, target in target.socketMode = SocketMode.mode(value.text) ?? target.socketMode },
+        ConfigurationMember(
             "state", .text, isLive: false,
             "The directory in which sources are kept over restarts. Without it nothing is kept."
         ) { value, target in target.stateDirectory = value.text },

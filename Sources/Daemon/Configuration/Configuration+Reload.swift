@@ -6,6 +6,7 @@ extension Configuration {
     func membersFixedBut(changedIn other: Configuration) -> [String] {
         var names: [String] = []
         if socket != other.socket { names.append("socket") }
+        if socketMode != other.socketMode { names.append("socketMode") }
         if stateDirectory != other.stateDirectory { names.append("state") }
         for limit in Limits.table
         where !limit.isLive && limits[keyPath: limit.place] != other.limits[keyPath: limit.place] {
@@ -18,6 +19,7 @@ extension Configuration {
     func keepingFixed(of old: Configuration) -> Configuration {
         var kept = self
         kept.socket = old.socket
+        kept.socketMode = old.socketMode
         kept.stateDirectory = old.stateDirectory
         kept.limits = old.limits.taking(liveFrom: limits)
         return kept

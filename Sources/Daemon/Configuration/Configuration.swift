@@ -10,6 +10,8 @@ import JSON
 public struct Configuration: Sendable, Equatable {
     /// The socket's path; nil: the protocol's order of places.
     public var socket: String?
+    /// The permissions of a socket that the daemon makes.
+    public var socketMode: UInt32 = 0o600
     /// Where sources are kept; nil: nowhere.
     public var stateDirectory: String?
     /// Below which `LoadFile` may read.

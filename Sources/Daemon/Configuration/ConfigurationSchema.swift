@@ -56,6 +56,7 @@ extension Configuration {
             return value.text
         }
         switch path {
+        case "socketMode": return JSONValue.string(SocketMode.names[0]).text
         case "log.level": return JSONValue.string(log.level.name).text
         case "log.format": return JSONValue.string(log.format.rawValue).text
         case "log.slowCallMs": return String(log.slowCallMs)

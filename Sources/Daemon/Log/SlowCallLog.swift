@@ -19,7 +19,8 @@ struct SlowCallLog: CallObserver {
     }
 
     func callEnded(
-        _ request: CallRequest, by peer: Peer, _ status: StatusCode, nanoseconds taken: UInt64
+        _ request: CallRequest, _ method: MethodDeclaration, by peer: Peer, _ status: StatusCode,
+        nanoseconds taken: UInt64
     ) {
         guard taken > nanoseconds else { return }
         var source = JSONValue.null

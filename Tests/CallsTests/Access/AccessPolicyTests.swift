@@ -36,20 +36,25 @@ import Testing
     }
 
     @Test func everyMethodAsksForARight() {
-        for method in MethodTable.methods {
-            let right = AccessRight.needed(for: method.fullName)
+        for method in MethodDeclaration.all {
+            let right = method.right
             switch method.service {
-            case "ClusterService": #expect(right == .query)
-            case "SourceService":
+            case .cluster: #expect(right == .query)
+            case .source:
                 let changes = !["GetSource", "ListSources", "EvaluateExpression"].contains(method.name)
                 #expect(right == (changes ? .manage : .query), "\(method.name)")
-            default: #expect(right == (method.name == "Check" ? .none : .query))
+            case .server: #expect(right == (method.name == "Check" ? .none : .query))
             }
         }
     }
 
+    @Test func aRightIsKnownByItsNameOnly() {
+        for right in AccessRight.allCases { #expect(AccessRight(name: right.name) == right) }
+        for name in ["", "Query", "root", "admin "] { #expect(AccessRight(name: name) == nil) }
+    }
+
     @Test func aDenialSaysWhichRightIsMissing() {
-        let error = AccessRight.manage.denial(of: "clusterd.v1.SourceService/CreateSource")
+        let error = AccessRight.manage.denial(of: .createSource)
         #expect(error.code == .permissionDenied)
         #expect(error.message.hasPrefix("SourceService/CreateSource needs the right \"manage\""))
         #expect(error.details?["right"] == .string("manage"))
@@ -57,14 +62,14 @@ import Testing
 
     @Test func usersAreForgottenWithTheirLastConnection() throws {
         let table = UserTable()
-        let first = try #require(table.enter(5))
-        let second = try #require(table.enter(5, most: 2))
-        #expect(table.enter(5, most: 2) == nil)
-        #expect(first === second && table.connections(of: 5) == 2)
+        let first = try #require(table.enter(.user(5)))
+        let second = try #require(table.enter(.user(5), most: 2))
+        #expect(table.enter(.user(5), most: 2) == nil)
+        #expect(first === second && table.connections(of: .user(5)) == 2)
         table.leave(first)
-        #expect(table.connections(of: 5) == 1)
+        #expect(table.connections(of: .user(5)) == 1)
         table.leave(second)
-        #expect(table.connections(of: 5) == 0)
-        #expect(table.enter(5) !== first)
+        #expect(table.connections(of: .user(5)) == 0)
+        #expect(table.enter(.user(5)) !== first)
     }
 }

@@ -10,14 +10,18 @@ import Testing
 
     private let record = Record()
 
+    private func lane(_ user: UInt32 = 1) -> PoolQueue.Lane {
+        PoolQueue.Lane(UserShare(.user(user))) { $0() }
+    }
+
     private func add(_ name: String, _ lane: PoolQueue.Lane, to queue: PoolQueue) {
         let record = record
         queue.run(in: lane) { record.started.append(name) }
     }
 
     @Test func lanesTakeTurns() {
-        let queue = PoolQueue(jobs: 2, jobsPerLane: 1)
-        let (greedy, modest) = (PoolQueue.Lane(), PoolQueue.Lane())
+        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 1)
+        let (greedy, modest) = (lane(), lane())
         for number in 1...4 { add("g\(number)", greedy, to: queue) }
         add("m1", modest, to: queue)
         #expect(record.started == ["g1", "m1"])
@@ -29,8 +33,8 @@ import Testing
     }
 
     @Test func noMoreRunThanThereIsRoomFor() {
-        let queue = PoolQueue(jobs: 3, jobsPerLane: 2)
-        let lanes = (0..<3).map { _ in PoolQueue.Lane() }
+        let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 2)
+        let lanes = (0..<3).map { _ in lane() }
         for (number, lane) in lanes.enumerated() {
             for job in 0..<3 { add("\(number).\(job)", lane, to: queue) }
         }
@@ -41,8 +45,8 @@ import Testing
     }
 
     @Test func aHeldLaneWaitsUntilItsClientHasRead() {
-        let queue = PoolQueue(jobs: 2, jobsPerLane: 2)
-        let lane = PoolQueue.Lane()
+        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2)
+        let lane = lane()
         queue.hold(lane, true)
         add("a", lane, to: queue)
         #expect(record.started.isEmpty)
@@ -51,8 +55,8 @@ import Testing
     }
 
     @Test func whatWaitsForAConnectionThatHasGoneNeverStarts() {
-        let queue = PoolQueue(jobs: 1, jobsPerLane: 1)
-        let (gone, other) = (PoolQueue.Lane(), PoolQueue.Lane())
+        let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerLane: 1)
+        let (gone, other) = (lane(), lane())
         add("a", gone, to: queue)
         add("b", gone, to: queue)
         add("c", other, to: queue)
@@ -62,5 +66,44 @@ import Testing
         queue.finished(in: other)
         #expect(queue.depth == 0)
         #expect(record.started == ["a", "c"])
+    }
+
+    @Test func usersTakeTurnsHoweverManyConnectionsOneHas() {
+        let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerLane: 1)
+        let greedy = (0..<3).map { _ in lane(1) }
+        for number in 0..<3 { for job in 0..<2 { add("g\(number).\(job)", greedy[number], to: queue) } }
+        let modest = lane(2)
+        add("m0", modest, to: queue)
+        add("m1", modest, to: queue)
+        #expect(record.started == ["g0.0"])
+        for finished in [greedy[0], modest, greedy[1], modest, greedy[2]] { queue.finished(in: finished) }
+        #expect(
+            record.started == ["g0.0", "g1.0", "m0", "g2.0", "m1", "g0.1"]
+                || record.started.firstIndex(of: "m0")! <= 2)
+        #expect(record.started.firstIndex(of: "m1")! <= 4)
+    }
+
+    @Test func aThreadIsLeftForOtherUsers() {
+        let queue = PoolQueue(jobs: 3, jobsPerUser: 2, jobsPerLane: 2)
+        let (greedy, modest) = (lane(1), lane(2))
+        for number in 0..<4 { add("g\(number)", greedy, to: queue) }
+        #expect(record.started == ["g0", "g1"])
+        add("m", modest, to: queue)
+        #expect(record.started == ["g0", "g1", "m"])
+    }
+
+    @Test func aClosedGateHoldsItsUserOnly() {
+        let blocked = UserShare(.user(1))
+        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2) { $0.unread == 0 }
+        let own = PoolQueue.Lane(blocked) { $0() }
+        blocked.addUnread(1)
+        add("a", own, to: queue)
+        add("b", lane(2), to: queue)
+        #expect(record.started == ["b"])
+        queue.retry()
+        #expect(record.started == ["b"])
+        blocked.addUnread(-1)
+        queue.retry()
+        #expect(record.started == ["b", "a"])
     }
 }

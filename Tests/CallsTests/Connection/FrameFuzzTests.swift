@@ -27,7 +27,7 @@ struct FrameFuzzTests {
     /// The parts of a connection that have no socket, put together as the server does.
     private struct Receiver {
         var decoder = FrameDecoder(limit: FuzzedFrame.limit)
-        var machine = ConnectionStateMachine(maximumCalls: 4)
+        var machine = ConnectionStateMachine<Int64>()
         let parser = JSONParser()
         var outcomes: [Outcome] = []
         var isBroken = false
@@ -47,28 +47,46 @@ struct FrameFuzzTests {
 
         private mutating func take(_ message: Result<ClientMessage, EnvelopeError>) {
             switch message {
-            case .success(let message): record(machine.receive(message, kind: FrameFuzzTests.kind))
+            case .success(.open(let request)): open(request)
+            case .success(.item(let id, let item)): record(machine.receive(item: item, for: id), id)
+            case .success(.end(let id)): record(machine.receiveEnd(for: id), id)
+            case .success(.cancel(let id)): record(machine.receiveCancel(for: id), id)
             case .failure(let failure):
-                if let id = failure.id { return record(machine.receive(unusable: failure, id: id)) }
+                if let id = failure.id { return record(machine.receive(unusable: failure, id: id), id) }
                 outcomes.append(.noCall(failure.error.code.name))
-                for action in machine.receive(unreadable: failure) { record(action) }
+                for action in machine.receive(unreadable: failure) { record(action, 0) }
             }
         }
 
-        private mutating func record(_ action: ConnectionStateMachine.Action) {
+        /// As a caller opens a call, whose work then never ends by itself.
+        private mutating func open(_ request: CallRequest) {
+            let id = request.id
+            do throws(RPCError) { try machine.checkFree(id) } catch {
+                return outcomes.append(.refuse(id, error.code.name))
+            }
+            guard let kind = FrameFuzzTests.kind(request.method) else {
+                return outcomes.append(.refuse(id, StatusCode.unimplemented.name))
+            }
+            guard machine.openCalls < 4 else {
+                return outcomes.append(.refuse(id, StatusCode.resourceExhausted.name))
+            }
+            machine.add(id, id, kind)
+            outcomes.append(.open(id))
+        }
+
+        private mutating func record(_ action: ConnectionStateMachine<Int64>.Action, _ id: Int64) {
             switch action {
-            case .open(let request, _): outcomes.append(.open(request.id))
             case .deliver(let id, _): outcomes.append(.deliver(id))
             case .endInput(let id): outcomes.append(.endInput(id))
             case .cancel(let id): outcomes.append(.cancel(id))
-            case .refuse(let id, let error): outcomes.append(.refuse(id, error.code.name))
+            case .refuse(let error): outcomes.append(.refuse(id, error.code.name))
             case .fail(let id, let error): outcomes.append(.fail(id, error.code.name))
             case .ignore: outcomes.append(.ignore)
             }
         }
     }
 
-    private static func kind(_ method: String) -> MethodDescription.Kind? {
+    private static func kind(_ method: String) -> MethodDeclaration.Kind? {
         switch FuzzedFrame.Method(rawValue: method) {
         case .unary: .unary
         case .clientStream: .clientStream

@@ -17,6 +17,14 @@ import Testing
                 == .error(id: nil, RPCError(.invalidArgument, "m")))
     }
 
+    @Test func theNoticeOfAnEndIsReadAsItWasWritten() {
+        var bytes = ByteWriter()
+        ServerMessage.writeGoaway("soon", into: &bytes)
+        let payload = Array(bytes.bytes.dropFirst(MessageLimits.prefixLength))
+        #expect(payload == Array(#"{"id":null,"goaway":{"message":"soon"}}"#.utf8))
+        #expect(payload.withUnsafeBytes { ServerMessage.read($0) } == .goaway)
+    }
+
     @Test func anErrorIsReadAsItWasWritten() {
         let error = RPCError(.aborted, "say \"again\"\n", details: ["revision": .number(4)])
         var bytes = ByteWriter()

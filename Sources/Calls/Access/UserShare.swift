@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
+/// Whose connections share what the server gives one user.
+package enum UserKey: Hashable, Sendable {
+    case user(UInt32)
+    /// All callers over TCP.
+    case http
+    /// A process whose user the system does not name.
+    case unknown
+
+    /// The key of the process at the other end of a Unix socket.
+    package init(_ peer: Peer) { self = peer == .unknown ? .unknown : .user(peer.userID) }
+}
+
+/// What one user's connections take of the server together. Safe from any thread.
+package final class UserShare: Sendable {
+    package let key: UserKey
+    private let inFlight = Atomic<Int>(0)
+    private let unreadBytes = Atomic<Int>(0)
+    private let inputBytes = Atomic<Int>(0)
+    private let watched = Atomic<Int>(0)
+
+    package init(_ key: UserKey) { self.key = key }
+
+    /// Calls in flight.
+    package var calls: Int { inFlight.load(ordering: .relaxed) }
+    package func addCalls(_ count: Int) { inFlight.add(count, ordering: .relaxed) }
+
+    /// Bytes of answers that the user's connections have not read.
+    package var unread: Int { unreadBytes.load(ordering: .relaxed) }
+    package func addUnread(_ count: Int) { unreadBytes.add(count, ordering: .relaxed) }
+
+    /// Bytes of messages that are not whole or not answered.
+    package var input: Int { inputBytes.load(ordering: .relaxed) }
+    package func addInput(_ count: Int) { inputBytes.add(count, ordering: .relaxed) }
+
+    /// Features that the user's watches remember.
+    package var watchedFeatures: Int { watched.load(ordering: .relaxed) }
+    package func addWatched(_ count: Int) { watched.add(count, ordering: .relaxed) }
+}
+
+/// The share of every user who has a connection open. Safe from any thread.
+package final class UserTable: Sendable {
+    private let shares = Mutex<[UserKey: (share: UserShare, connections: Int)]>([:])
+
+    package init() {}
+
+    /// Counts a connection in, unless the user has as many already.
+    ///
+    /// - Parameter most: nil if there is no limit.
+    package func enter(_ key: UserKey, most: Int? = nil) -> UserShare? {
+        shares.withLock { shares in
+            let entry = shares[key] ?? (UserShare(key), 0)
+            if let most, entry.connections >= most { return nil }
+            shares[key] = (entry.share, entry.connections + 1)
+            return entry.share
+        }
+    }
+
+    /// Counts a connection out; users without any are forgotten.
+    package func leave(_ share: UserShare) {
+        shares.withLock { shares in
+            let left = (shares[share.key]?.connections ?? 0) - 1
+            shares[share.key] = left > 0 ? (share, left) : nil
+        }
+    }
+
+    package func connections(of key: UserKey) -> Int { shares.withLock { $0[key]?.connections ?? 0 } }
+
+    /// How many users have a connection open.
+    package var count: Int { shares.withLock { $0.count } }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// A client stream's items on their way to the pool. Belongs to the loop's thread.
+final class ClientStreamInput {
+    let stream: any ClientStream
+    fileprivate var items: [[UInt8]] = []
+    /// Bytes of items that have not been worked on.
+    fileprivate var queuedBytes = 0
+    var hasEnded = false
+    /// Whether a job of this call waits or runs; one at a time keeps the items' order.
+    fileprivate var isBusy = false
+    private var isCancelled = false
+
+    init(_ stream: any ClientStream) { self.stream = stream }
+
+    /// Forgets what waits, and returns how many bytes that was.
+    func drop() -> Int {
+        defer { queuedBytes = 0 }
+        items = []
+        return queuedBytes
+    }
+
+    /// Lets the stream forget what it took, after the job that runs now.
+    func cancel(on loop: any CallLoop) {
+        isCancelled = true
+        if !isBusy { forget(on: loop) }
+    }
+
+    /// The job that ran, or waited, is over.
+    fileprivate func jobIsOver(on loop: any CallLoop) {
+        isBusy = false
+        if isCancelled { forget(on: loop) }
+    }
+
+    private func forget(on loop: any CallLoop) {
+        isCancelled = false
+        loop.work({ [stream] in stream.cancelled() }, completion: {})
+    }
+}
+
+extension Call {
+    func receive(_ item: [UInt8], _ input: ClientStreamInput) {
+        input.items.append(item)
+        input.queuedBytes += item.count
+        caller?.inputBytes += item.count
+        advance(input)
+    }
+
+    /// Gives the pool the next job of a stream: the items that wait, or the end.
+    func advance(_ input: ClientStreamInput) {
+        guard !input.isBusy, !input.items.isEmpty || input.hasEnded, let loop = caller?.engine.loop else {
+            return
+        }
+        input.isBusy = true
+        runInTurn { call in
+            let items = input.items
+            input.items = []
+            let job = ItemsJob(
+                input.stream, items, AnswerJob(call.builder, AnswerFacts(), call.context), call.context)
+            return (
+                { job.run() },
+                { call in
+                    input.jobIsOver(on: loop)
+                    call.finished(job, input)
+                }
+            )
+        } abandoned: {
+            input.jobIsOver(on: loop)
+        }
+    }
+
+    private func finished(_ job: ItemsJob, _ input: ClientStreamInput) {
+        input.queuedBytes -= job.inputBytes
+        caller?.inputBytes -= job.inputBytes
+        if let error = job.error { return fail(error) }
+        if job.isLast { return finish(job.answer, AnswerFacts()) }
+        advance(input)
+        if let caller { caller.transport.callTookInput(self) }
+    }
+}
+
+/// Some items of a stream, or its end, worked on by the pool.
+///
+/// Made on the loop's thread, run on one of the pool, looked at on the loop's again: the loop's hand-over orders
+/// these; that is why it may be shared.
+private final class ItemsJob: @unchecked Sendable {
+    /// Whether no items were left, so that this job made the answer.
+    let isLast: Bool
+    let inputBytes: Int
+    let answer: AnswerJob
+    private(set) var error: RPCError?
+    private let stream: any ClientStream
+    private let context: CallContext
+    private var items: [[UInt8]]
+
+    init(_ stream: any ClientStream, _ items: [[UInt8]], _ answer: AnswerJob, _ context: CallContext) {
+        self.stream = stream
+        self.items = items
+        self.answer = answer
+        self.context = context
+        isLast = items.isEmpty
+        inputBytes = items.reduce(0) { $0 + $1.count }
+    }
+
+    func run() {
+        do throws(RPCError) {
+            for item in items {
+                try context.check()
+                try stream.receive(item)
+            }
+        } catch { self.error = error }
+        items = []
+        guard isLast else { return }
+        answer.run { [stream] (_, bytes) throws(RPCError) in try stream.finish(into: &bytes) }
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// Streams from the server: each writes its next item when the client has taken all before it.
+extension Call {
+    /// Asks for the next item in the streams' turn.
+    func wantToSend() {
+        if case .serverStream(_, let output) = work { output.wantToSend() }
+    }
+
+    /// Lets the stream write its next item, if the client keeps up.
+    func sendNext() {
+        guard let caller, case .serverStream(let stream, let output) = work, caller.transport.canTakeItem,
+            !output.isBusy
+        else { return }
+        if caller.engine.load.unread.isSpent(for: caller.share) {
+            return output.wantToSend(after: Self.patience)
+        }
+        let bytes = OutgoingBytes(ByteWriter(capacity: 1024))
+        let encoder = opening.encoder
+        if !encoder.compresses { encoder.begin(.item, into: &bytes.writer) }
+        let start = bytes.writer.count
+        do throws(RPCError) {
+            switch try next(of: stream, into: &bytes.writer) {
+            case .nothing: break
+            case .item(let facts):
+                sentItem()
+                send(bytes, facts, output)
+            case .end:
+                let wrapped = OutgoingBytes(ByteWriter(capacity: 256))
+                Self.wrap(bytes, from: start, .end, AnswerFacts(), encoder, into: wrapped)
+                finish(FinishedAnswer(bytes: wrapped, part: .end, facts: AnswerFacts()))
+            }
+        } catch { fail(error) }
+    }
+
+    /// How long to wait, in nanoseconds, while the user's clients have too much to read.
+    private static let patience: UInt64 = 50_000_000
+
+    /// The most bytes of an item, without its wrapping.
+    private var mostBytes: Int {
+        (caller?.engine.limits.maxAnswerBytes ?? Int.max) - AnswerBuilder.envelope
+    }
+
+    private func next(
+        of stream: any ServerStream, into bytes: inout ByteWriter
+    ) throws(RPCError) -> StreamStep {
+        let most = mostBytes
+        bytes.limitFollowing(to: most)
+        let step = try stream.next(into: &bytes)
+        if bytes.hasOverflowed || bytes.count > most {
+            throw AnswerBuilder.tooLarge(most + AnswerBuilder.envelope)
+        }
+        bytes.liftLimit()
+        return step
+    }
+
+    private func send(_ bytes: OutgoingBytes, _ facts: AnswerFacts, _ output: StreamOutput) {
+        let encoder = opening.encoder
+        guard encoder.compresses else {
+            encoder.end(.item, facts, from: 0, in: &bytes.writer)
+            caller?.transport.call(self, sent: FinishedAnswer(bytes: bytes, part: .item, facts: facts))
+            return
+        }
+        let wrapped = OutgoingBytes(ByteWriter(capacity: 1024))
+        output.isBusy = true
+        runInTurn { _ in
+            let body: @Sendable () -> Void = {
+                Self.wrap(bytes, from: 0, .item, facts, encoder, into: wrapped)
+            }
+            return (
+                body,
+                { call in
+                    output.isBusy = false
+                    let item = FinishedAnswer(bytes: wrapped, part: .item, facts: facts)
+                    call.caller?.transport.call(call, sent: item)
+                    output.wantToSend()
+                }
+            )
+        }
+    }
+
+    private static func wrap(
+        _ bytes: OutgoingBytes, from start: Int, _ part: AnswerPart, _ facts: AnswerFacts,
+        _ encoder: any AnswerEncoder, into wrapped: OutgoingBytes
+    ) {
+        encoder.begin(part, into: &wrapped.writer)
+        bytes.writer.withUnsafeBytes { bytes in
+            wrapped.writer.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+        }
+        encoder.end(part, facts, from: 0, in: &wrapped.writer)
+    }
+
+    /// Runs part of a stream's work on the pool, in the caller's turn.
+    func runOnPool(
+        _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void
+    ) {
+        runInTurn { call in
+            let most = call.mostBytes
+            return ({ body(most) }, { _ in completion() })
+        }
+    }
+}
+
+/// A server stream's way back, which other threads may use to ask for a turn.
+final class StreamOutput: ServerStreamOutput {
+    private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
+    private let side: OnLoop<Side>
+
+    init(_ engine: CallEngine) {
+        post = engine.loop.post
+        side = OnLoop(Side())
+    }
+
+    /// What belongs to the loop's thread.
+    private final class Side {
+        weak var call: Call?
+        var timer: AnyObject?
+        var isWaiting = false
+        var isBusy = false
+
+        func wantToSend() {
+            guard !isWaiting, let turns = call?.caller?.engine.streamTurns else { return }
+            isWaiting = true
+            turns.append { [self] in
+                isWaiting = false
+                call?.sendNext()
+            }
+        }
+    }
+
+    /// The call has begun. On the loop's thread.
+    func open(_ call: Call) { side.value.call = call }
+
+    func wantToSend() { post { [side] in side.value.wantToSend() } }
+
+    func wantToSend(after delay: UInt64) {
+        let side = side.value
+        side.timer = side.call?.caller?.engine.loop.timer(after: delay / 1_000_000 + 1, every: 0) {
+            [weak side] in side?.wantToSend()
+        }
+    }
+
+    func runOnPool(
+        _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void
+    ) {
+        side.value.call?.runOnPool(body, completion: completion)
+    }
+
+    /// Whether the item before is still being made ready. On the loop's thread.
+    var isBusy: Bool {
+        get { side.value.isBusy }
+        set { side.value.isBusy = newValue }
+    }
+
+    /// The call is over. On the loop's thread.
+    func close() {
+        side.value.timer = nil
+        side.value.call = nil
+    }
+}

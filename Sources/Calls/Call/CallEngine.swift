@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// What the calls of one loop share, whatever transport they come by. Belongs to the loop's thread.
+package final class CallEngine {
+    package let loop: any CallLoop
+    package private(set) var limits: Limits
+    /// Who may do what; a change applies to the next calls.
+    package private(set) var access: AccessPolicy
+    package let methods: MethodSet
+    /// What all loops' connections take together.
+    package let load: ServerLoad
+    package let metrics: Metrics.Shard
+    /// Sees each call that is over.
+    package var observer: (any CallObserver)?
+    /// No new calls are taken: the server is about to end.
+    package private(set) var isDraining = false
+    let streamTurns: StreamTurns
+    private var lastMethod: Method?
+    private var statisticsTimer: AnyObject?
+    private var callsInFlight = 0 {
+        didSet { metrics.traffic.calls.store(callsInFlight, ordering: .relaxed) }
+    }
+
+    package init(
+        loop: any CallLoop, limits: Limits, access: AccessPolicy, metrics: Metrics.Shard, methods: MethodSet,
+        load: ServerLoad
+    ) {
+        self.loop = loop
+        self.limits = limits
+        self.access = access
+        self.metrics = metrics
+        self.methods = methods
+        self.load = load
+        streamTurns = StreamTurns(loop.post)
+        statisticsTimer = loop.timer(after: 200, every: 200) { [unowned self] in publish() }
+    }
+
+    /// Makes what changes often visible to other threads; done a few times a second, not for every call.
+    package func publish() {
+        let depths = Metrics.QueueDepths(
+            queries: load.queries.depth, changes: load.changes.depth, messages: load.reading.depth)
+        metrics.update { counters in
+            counters.queued = depths
+            counters.bytesQueued = load.unread.bytes
+            counters.bytesInput = load.input.bytes
+        }
+    }
+
+    /// Takes over what can change while the server serves.
+    package func apply(limits: Limits, access: AccessPolicy) {
+        self.limits = self.limits.taking(liveFrom: limits)
+        self.access = access
+    }
+
+    package func beginDraining() { isDraining = true }
+
+    /// What answers a method: mostly the same as the call before.
+    package func method(_ fullName: String) -> Method? {
+        if let lastMethod, lastMethod.declaration.fullName == fullName { return lastMethod }
+        guard let method = methods[fullName] else { return nil }
+        lastMethod = method
+        return method
+    }
+
+    /// Counts a call that is over.
+    ///
+    /// - Parameter answered: when its answer began, if that was before now.
+    func record(
+        _ method: Method, _ request: CallRequest, by peer: Peer, _ status: StatusCode, since started: UInt64,
+        until answered: UInt64? = nil
+    ) {
+        let taken = (answered ?? MonotonicClock.now()) - started
+        metrics.record(method.index, status, nanoseconds: taken)
+        observer?.callEnded(request, method.declaration, by: peer, status, nanoseconds: taken)
+    }
+
+    /// A call is open that was not answered at once.
+    func callBegan(_ share: UserShare) {
+        callsInFlight += 1
+        load.addCalls(1)
+        share.addCalls(1)
+    }
+
+    func callEnded(_ share: UserShare) {
+        callsInFlight -= 1
+        load.addCalls(-1)
+        share.addCalls(-1)
+    }
+
+    /// When a call is over at the latest.
+    func deadline(of request: CallRequest, from start: UInt64) -> UInt64? {
+        var milliseconds = request.timeoutMilliseconds
+        if limits.maxTimeoutMs > 0 { milliseconds = min(milliseconds ?? .max, Int64(limits.maxTimeoutMs)) }
+        guard let milliseconds else { return nil }
+        let (nanoseconds, overflow) = UInt64(max(0, milliseconds)).multipliedReportingOverflow(by: 1_000_000)
+        if overflow { return nil }
+        let (deadline, late) = start.addingReportingOverflow(nanoseconds)
+        return late ? nil : deadline
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+
+/// A call as a transport opens it.
+package struct CallOpening: Sendable {
+    /// Its id is the transport's own, unique among the caller's open calls.
+    package var request: CallRequest
+    /// How the transport wraps the answer.
+    package var encoder: any AnswerEncoder
+    package var form: AnswerForm
+    package var input: InputForm
+
+    package init(
+        _ request: CallRequest, encoder: any AnswerEncoder, form: AnswerForm = .json,
+        input: InputForm = .items
+    ) {
+        self.request = request
+        self.encoder = encoder
+        self.form = form
+        self.input = input
+    }
+}
+
+/// What the bytes of an answer are.
+package enum AnswerForm: Sendable {
+    /// The JSON value that the protocol defines.
+    case json
+    /// The content itself if the method has one besides JSON: a tile's bytes, the metrics' text. Else JSON.
+    case raw
+}
+
+/// What a stream from the client consists of.
+package enum InputForm: Sendable, Equatable {
+    /// The protocol's items, each a JSON text.
+    case items
+    /// A file's bytes, cut anywhere.
+    case bytes(mediaType: String)
+}

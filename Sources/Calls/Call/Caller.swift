@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+
+/// Who makes calls over one connection: holds the calls that are open, and starts new ones. Belongs to the loop's
+/// thread.
+package final class Caller {
+    package let engine: CallEngine
+    package let peer: Peer
+    /// What its process may do.
+    package private(set) var right: AccessRight
+    /// What all connections of the same user take together.
+    package let share: UserShare
+    unowned let transport: any CallTransport
+    private var machine = ConnectionStateMachine<Call>()
+    /// Where its calls wait for the pool: those that read sources, and those that change them.
+    let queries: PoolQueue.Lane
+    let changes: PoolQueue.Lane
+    /// Bytes of streams from the client that wait for the pool.
+    package internal(set) var inputBytes = 0
+
+    package init(
+        _ engine: CallEngine, peer: Peer, right: AccessRight, share: UserShare, transport: any CallTransport
+    ) {
+        self.engine = engine
+        self.peer = peer
+        self.right = right
+        self.share = share
+        self.transport = transport
+        queries = PoolQueue.Lane(share, post: engine.loop.post)
+        changes = PoolQueue.Lane(share, post: engine.loop.post)
+    }
+
+    package var openCalls: Int { machine.openCalls }
+
+    // MARK: Opening
+
+    /// Reads a call's params and finds out who answers it; does no work on data.
+    package func prepare(_ opening: CallOpening) throws(RPCError) -> PreparedCall {
+        let request = opening.request
+        try machine.checkFree(request.id)
+        if engine.isDraining { throw Self.drainError }
+        guard let method = engine.method(request.method) else {
+            throw RPCError(
+                .unimplemented,
+                "There is no method \"\(request.method)\". GetServerInfo lists those there are.")
+        }
+        guard hasRoomForCall else {
+            throw RPCError(
+                .resourceExhausted, "Too many calls are in flight. Wait for some to be answered.")
+        }
+        let started = MonotonicClock.now()
+        do throws(RPCError) {
+            return try prepare(opening, method, started)
+        } catch {
+            engine.record(method, request, by: peer, error.code, since: started)
+            throw error
+        }
+    }
+
+    private func prepare(
+        _ opening: CallOpening, _ method: Method, _ started: UInt64
+    ) throws(RPCError) -> PreparedCall {
+        let declaration = method.declaration
+        if right < declaration.right { throw declaration.right.denial(of: declaration) }
+        let params = Params(opening.request.params, text: opening.request.paramsText)
+        try params.rejectUnknown(declaration.params)
+        let context = CallContext(
+            peer: peer, right: right, deadline: engine.deadline(of: opening.request, from: started),
+            form: opening.form, input: opening.input, share: share)
+        let answer: PreparedAnswer? =
+            if case .unary(let unary) = method.implementation {
+                try unary.prepare(params, context)
+            } else { nil }
+        return PreparedCall(
+            opening: opening, method: method, params: params, context: context, started: started,
+            answer: answer)
+    }
+
+    /// Runs a call. If it can be answered at once, the answer is appended to `bytes`; the rest comes to the transport.
+    package func start(_ call: PreparedCall, into bytes: inout ByteWriter) -> CallStart {
+        do throws(RPCError) {
+            switch call.method.implementation {
+            case .unary:
+                guard let answer = call.answer else { return .failed(Self.notPrepared) }
+                if try answerNow(call, answer, into: &bytes) { return .answered(answer.facts) }
+                return .open(open(call, .unary) { $0.runOnPool(answer) })
+            case .clientStream(let method):
+                let stream = try method.begin(call.params, call.context)
+                return .open(open(call, .clientStream(ClientStreamInput(stream))) { _ in })
+            case .serverStream(let method):
+                let output = StreamOutput(engine)
+                let stream = try method.begin(call.params, call.context, output)
+                return .open(open(call, .serverStream(stream, output)) { output.open($0) })
+            }
+        } catch {
+            record(call, error.code)
+            return .failed(error)
+        }
+    }
+
+    /// Answers a call on the loop's thread; false if the pool has to.
+    private func answerNow(
+        _ call: PreparedCall, _ answer: PreparedAnswer, into bytes: inout ByteWriter
+    ) throws(RPCError) -> Bool {
+        guard answer.isQuick, !call.opening.encoder.compresses else { return false }
+        var builder = AnswerBuilder(
+            encoder: call.opening.encoder, maximumBytes: engine.limits.maxAnswerBytes)
+        let mustWait = call.method.declaration.threads == .query && engine.load.unread.isSpent(for: share)
+        if mustWait { builder.maximumBytes = min(builder.maximumBytes, UnreadBudget.reserve) }
+        do throws(RPCError) {
+            try builder.make(.result, answer.facts, into: &bytes) { (bytes) throws(RPCError) in
+                try call.context.check()
+                try answer.write(call.context, &bytes)
+            }
+        } catch {
+            // A large answer is made once the user's clients have read what waits for them.
+            if mustWait, error.code == .resourceExhausted { return false }
+            throw error
+        }
+        record(call, .ok)
+        return true
+    }
+
+    /// Prepares and starts a call.
+    package func open(_ opening: CallOpening, into bytes: inout ByteWriter) -> CallStart {
+        do throws(RPCError) { return start(try prepare(opening), into: &bytes) } catch {
+            return .failed(error)
+        }
+    }
+
+    /// The transport answers a prepared call by itself, as by "not modified".
+    package func dismiss(_ call: PreparedCall) { record(call, .ok) }
+
+    private func record(_ call: PreparedCall, _ status: StatusCode) {
+        engine.record(call.method, call.opening.request, by: peer, status, since: call.started)
+    }
+
+    private func open(_ prepared: PreparedCall, _ work: Call.Work, _ begin: (Call) -> Void) -> Call {
+        let call = Call(prepared, by: self, work)
+        machine.add(call, call.id, call.method.kind)
+        engine.callBegan(share)
+        call.startDeadline()
+        begin(call)
+        return call
+    }
+
+    private var hasRoomForCall: Bool {
+        let limits = engine.limits
+        guard engine.load.callsInFlight < limits.maxCalls, machine.openCalls < limits.maxCallsPerConnection
+        else { return false }
+        let most = limits.maxCallsPerUser
+        return most == 0 || share.calls < most || right == .admin
+    }
+
+    private static let notPrepared = RPCError(.internal, "The call was not prepared.")
+    private static let drainError = RPCError(.unavailable, "The server is shutting down. Try again soon.")
+
+    // MARK: Messages for open calls
+
+    package func receive(item: [UInt8], for id: Int64) { carryOut(machine.receive(item: item, for: id), id) }
+
+    package func receiveEnd(for id: Int64) { carryOut(machine.receiveEnd(for: id), id) }
+
+    package func receiveCancel(for id: Int64) { carryOut(machine.receiveCancel(for: id), id) }
+
+    /// A message that cannot be used although its id is good. Returns the error to answer with under that id if no
+    /// call has ended by it.
+    package func receive(unusable failure: EnvelopeError, id: Int64) -> RPCError? {
+        let action = machine.receive(unusable: failure, id: id)
+        if case .refuse(let error) = action { return error }
+        carryOut(action, id)
+        return nil
+    }
+
+    /// A message that could not be read at all.
+    package func receive(unreadable failure: EnvelopeError) {
+        for action in machine.receive(unreadable: failure) { carryOut(action, 0) }
+    }
+
+    private func carryOut(_ action: ConnectionStateMachine<Call>.Action, _ id: Int64) {
+        switch action {
+        case .deliver(let call, let item): call.receive(item)
+        case .endInput(let call): call.endInput()
+        case .cancel(let call): call.fail(CallContext.cancelledError)
+        case .fail(let call, let error): call.fail(error)
+        case .refuse, .ignore: break
+        }
+    }
+
+    // MARK: All calls
+
+    func remove(_ call: Call) { machine.remove(call.id) }
+
+    /// Everything is written: streams may send their next items.
+    package func transportIsReady() {
+        guard machine.openCalls > 0 else { return }
+        for call in machine.works { call.wantToSend() }
+    }
+
+    /// Whether nothing of it is started on the pool for now, because the client must read first.
+    package func hold(_ isHeld: Bool) { engine.load.queries.hold(queries, isHeld) }
+
+    /// Takes over what the peer may do from now on; calls that it may not make any more end.
+    package func take(_ right: AccessRight) {
+        let isLess = right < self.right
+        self.right = right
+        guard isLess else { return }
+        for call in machine.works where right < call.method.right {
+            call.fail(call.method.right.denial(of: call.method))
+        }
+    }
+
+    /// The client sends nothing more: streams that it has not ended are cancelled.
+    package func inputEnded() {
+        for call in machine.unendedStreams { call.fail(CallContext.cancelledError) }
+    }
+
+    /// The server is about to end: ends the calls that would never end by themselves.
+    package func drain() {
+        for call in machine.works where call.isServerStream { call.fail(Self.drainError) }
+    }
+
+    /// Ends all calls with an error.
+    package func fail(_ error: RPCError) {
+        for call in machine.works { call.fail(error) }
+    }
+
+    /// The connection has gone: nobody waits for its calls.
+    package func close() {
+        for call in machine.works { call.abandon() }
+        engine.load.queries.clear(queries)
+        engine.load.changes.clear(changes)
+    }
+}
+
+/// A call whose params are read, before it runs.
+package struct PreparedCall {
+    let opening: CallOpening
+    package let method: Method
+    let params: Params
+    let context: CallContext
+    let started: UInt64
+    let answer: PreparedAnswer?
+
+    /// What the answer will be, as far as that is known before the work; nil for streams.
+    package var facts: AnswerFacts? { answer?.facts }
+}
+
+/// How a call went that was started.
+package enum CallStart {
+    /// The answer is in the bytes.
+    case answered(AnswerFacts)
+    /// The answer, or the stream, comes to the transport.
+    case open(Call)
+    case failed(RPCError)
+}

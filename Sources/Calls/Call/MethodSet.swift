@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+
+/// The methods that are served, by full name. A method that is not in it is denied to everybody.
+package struct MethodSet: Sendable {
+    package private(set) var all: [Method] = []
+    private var byName: [String: Method] = [:]
+
+    package init() {}
+
+    package mutating func add(_ method: any UnaryMethod) { add(method.declaration, .unary(method)) }
+    package mutating func add(_ method: any ClientStreamMethod) {
+        add(method.declaration, .clientStream(method))
+    }
+    package mutating func add(_ method: any ServerStreamMethod) {
+        add(method.declaration, .serverStream(method))
+    }
+
+    private mutating func add(_ declaration: MethodDeclaration, _ implementation: Method.Implementation) {
+        let method = Method(declaration, implementation, index: all.count)
+        all.append(method)
+        byName[declaration.fullName] = method
+    }
+
+    package subscript(fullName: String) -> Method? { byName[fullName] }
+}

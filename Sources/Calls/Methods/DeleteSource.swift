@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+
+/// `DeleteSource`: removes a source and its files.
+struct DeleteSource: UnaryMethod {
+    let declaration = MethodDeclaration.deleteSource
+    let catalog: SourceCatalog
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let name = try catalog.sourceToChange(params, call).name
+        let registry = catalog.registry
+        return PreparedAnswer(isQuick: false) { (_, bytes) throws(RPCError) in
+            try answering { () throws(SourceError) in try registry.delete(name) }
+            bytes.append("{}")
+        }
+    }
+}

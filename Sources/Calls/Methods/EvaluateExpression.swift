@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Expressions
+import JSON
+
+/// `EvaluateExpression`: compiles an expression and evaluates it.
+struct EvaluateExpression: UnaryMethod {
+    let declaration = MethodDeclaration.evaluateExpression
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        guard params["expression"] != nil else {
+            throw .invalidParam(params.path(of: "expression"), "is missing: an expression was expected.")
+        }
+        return PreparedAnswer(isQuick: false) { (call, bytes) throws(RPCError) in
+            let value = try Self.evaluate(params, call)
+            bytes.append("{\"value\":")
+            bytes.append(value)
+            bytes.append("}")
+        }
+    }
+
+    private static func evaluate(_ params: Params, _ call: CallContext) throws(RPCError) -> JSONValue {
+        // The specification's own cases say null for what there is none of.
+        let given = params["feature"] == .null ? nil : try params.optionalObject("feature")
+        let feature = given ?? Params(JSONObject())
+        let zoom = params["zoom"] == .null ? nil : try params.optionalNumber("zoom")
+        let expression = try compile(params["expression"] ?? .null, try type(params), call)
+        var properties = JSONObject()
+        switch feature["properties"] {
+        case nil, .null: break
+        case .object(let object): properties = object
+        default: throw .invalidParam(feature.path(of: "properties"), "must be an object or null.")
+        }
+        var geometryType: String?
+        if case .object(let geometry)? = feature["geometry"], case .string(let type)? = geometry["type"] {
+            geometryType = type
+        }
+        do throws(EvaluationError) {
+            return try expression.evaluate(
+                properties: properties, identifier: feature["id"] ?? .null, geometryType: geometryType,
+                zoom: zoom,
+                accumulated: params["accumulated"] ?? .null, budget: EvaluationBudget { call.isOver })
+        } catch {
+            try call.check()
+            throw RPCError(.failedPrecondition, error.message)
+        }
+    }
+
+    /// The type expected of the whole: strings are coerced, the others asserted.
+    private static func type(_ params: Params) throws(RPCError) -> ExpressionType? {
+        guard params["type"] != .null, let name = try params.optionalString("type") else { return nil }
+        guard let type = ExpressionType(name: name) else {
+            throw .invalidParam(
+                params.path(of: "type"),
+                "must be a type such as number, string, boolean, object, value, array or array<number, 2>.")
+        }
+        return type
+    }
+
+    private static func compile(
+        _ value: JSONValue, _ type: ExpressionType?, _ call: CallContext
+    ) throws(RPCError) -> Expression {
+        do {
+            return try Expression(
+                compiling: value, expected: type, purpose: .evaluation, coercesStrings: true,
+                isCancelled: { call.isOver })
+        } catch {
+            try call.check()
+            let errors = error.errors.map { fault in
+                JSONValue.object(["key": .string(fault.key), "message": .string(fault.message)])
+            }
+            throw RPCError(
+                .invalidArgument, error.errors.first?.message ?? "Not an expression.",
+                details: ["errors": .array(errors)])
+        }
+    }
+}

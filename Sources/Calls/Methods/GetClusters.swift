@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+import JSON
+
+/// `GetClusters`, the call that apps make with every movement of a map.
+struct GetClusters: UnaryMethod {
+    let declaration = MethodDeclaration.getClusters
+    let catalog: SourceCatalog
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let query = try catalog.clustersQuery(params)
+        let target = try catalog.target(params)
+        let ready = target.revision.readyView(target.filter, zoom: query.zoom)
+        // A filter's view is asked for again, which keeps it in use.
+        let own = target.filter == nil ? ready : nil
+        return target.answer(isQuick: isQuick(query, ready, in: target.revision)) { (call, bytes) throws(SourceError) in
+            let view =
+                if let own { own } else {
+                    try target.revision.view(target.filter, zoom: query.zoom, call.cancellation)
+                }
+            try target.revision.writeClusters(query, of: view, into: &bytes, call.cancellation)
+        }
+    }
+
+    private func isQuick(_ query: ClustersQuery, _ view: View?, in revision: Revision) -> Bool {
+        if query.output.include.contains(.key), !revision.isReadyToName { return false }
+        guard let view, query.output.include.isDisjoint(with: .costly) else { return false }
+        if let limit = query.limit, limit <= ShortListing.features { return true }
+        return view.expectedNodes(in: query.box, zoom: query.zoom) <= ShortListing.features
+    }
+}
+
+/// What the loop's thread writes by itself.
+enum ShortListing {
+    /// The most features at once.
+    static let features = 2000
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+
+/// `GetLeaves`: a page of a cluster's points.
+struct GetLeaves: UnaryMethod {
+    let declaration = MethodDeclaration.getLeaves
+    let catalog: SourceCatalog
+
+    private static let defaultLimit: Int64 = 10
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let limit = Int(
+            clamping: try params.optionalInteger("limit", in: 0...(1 << 53)) ?? Self.defaultLimit)
+        let offset = Int(clamping: try params.optionalInteger("offset", in: 0...(1 << 53)) ?? 0)
+        let subject = try ClusterSubject(params, catalog)
+        func cost(_ view: View) -> Int {
+            let count = subject.revision.pointCount(of: subject.id, in: view)
+            return limit == 0 ? count : min(count, limit)
+        }
+        return subject.answer(cost: cost) { (view, bytes, cancellation) throws(SourceError) in
+            try subject.revision.writeLeaves(
+                of: subject.id, in: view, limit: limit, offset: offset, into: &bytes, cancellation)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+import JSON
+
+/// `GetTile`: a tile's features, as JSON or as a Mapbox Vector Tile.
+struct GetTile: UnaryMethod {
+    let declaration = MethodDeclaration.getTile
+    let catalog: SourceCatalog
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let tile = try Self.tile(params)
+        let encoding = try Self.encoding(params)
+        let target = try catalog.target(params)
+        let view = target.revision.readyView(target.filter, zoom: Double(tile.z))
+        let isQuick = view.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
+        let isRaw = encoding == .mvt && call.form == .raw
+        return target.answer(
+            isQuick: isQuick, mediaType: isRaw ? TileEncoding.vectorTileMediaType : AnswerFacts.json
+        ) { (call, bytes) throws(SourceError) in
+            let revision = target.revision
+            let view = try revision.view(target.filter, zoom: Double(tile.z), call.cancellation)
+            switch encoding {
+            case .json: try revision.writeTile(tile, of: view, into: &bytes, call.cancellation)
+            case .mvt:
+                try revision.writeVectorTile(
+                    tile, of: view, layer: target.source.name.text, isRaw: isRaw, into: &bytes,
+                    call.cancellation)
+            }
+        }
+    }
+
+    private static func tile(_ params: Params) throws(RPCError) -> TilePlace {
+        let z = Int(try params.integer("z", in: 0...Int64(TilePlace.deepest)))
+        let x = Int(try params.integer("x", in: 0...(1 << z) - 1))
+        let y = Int(try params.integer("y", in: 0...(1 << z) - 1))
+        guard let tile = TilePlace(z: z, x: x, y: y) else {
+            throw .invalidParam(params.path(of: "z"), "names no tile.")
+        }
+        return tile
+    }
+
+    private static func encoding(_ params: Params) throws(RPCError) -> TileEncoding {
+        guard let encoding = TileEncoding(rawValue: try params.optionalString("encoding") ?? "json") else {
+            throw .invalidParam(params.path(of: "encoding"), "must be \"json\" or \"mvt\".")
+        }
+        return encoding
+    }
+}

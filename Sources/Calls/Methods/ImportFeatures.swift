@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+import JSON
+
+/// `ImportFeatures`: features in the client's items, all or nothing.
+struct ImportFeatures: ClientStreamMethod {
+    let declaration = MethodDeclaration.importFeatures
+    let catalog: SourceCatalog
+
+    func begin(_ params: Params, _ call: CallContext) throws(RPCError) -> any ClientStream {
+        let options = try ImportParams(params)
+        let source = try catalog.sourceToChange(params, call)
+        let features = FeatureImport(
+            into: source, mode: options.mode, policy: options.policy, wrapsLongitudes: options.wraps,
+            allowsEmpty: options.allowsEmpty)
+        return FeatureImportStream(features, call)
+    }
+}
+
+/// One import: its items are `{"features":[…]}`.
+private final class FeatureImportStream: ClientStream {
+    private let features: FeatureImport
+    private let call: CallContext
+
+    init(_ features: FeatureImport, _ call: CallContext) {
+        self.features = features
+        self.call = call
+    }
+
+    func receive(_ item: [UInt8]) throws(RPCError) {
+        try call.check()
+        try item.withUnsafeBufferPointer { (item) throws(RPCError) in
+            let list = try Self.features(UnsafeRawBufferPointer(item))
+            try answering(call) { () throws(SourceError) in try features.add(features: list) }
+        }
+    }
+
+    /// The text of an item's features. That the item is a JSON object was seen when its message was read.
+    private static func features(_ item: UnsafeRawBufferPointer) throws(RPCError) -> UnsafeRawBufferPointer {
+        var features: UnsafeRawBufferPointer?
+        for (key, value) in JSONMembers(ofValidated: item) {
+            let name = JSONText.string(inside: key)
+            guard name.hasSameBytes(as: "features") else {
+                throw .invalidParam("item.\(name)", "is unknown.")
+            }
+            features = value
+        }
+        guard let features, features.first == UInt8(ascii: "[") else {
+            throw .invalidParam("item.features", "must be an array of GeoJSON features.")
+        }
+        return features
+    }
+
+    func finish(into bytes: inout ByteWriter) throws(RPCError) {
+        try answering(call) { () throws(SourceError) in
+            try features.finish(call.cancellation).write(into: &bytes)
+        }
+    }
+
+    func cancelled() {
+        features.cancel()
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+import JSON
+
+/// `LocateFeature`: what shows a feature at a zoom.
+struct LocateFeature: UnaryMethod {
+    let declaration = MethodDeclaration.locateFeature
+    let catalog: SourceCatalog
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        guard let value = params["featureId"], let identifier = FeatureIdentifier(value) else {
+            throw .invalidParam(params.path(of: "featureId"), "must be a feature's id: a number or a string.")
+        }
+        let zoom = try params.number("zoom")
+        let target = try catalog.target(params)
+        let revision = target.revision
+        let isQuick =
+            revision.isReadyToLocate && revision.readyView(target.filter, zoom: zoom) != nil
+        return target.answer(isQuick: isQuick) { (call, bytes) throws(SourceError) in
+            let view = try revision.view(target.filter, zoom: zoom, call.cancellation)
+            try revision.writeLocation(of: identifier, at: zoom, in: view, into: &bytes, call.cancellation)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+
+extension MethodSet {
+    /// All methods, on one set of sources.
+    package init(_ catalog: SourceCatalog, _ status: ServerStatus) {
+        self.init()
+        add(GetClusters(catalog: catalog))
+        add(GetTile(catalog: catalog))
+        add(GetChildren(catalog: catalog))
+        add(GetLeaves(catalog: catalog))
+        add(GetClusterExpansionZoom(catalog: catalog))
+        add(GetConvexHull(catalog: catalog))
+        add(LocateFeature(catalog: catalog))
+        add(WatchClusters(catalog: catalog))
+        add(CreateSource(catalog: catalog))
+        add(ImportFeatures(catalog: catalog))
+        add(LoadFile(catalog: catalog))
+        add(UpdateFeatures(catalog: catalog))
+        add(UpdateOptions(catalog: catalog))
+        add(DeleteSource(catalog: catalog))
+        add(GetSource(catalog: catalog))
+        add(ListSources(catalog: catalog))
+        add(EvaluateExpression())
+        add(Check(status: status))
+        add(GetServerInfo(status: status, settings: catalog.settings))
+        add(GetStats(status: status, registry: catalog.registry))
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+import JSON
+
+/// The cluster that a call is about.
+struct ClusterSubject: Sendable {
+    let id: Int64
+    let target: QueryTarget
+
+    var revision: Revision { target.revision }
+
+    init(_ params: Params, _ catalog: SourceCatalog) throws(RPCError) {
+        id = try params.integer("clusterId")
+        target = try catalog.target(params)
+    }
+
+    /// - Parameter cost: how many features are written or looked at, by a view that is ready.
+    func answer(
+        cost: (View) -> Int,
+        _ write: @escaping @Sendable (View, inout ByteWriter, Cancellation) throws(SourceError) -> Void
+    ) -> PreparedAnswer {
+        let ready = revision.readyView(target.filter, zoom: nil)
+        return target.answer(isQuick: ready.map { cost($0) <= ShortListing.features } ?? false) {
+            [target] (call, bytes) throws(SourceError) in
+            let view = try target.revision.view(target.filter, zoom: nil, call.cancellation)
+            try write(view, &bytes, call.cancellation)
+        }
+    }
+}

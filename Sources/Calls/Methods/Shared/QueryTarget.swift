@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+import JSON
+
+/// The data that a query reads: fixed when its params are read, so that what is known of the answer beforehand holds
+/// for the answer too.
+struct QueryTarget: Sendable {
+    let source: Source
+    let revision: Revision
+    let filter: QueryFilter?
+
+    /// An answer made from this revision. It is dropped if the text of features turned out to be damaged while it was
+    /// made.
+    func answer(
+        isQuick: Bool, mediaType: String = AnswerFacts.json,
+        _ write: @escaping @Sendable (CallContext, inout ByteWriter) throws(SourceError) -> Void
+    ) -> PreparedAnswer {
+        PreparedAnswer(
+            isQuick: isQuick, facts: AnswerFacts(mediaType: mediaType, revision: revision.number)
+        ) { (call, bytes) throws(RPCError) in
+            try answering(call) { () throws(SourceError) in
+                try write(call, &bytes)
+                try source.checkIntact()
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+import GeoJSON
+import JSON
+
+/// The sources as calls name them: the params that many methods share.
+package struct SourceCatalog: Sendable {
+    let registry: SourceRegistry
+    let settings: LiveSettings
+
+    package init(registry: SourceRegistry, settings: LiveSettings) {
+        self.registry = registry
+        self.settings = settings
+    }
+
+    func name(_ params: Params) throws(RPCError) -> SourceName {
+        guard let name = SourceName(try params.string("source")) else {
+            throw .invalidParam(params.path(of: "source"), "must be a name: \(SourceName.pattern).")
+        }
+        return name
+    }
+
+    func source(_ params: Params) throws(RPCError) -> Source {
+        let name = try name(params)
+        return try answering { () throws(SourceError) in try registry.source(name) }
+    }
+
+    /// The source of a call that changes it, where the caller may.
+    func sourceToChange(_ params: Params, _ call: CallContext) throws(RPCError) -> Source {
+        let source = try source(params)
+        try checkChange(of: source.name, call)
+        return source
+    }
+
+    /// Refuses those who are no administrators to change what the configuration declares.
+    func checkChange(of name: SourceName, _ call: CallContext) throws(RPCError) {
+        guard call.right < .admin, settings.values.declaredSources.contains(name) else { return }
+        throw RPCError(
+            .permissionDenied,
+            "The source '\(name)' is declared in the daemon's configuration: changing it needs the right \"admin\", which your user does not have.",
+            details: ["right": .string(AccessRight.admin.name)])
+    }
+
+    /// The data of now, where they are those that the caller asks for.
+    func revision(_ params: Params) throws(RPCError) -> Revision {
+        try revision(params, of: try source(params))
+    }
+
+    /// The same of a source that is known already.
+    func revision(_ params: Params, of source: Source) throws(RPCError) -> Revision {
+        let asked = try params.optionalInteger("revision", in: 0...(1 << 53))
+        try answering { () throws(SourceError) in try source.checkIntact() }
+        let revision = source.revision
+        try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
+        return revision
+    }
+
+    /// What a query reads.
+    func target(_ params: Params) throws(RPCError) -> QueryTarget {
+        let source = try source(params)
+        return QueryTarget(
+            source: source, revision: try revision(params, of: source), filter: filter(params))
+    }
+
+    /// The query of `GetClusters` and of calls like it.
+    func clustersQuery(_ params: Params) throws(RPCError) -> ClustersQuery {
+        let limit = try params.optionalInteger("limit", in: 0...(1 << 53))
+        return ClustersQuery(
+            box: try Box(params), zoom: try params.number("zoom"), limit: limit.map { Int($0) },
+            output: try output(params))
+    }
+
+    func filter(_ params: Params) -> QueryFilter? {
+        params["filter"].map { QueryFilter($0) }
+    }
+
+    func output(_ params: Params) throws(RPCError) -> FeatureOutput {
+        var output = FeatureOutput()
+        output.properties = try params.optionalStrings("properties").map { PropertySelection($0) }
+        output.precision = try params.optionalInteger("precision", in: 0...15).map { Int($0) }
+        for (place, name) in (try params.optionalStrings("include") ?? []).enumerated() {
+            guard let detail = ClusterDetails.byName.first(where: { $0.name == name })?.detail else {
+                let names = ClusterDetails.byName.map(\.name).joined(separator: ", ")
+                throw .invalidParam("\(params.path(of: "include"))[\(place)]", "must be one of \(names).")
+            }
+            output.include.insert(detail)
+        }
+        return output
+    }
+}
+
+extension Box {
+    /// The box that params name, as `bbox`.
+    init(_ params: Params) throws(RPCError) {
+        let values = try params.array("bbox")
+        guard values.count == 4 else {
+            throw .invalidParam(params.path(of: "bbox"), "must be [west, south, east, north] in degrees.")
+        }
+        func edge(_ place: Int) throws(RPCError) -> Double {
+            guard case .number(let edge) = values[place], edge.isFinite else {
+                throw .invalidParam("\(params.path(of: "bbox"))[\(place)]", "must be a number of degrees.")
+            }
+            return edge
+        }
+        self.init(west: try edge(0), south: try edge(1), east: try edge(2), north: try edge(3))
+    }
+}

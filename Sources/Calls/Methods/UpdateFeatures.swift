@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+import JSON
+
+/// `UpdateFeatures`: adds, replaces and removes features by id.
+struct UpdateFeatures: UnaryMethod {
+    let declaration = MethodDeclaration.updateFeatures
+    let catalog: SourceCatalog
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let source = try catalog.sourceToChange(params, call)
+        return PreparedAnswer(isQuick: false) { (call, bytes) throws(RPCError) in
+            try Self.update(source, params, call, &bytes)
+        }
+    }
+
+    private static func update(
+        _ source: Source, _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
+    ) throws(RPCError) {
+        _ = try params.optionalArray("upsert")
+        var removals: [FeatureIdentifier] = []
+        for (index, value) in (try params.optionalArray("remove") ?? []).enumerated() {
+            guard let identifier = FeatureIdentifier(value) else {
+                throw .invalidParam("\(params.path(of: "remove"))[\(index)]", "must be a number or a string.")
+            }
+            removals.append(identifier)
+        }
+        // Features are kept as they were sent, so it is their text that is passed on.
+        let features = params.text(of: "upsert") ?? Array("[]".utf8)
+        do throws(SourceError) {
+            let outcome = try features.withUnsafeBufferPointer { (features) throws(SourceError) in
+                try source.update(
+                    upserts: UnsafeRawBufferPointer(features), removals: removals, call.cancellation)
+            }
+            outcome.write(into: &bytes)
+        } catch {
+            throw RPCError(error, call).ofFeature(in: params.path(of: "upsert"))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+import JSON
+import Synchronization
+
+/// One change of a watched viewport in the making.
+///
+/// Made on the loop's thread, run there or on one of the pool, looked at on the loop's again: libuv's
+/// hand-over orders these; that is why it may be shared.
+package final class WatchJob: @unchecked Sendable {
+    package let revision: Revision
+    private let filter: QueryFilter?
+    private let query: ClustersQuery
+    /// What the client has; afterwards, what it will have.
+    package private(set) var table: WatchTable
+    package private(set) var bytes = ByteWriter(capacity: 64)
+    package private(set) var error: RPCError?
+
+    package init(
+        _ revision: Revision, _ filter: QueryFilter?, _ query: ClustersQuery, from table: WatchTable
+    ) {
+        self.revision = revision
+        self.filter = filter
+        self.query = query
+        self.table = table
+    }
+
+    /// Whether the loop's thread may run it.
+    package var isQuick: Bool {
+        guard let view = revision.readyView(filter, zoom: query.zoom),
+            query.output.include.isDisjoint(with: .costly)
+        else { return false }
+        if case .transitions = table, !revision.isReadyToName { return false }
+        let expected = min(view.expectedNodes(in: query.box, zoom: query.zoom), query.limit ?? .max)
+        return expected + table.count <= ShortListing.features
+    }
+
+    package func run(_ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
+        table = try answering(call) { () throws(SourceError) -> WatchTable in
+            let view = try revision.view(filter, zoom: query.zoom, call.cancellation)
+            switch table {
+            case .markers(let table):
+                return .markers(
+                    try revision.writeChange(
+                        from: table, to: query, of: view, into: &bytes, call.cancellation))
+            case .transitions(let shown):
+                return .transitions(
+                    try revision.writeTransitions(
+                        from: shown, to: query, of: view, into: &bytes, call.cancellation))
+            }
+        }
+    }
+
+    package func run(_ call: CallContext, mostBytes limit: Int) {
+        bytes.limitFollowing(to: limit)
+        do throws(RPCError) {
+            try run(call, into: &bytes)
+            if bytes.hasOverflowed || bytes.count > limit {
+                throw AnswerBuilder.tooLarge(limit + AnswerBuilder.envelope)
+            }
+        } catch { self.error = error }
+        bytes.liftLimit()
+    }
+}
+
+/// Something raised by one thread and lowered by another; whoever raises it first is told so.
+package final class Signal: Sendable {
+    private let isRaised = Atomic<Bool>(false)
+
+    /// Whether it was down.
+    package func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
+
+    package func lower() { isRaised.store(false, ordering: .sequentiallyConsistent) }
+}

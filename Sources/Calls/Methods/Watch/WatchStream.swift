@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+import JSON
+import Synchronization
+
+/// A viewport that is watched: tells the least change whenever it moves or the data change. Belongs to the
+/// loop's thread.
+///
+/// One change is made at a time, when it can be sent, from the viewport and the data of that moment; so what
+/// was overtaken is never made.
+final class WatchStream: ServerStream {
+    private let source: Source
+    private let call: CallContext
+    private let output: any ServerStreamOutput
+    private let filter: QueryFilter?
+    private let asked: UInt64?
+    private var query: ClustersQuery
+    private var pace: Pace
+    private var observation: SourceObservation?
+    private let hasNews = Signal()
+    /// What the client has.
+    private var table: WatchTable
+    private let budget: WatchBudget
+    private var shownRevision: UInt64?
+    private var hasMoved = true
+    private var work = Work.none
+    /// The client moves no more: it is told of its last move yet, where that may be told now.
+    private var isEnding = false
+
+    private enum Work {
+        case none
+        case underWay
+        case done(WatchJob, at: UInt64)
+    }
+
+    /// After so many nanoseconds a change that waits for its client is made anew, if it has been overtaken.
+    private static let patience: UInt64 = 50_000_000
+
+    init(
+        _ watch: WatchRequest, _ call: CallContext, _ output: any ServerStreamOutput, _ budget: WatchBudget
+    ) {
+        self.budget = budget
+        source = watch.source
+        filter = watch.filter
+        asked = watch.revision
+        query = watch.query
+        table = WatchTable(hasTransitions: watch.hasTransitions)
+        pace = Pace(rate: watch.rate)
+        self.call = call
+        self.output = output
+        observation = source.observe { [hasNews, weak source] in
+            // Once is enough until it has been looked at; but an end is not to wait for the pace.
+            if hasNews.raise() || source?.isRetired != false { output.wantToSend() }
+        }
+        output.wantToSend()
+    }
+
+    func receive(_ item: [UInt8]) throws(RPCError) {
+        let (box, zoom) = try WatchRequest.viewport(item)
+        query.box = box
+        query.zoom = zoom
+        hasMoved = true
+        output.wantToSend()
+    }
+
+    func clientEnded() {
+        isEnding = true
+        output.wantToSend()
+    }
+
+    func ended() {
+        work = .none
+        observation = nil
+        budget.giveBack(table.count, of: call.share)
+        table = WatchTable(hasTransitions: false)
+    }
+
+    func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
+        switch work {
+        case .underWay: return .nothing
+        case .done(let job, let moment):
+            work = .none
+            if MonotonicClock.now() - moment < Self.patience || !isOvertaken(job) {
+                return try deliver(job, into: &bytes)
+            }
+            hasMoved = true
+        case .none: break
+        }
+        guard !source.isRetired else { throw RPCError(.sourceNotFound(source.name)) }
+        let now = MonotonicClock.now()
+        let delay = pace.delay(at: now)
+        if isEnding, !hasMoved || delay > 0 {
+            bytes.append("{}")
+            return .end
+        }
+        guard delay == 0 else {
+            // Until then what is new stays where it is, and knocks no more.
+            output.wantToSend(after: delay)
+            return .nothing
+        }
+        hasNews.lower()
+        let revision = source.revision
+        try answering { () throws(SourceError) in
+            try source.checkIntact()
+            try revision.check(asked: asked)
+        }
+        guard hasMoved || revision.number != shownRevision else { return .nothing }
+        pace.sent(at: now)
+        return try show(revision, into: &bytes)
+    }
+
+    private func item(_ revision: Revision) -> StreamStep { .item(AnswerFacts(revision: revision.number)) }
+
+    private func adopt(_ next: WatchTable) throws(RPCError) {
+        // What was just written may come from text that turned out to be damaged.
+        try answering { () throws(SourceError) in try source.checkIntact() }
+        try budget.change(from: table.count, to: next.count, of: call.share)
+        table = next
+    }
+
+    private func isOvertaken(_ job: WatchJob) -> Bool {
+        hasMoved || job.revision.number != source.revision.number
+    }
+
+    /// Makes the change to what a revision shows: here where that is quick, else on the pool.
+    private func show(_ revision: Revision, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
+        hasMoved = false
+        shownRevision = revision.number
+        let job = WatchJob(revision, filter, query, from: table)
+        if job.isQuick {
+            try job.run(call, into: &bytes)
+            try adopt(job.table)
+            if isEnding { output.wantToSend() }
+            return item(revision)
+        }
+        work = .underWay
+        output.runOnPool { [call] mostBytes in
+            job.run(call, mostBytes: mostBytes)
+        } completion: { [weak self] in
+            guard let self, case .underWay = self.work else { return }
+            self.work = .done(job, at: MonotonicClock.now())
+            self.output.wantToSend()
+        }
+        return .nothing
+    }
+
+    private func deliver(_ job: WatchJob, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
+        if let error = job.error { throw error }
+        try adopt(job.table)
+        job.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        // Whatever has changed since is told in its turn.
+        output.wantToSend()
+        return item(job.revision)
+    }
+}

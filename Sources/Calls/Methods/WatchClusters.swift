@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Answers
+import Sources
+import SystemSupport
+import JSON
+
+/// `WatchClusters`: a viewport's changes as they come.
+struct WatchClusters: ServerStreamMethod {
+    let declaration = MethodDeclaration.watchClusters
+    let catalog: SourceCatalog
+    private let budget: WatchBudget
+
+    init(catalog: SourceCatalog) {
+        self.catalog = catalog
+        budget = WatchBudget(settings: catalog.settings)
+    }
+
+    func begin(
+        _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
+    ) throws(RPCError) -> any ServerStream {
+        WatchStream(try WatchRequest(params, catalog), call, output, budget)
+    }
+}
+
+/// What a watching call asks for.
+struct WatchRequest {
+    let source: Source
+    let query: ClustersQuery
+    let filter: QueryFilter?
+    /// The only revision whose data the caller wants.
+    let revision: UInt64?
+    /// The most changes a second.
+    let rate: Double
+    /// Whether markers are known by the features that they grew from.
+    let hasTransitions: Bool
+
+    init(_ params: Params, _ catalog: SourceCatalog) throws(RPCError) {
+        query = try catalog.clustersQuery(params)
+        rate = try params.optionalNumber("maxRateHz", in: Pace.askable) ?? Self.usualRate
+        hasTransitions = try params.optionalBool("transitions") ?? false
+        source = try catalog.source(params)
+        let current = try catalog.revision(params).number
+        revision = params["revision"] == nil ? nil : current
+        filter = catalog.filter(params)
+    }
+
+    static let usualRate = 10.0
+
+    /// Reads an item of the client's: where the viewport is now.
+    static func viewport(_ item: [UInt8]) throws(RPCError) -> (Box, zoom: Double) {
+        let value: JSONValue
+        do throws(JSONError) { value = try JSONReader.parse(item) } catch {
+            throw .invalidParam("item", "is not JSON: \(error.message).")
+        }
+        guard case .object(let object) = value else { throw .invalidParam("item", "must be an object.") }
+        let params = Params(object, path: "item")
+        try params.rejectUnknown(["bbox", "zoom"])
+        return (try Box(params), try params.number("zoom"))
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+
+/// Lets streams that want to send take turns with all else that the loop has to do: a thousand that want to
+/// at once must not hold up the queries. Belongs to the loop's thread.
+final class StreamTurns {
+    private var waiting: [() -> Void] = []
+    private var next = 0
+    private var isScheduled = false
+    private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// How many send before the others have their turn.
+    private static let perTurn = 8
+
+    init(_ post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) { self.post = post }
+
+    func append(_ send: @escaping () -> Void) {
+        waiting.append(send)
+        schedule()
+    }
+
+    private func schedule() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        let bound = OnLoop(self)
+        post {
+            bound.value.isScheduled = false
+            bound.value.run()
+        }
+    }
+
+    private func run() {
+        let end = min(next + Self.perTurn, waiting.count)
+        while next < end {
+            let send = waiting[next]
+            next += 1
+            send()
+        }
+        if next < waiting.count { return schedule() }
+        waiting.removeAll(keepingCapacity: next <= 4096)
+        next = 0
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import EventLoop
+
+extension EventLoop: CallLoop {
+    package func timer(
+        after delay: UInt64, every interval: UInt64, _ body: @escaping () -> Void
+    ) -> AnyObject {
+        let timer = Timer(on: self, delay: delay, every: interval, body)
+        // The loop is kept running by its connections, not by what waits for calls.
+        timer.unreference()
+        return timer
+    }
+
+    package var post: @Sendable (@escaping @Sendable () -> Void) -> Void {
+        { [remote] in remote.post($0) }
+    }
+}

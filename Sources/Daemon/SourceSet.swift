@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import Answers
+import Sources
+import SystemSupport
+import JSON
+
+/// The sources, and the methods on them.
+struct SourceSet {
+    let registry: SourceRegistry
+    let settings: LiveSettings
+    let methods: MethodSet
+
+    /// - Parameter directory: where sources are kept; nil: nowhere.
+    init(configuration: Configuration, directory: StateDirectory?, status: ServerStatus, log: Log) {
+        let limits = configuration.limits
+        registry = SourceRegistry(
+            limits: SourceLimits(
+                filterCacheBytes: limits.filterCacheBytes, buildThreads: limits.buildThreads,
+                memory: limits.memory), directory: directory, report: { Self.report($0, log) })
+        settings = LiveSettings(configuration.liveValues(limits))
+        methods = MethodSet(SourceCatalog(registry: registry, settings: settings), status)
+    }
+
+    private static func report(_ event: StateEvent, _ log: Log) {
+        let level: Log.Level =
+            switch event.gravity {
+            case .information: .info
+            case .warning: .warning
+            case .error: .error
+            }
+        if let source = event.source {
+            log.write(level, event.message, ["source": .string(source)])
+        } else {
+            log.write(level, event.message)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterProtocol
+import JSON
+
+/// How calls are opened, and what comes of them later.
+extension SocketConnection: CallTransport {
+    func open(_ request: CallRequest) {
+        let encoder = FrameAnswerEncoder(id: request.id, compresses: request.acceptsDeflate)
+        switch caller.open(CallOpening(request, encoder: encoder), into: &output) {
+        case .answered, .open: break
+        case .failed(let error): ServerMessage.write(error: error, id: request.id, into: &output)
+        }
+    }
+
+    var canTakeItem: Bool { socket.queuedBytes == 0 && life.phase != .closed }
+
+    func call(_ call: Call, answered answer: FinishedAnswer) {
+        if caller.openCalls == 0 { giveBackMemory() }
+        send(answer.bytes)
+        settle()
+    }
+
+    func call(_ call: Call, sent item: FinishedAnswer) {
+        send(item.bytes)
+        flush()
+    }
+
+    func call(_ call: Call, failed error: RPCError) {
+        ServerMessage.write(error: error, id: call.id, into: &output)
+        settle()
+    }
+
+    func callTookInput(_ call: Call) { turn() }
+
+    /// A call has ended: goes on with what waited for that.
+    private func settle() {
+        // Within a turn its end does that.
+        turn()
+    }
+}

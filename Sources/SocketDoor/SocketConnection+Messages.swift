@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterProtocol
+import EventLoop
+import JSON
+
+/// How messages are taken from what was received, and what they make the connection do.
+extension SocketConnection {
+    /// Takes one message; false if none is whole yet, or a large one is being read.
+    func takeMessage() -> Bool {
+        do throws(RPCError) {
+            if let frame = try decoder.takeLarge(from: Self.largeMessage, compressed: Self.largeCompressed) {
+                readOnPool(frame)
+                return false
+            }
+            var message = ReadMessage.none
+            guard try decoder.lendNext({ text in message = Self.read(text, door.parser, door.names) })
+            else { return false }
+            handle(message)
+            return true
+        } catch {
+            fail(error)
+            return false
+        }
+    }
+
+    /// No `Result`, which is copied and destroyed by looking up how at every call.
+    private enum ReadMessage {
+        case none
+        case message(ClientMessage)
+        case failure(EnvelopeError)
+    }
+
+    private static func read(
+        _ text: UnsafeRawBufferPointer, _ parser: JSONParser, _ names: MethodNames? = nil
+    ) -> ReadMessage {
+        do throws(EnvelopeError) {
+            return .message(try ClientMessage.read(text, parser: parser, names: names))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Messages from this size on would hold the loop up for some hundred microseconds or more.
+    private static let largeMessage = 256 << 10
+    private static let largeCompressed = 1 << 10
+
+    /// Reads a large message on the pool; the connection's further messages wait for it, so that all keep
+    /// their order.
+    private func readOnPool(_ frame: HeldFrame) {
+        life.beganLarge()
+        input.set(large: frame.count)
+        let engine = door.engine
+        let (queue, lane) = (engine.load.reading, PoolQueue.Lane(caller.share, post: engine.loop.post))
+        let large = largeParser ?? LargeParser()
+        largeParser = large
+        queue.run(in: lane) { [weak self] in
+            guard let self, !self.socket.isClosed else { return queue.finished(in: lane) }
+            let outcome = ReadOutcome()
+            self.door.loop.work {
+                outcome.result = Result { () throws(RPCError) in
+                    try frame.withText { Self.read($0, large.parser) }
+                }
+            } completion: { [weak self] in
+                queue.finished(in: lane)
+                self?.didRead(outcome.result)
+            }
+        }
+    }
+
+    /// A parser that is lent to the pool, one message after the other.
+    ///
+    /// A connection's next message waits for the one before it, and libuv's hand-over orders the threads; that
+    /// is why it may be shared.
+    final class LargeParser: @unchecked Sendable {
+        let parser = JSONParser()
+    }
+
+    /// To be called when no call is open.
+    func giveBackMemory() { largeParser = nil }
+
+    /// What one thread writes and another reads after libuv's hand-over, which orders the two; that is why it
+    /// may be shared.
+    private final class ReadOutcome: @unchecked Sendable {
+        var result: Result<ReadMessage, RPCError>?
+    }
+
+    private func didRead(_ result: Result<ReadMessage, RPCError>?) {
+        input.set(large: 0)
+        guard life.endedLarge() else { return }
+        switch result {
+        case .success(let message)?: handle(message)
+        case .failure(let error)?: fail(error)
+        case nil: break
+        }
+        turn()
+    }
+
+    private func handle(_ message: ReadMessage) {
+        switch message {
+        case .none: break
+        case .message(.open(let request)): open(request)
+        case .message(.item(let id, let item)): caller.receive(item: item, for: id)
+        case .message(.end(let id)): caller.receiveEnd(for: id)
+        case .message(.cancel(let id)): caller.receiveCancel(for: id)
+        case .failure(let failure): refuse(failure)
+        }
+    }
+
+    /// A message that cannot be used: an error of no call, or, if its id is good, of that id.
+    private func refuse(_ failure: EnvelopeError) {
+        door.engine.metrics.update { $0.protocolErrors += 1 }
+        if let id = failure.id {
+            if let error = caller.receive(unusable: failure, id: id) {
+                ServerMessage.write(error: error, id: id, into: &output)
+            }
+            return
+        }
+        ServerMessage.write(error: failure.error, id: nil, into: &output)
+        caller.receive(unreadable: failure)
+    }
+}

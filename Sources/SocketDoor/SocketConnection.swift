@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterProtocol
+import EventLoop
+import JSON
+
+/// A client's connection: turns its frames into calls, and their answers into frames, all those of a turn at once.
+/// Belongs to the loop's thread.
+final class SocketConnection {
+    unowned let door: SocketDoor
+    let socket: Connection
+    private(set) var caller: Caller! = nil
+    var life = ConnectionLife()
+    var decoder: FrameDecoder
+    /// What the server counts of this connection's unfinished messages.
+    var input: InputMeter
+    /// What is written by the end of the turn. Until then it is a buffer of the door's, whose place
+    /// `buffer` keeps, so that idle connections hold none.
+    var output = ByteWriter(capacity: 64)
+    private var buffer: OutgoingBytes?
+    /// Until then a client that is still sending has time to read why it is cut off.
+    private var lingering: Timer?
+    /// When the client last went on reading or sending, and how far it was then.
+    private var progress = ClientProgress()
+    /// Bytes given to the system, ever.
+    private var handedBytes: UInt64 = 0
+    /// Messages that came whole, ever.
+    private var messages = 0
+    /// Kept from one large message to the next while calls are open: its memory is some ten times a message.
+    var largeParser: LargeParser?
+
+    init(_ socket: Connection, peer: Peer, share: UserShare, door: SocketDoor) {
+        self.door = door
+        self.socket = socket
+        decoder = FrameDecoder(limit: door.engine.limits.maxMessageBytes)
+        input = InputMeter(door.engine.load.input, share)
+        caller = Caller(
+            door.engine, peer: peer, right: door.engine.access.right(of: peer), share: share, transport: self)
+    }
+
+    func start() {
+        // Not weak, which would make every other reference slower for good: the socket calls nothing after its
+        // `close`, and the door lets go of this object only then.
+        socket.start(
+            onRead: { [unowned self] bytes in read(bytes) },
+            onWritten: { [unowned self] in written() },
+            onEnd: { [unowned self] end in ended(end) })
+    }
+
+    /// A client that has closed gets nothing more; one that only ended its side gets its answers.
+    private func ended(_ end: Connection.End) {
+        workOff()
+        guard end == .finished, life.phase == .open, !socket.isAbandoned else { return close() }
+        life.inputFinished()
+        turn()
+    }
+
+    // MARK: Bytes in
+
+    private func read(_ bytes: UnsafeRawBufferPointer) {
+        door.bytesReceived += UInt64(bytes.count)
+        guard life.phase == .open else { return }
+        decoder.append(bytes)
+        // More may follow at once, without end.
+        switch life.received(isMuch: decoder.waiting >= Self.mostDeferred) {
+        case .workNow: turn(writesLater: true)
+        case .deferred: door.turnAnswers.add(received: self)
+        case .keep, .discard: break
+        }
+    }
+
+    /// Works on what waited for the other sockets to be read.
+    func workOff() { if life.turnEnded() { turn(writesLater: true) } }
+
+    /// From so many received bytes on, messages are not left to the end of the loop's turn.
+    private static let mostDeferred = 1 << 14
+
+    /// Works on some messages, writes what was answered, and leaves the rest for the next turn.
+    ///
+    /// - Parameter writesLater: whether the loop's turn has an end at which small answers can be written.
+    func turn(writesLater: Bool = false) {
+        guard life.beginWork() else { return }
+        if buffer == nil, output.count == 0 { borrowBuffer() }
+        var left = door.engine.limits.messagesPerTurn
+        while left > 0, output.count < Self.bytesPerTurn, life.takesMessages, !isCongested {
+            guard takeMessage() else { break }
+            messages &+= 1
+            left -= 1
+        }
+        let hasMore = left == 0 || output.count >= Self.bytesPerTurn
+        countInput()
+        life.endWork()
+        if writesLater, life.takesMessages, !hasMore, output.count > 0, output.count <= UnreadBudget.reserve {
+            door.turnAnswers.add(answered: self)
+        } else {
+            flush()
+        }
+        balance(hasMore: hasMore)
+    }
+
+    /// The end of the loop's turn.
+    func writeTurn() {
+        guard !socket.isClosed else { return }
+        flush()
+        if life.phase != .open { balance(hasMore: false) }
+    }
+
+    private func borrowBuffer() {
+        let borrowed = door.turnAnswers.borrow()
+        swap(&output, &borrowed.writer)
+        buffer = borrowed
+    }
+
+    private func returnBuffer() {
+        guard let borrowed = buffer else { return }
+        buffer = nil
+        swap(&output, &borrowed.writer)
+        door.turnAnswers.giveBack(borrowed)
+    }
+
+    /// Bytes of answers that a connection writes before the others have their turn.
+    private static let bytesPerTurn = 1 << 18
+
+    /// Counts what is held of messages that are not whole yet, over all connections, and gives up if
+    /// that is too much.
+    private func countInput() {
+        input.set(unfinished: life.phase == .open || life.phase == .inputEnded ? decoder.waiting : 0)
+        guard input.bytes > UnreadBudget.reserve,
+            door.engine.load.input.isExceeded(
+                by: caller.share, limit: door.engine.limits.maxInputBytes)
+        else { return }
+        fail(
+            RPCError(
+                .resourceExhausted,
+                "Too many bytes of unfinished messages are held. Try again soon. The connection is closed."))
+        input.set(unfinished: 0)
+    }
+
+    /// The stream of bytes can be followed no longer.
+    func fail(_ error: RPCError) {
+        door.engine.metrics.update { $0.protocolErrors += 1 }
+        ServerMessage.write(error: error, id: nil, into: &output)
+        life.fail()
+        decoder = FrameDecoder(limit: door.engine.limits.maxMessageBytes)
+    }
+
+    // MARK: Bytes out
+
+    /// Bytes that wait for the client.
+    var queuedBytes: Int { socket.queuedBytes + output.count }
+
+    /// Whether the client must read before more is done for it.
+    private var isCongested: Bool {
+        let queued = queuedBytes
+        return queued > door.engine.limits.maxQueuedBytesPerConnection
+            || queued > UnreadBudget.reserve && door.engine.load.unread.isSpent(for: caller.share)
+    }
+
+    func flush() {
+        if !socket.isClosed, output.count > 0 { writeOutput() }
+        let most = buffer == nil ? 1024 : 4 * Self.bytesPerTurn
+        if output.count > most { output = ByteWriter(capacity: 64) } else { output.truncate(to: 0) }
+        if !life.isWorking { returnBuffer() }
+    }
+
+    private func writeOutput() {
+        let count = output.count
+        let taken = output.withUnsafeBytes { socket.tryWrite($0) }
+        countSent(taken)
+        guard taken < count else { return }
+        var rest = ByteWriter(capacity: count - taken)
+        output.withUnsafeBytes { rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...])) }
+        write(OutgoingBytes(rest))
+    }
+
+    private func countSent(_ count: Int) {
+        door.bytesSent += UInt64(count)
+        handedBytes += UInt64(count)
+    }
+
+    /// Writes bytes without copying them.
+    private func write(_ bytes: OutgoingBytes) {
+        let count = bytes.writer.count
+        countSent(count)
+        let kept = KeptBytes(
+            bytes, UnreadBudget.Claim(count, of: caller.share, in: door.engine.load.unread))
+        bytes.writer.withUnsafeBytes { socket.write($0, keeping: kept) }
+    }
+
+    /// Sends a frame that is made. Large ones are not copied.
+    func send(_ frame: OutgoingBytes) {
+        if frame.writer.count < UnreadBudget.reserve {
+            frame.writer.withUnsafeBytes { output.append(contentsOf: $0) }
+        } else {
+            flush()
+            write(frame)
+        }
+    }
+
+    private func written() {
+        caller.transportIsReady()
+        turn()
+    }
+
+    /// Reads on, pauses, or comes back next turn, by how things stand.
+    private func balance(hasMore: Bool) {
+        guard !socket.isClosed else { return }
+        let isCongested = isCongested
+        caller.hold(isCongested)
+        let standing = ConnectionLife.Standing(
+            isUnwritten: queuedBytes > 0, isCongested: isCongested, hasMore: hasMore,
+            isInputFull: caller.inputBytes > door.engine.limits.maxStreamBytes)
+        switch life.next(standing) {
+        case .none: break
+        case .read: socket.resumeReading()
+        case .pause: socket.pauseReading()
+        case .pauseAndSchedule:
+            socket.pauseReading()
+            schedule()
+        case .endInputs: endInputs()
+        case .linger: linger()
+        case .close: close()
+        }
+    }
+
+    private func schedule() {
+        let bound = LoopBound(self)
+        door.loop.remote.post {
+            bound.value.life.scheduledTurnCame()
+            bound.value.turn()
+        }
+    }
+
+    /// All that the client sent has been seen, and no more will come: streams that it has not ended are
+    /// cancelled, and the connection closes once all calls are answered.
+    private func endInputs() {
+        socket.pauseReading()
+        caller.inputEnded()
+        if caller.openCalls == 0 { end() }
+    }
+
+    /// Lets the client read why it is cut off.
+    private func linger() {
+        guard !door.isShuttingDown else { return close() }
+        caller.close()
+        socket.finishWriting()
+        socket.resumeReading()
+        lingering = Timer(on: door.loop, delay: Self.lingerMs) { [unowned self] in close() }
+    }
+
+    private static let lingerMs: UInt64 = 1000
+
+    // MARK: Clients that do not go on
+
+    /// Whether the client has left something unread or unfinished for some time. Closes it if that was too long.
+    func isStalled(at now: UInt64) -> Bool {
+        let unwritten = socket.unwrittenBytes
+        progress.look(
+            ClientProgress.Standing(
+                unread: unwritten + output.count, taken: handedBytes - UInt64(clamping: unwritten),
+                unfinished: socket.isReading ? decoder.waiting : 0, messages: messages), at: now)
+        let limits = door.engine.limits
+        if progress.unreadFor(now) > UInt64(limits.stallSeconds) * 1_000_000_000 {
+            closeStalled()
+            return false
+        }
+        if progress.unfinishedFor(now) > UInt64(limits.messageSeconds) * 1_000_000_000 {
+            fail(
+                RPCError(
+                    .deadlineExceeded,
+                    "A message was not complete within \(limits.messageSeconds) seconds. The connection is closed."
+                ))
+            flush()
+            balance(hasMore: false)
+            return false
+        }
+        return progress.unreadFor(now) > 0
+    }
+
+    /// What closing this connection frees, times how long it has been stalled; 0 if that is not long enough to tell.
+    func stallWeight(at now: UInt64) -> Double {
+        let stalled = progress.unreadFor(now)
+        return stalled < Self.shortestStall ? 0 : Double(queuedBytes) * Double(stalled)
+    }
+
+    /// How long a client must have read nothing to be closed for lack of room, in nanoseconds.
+    private static let shortestStall: UInt64 = 1_000_000_000
+
+    func closeStalled() {
+        door.engine.metrics.update { $0.connectionsStalled += 1 }
+        close()
+    }
+
+    // MARK: The end
+
+    /// Takes over what the peer may do from now on.
+    func take(_ right: AccessRight) {
+        caller.take(right)
+        flush()
+        turn()
+    }
+
+    /// The server is about to end: tells the client, and ends the calls that would never end by themselves.
+    func drain() {
+        ServerMessage.writeGoaway(
+            "The server is shutting down. Calls that have begun are finished; send new ones on a new connection.",
+            into: &output)
+        caller.drain()
+        flush()
+    }
+
+    /// Takes no more from the client, once it has ended the streams that it sends.
+    func finishReading() {
+        guard life.phase == .open else { return }
+        socket.finishReading()
+        // What was paused is read to its end.
+        socket.resumeReading()
+    }
+
+    /// Answers what has come, and closes once all is written.
+    func end() {
+        if life.end() { return close() }
+        flush()
+        balance(hasMore: false)
+    }
+
+    /// Ends all calls with an error, and the connection with as much of the answers as it takes at once.
+    func close(_ error: RPCError) {
+        caller.fail(error)
+        flush()
+        close()
+    }
+
+    /// Ends the connection and all its calls.
+    func close() {
+        guard life.close() else { return }
+        lingering = nil
+        caller.close()
+        socket.close()
+        input.set(unfinished: 0)
+        door.remove(self)
+    }
+}
+
+/// Bytes in the system's hands, counted until it lets go of them.
+private final class KeptBytes {
+    private let bytes: OutgoingBytes
+    private let claim: UnreadBudget.Claim
+
+    init(_ bytes: OutgoingBytes, _ claim: UnreadBudget.Claim) {
+        self.bytes = bytes
+        self.claim = claim
+    }
+}
