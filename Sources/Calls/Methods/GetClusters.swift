@@ -16,7 +16,8 @@ struct GetClusters: UnaryMethod {
         let ready = target.revision.readyView(target.filter, zoom: query.zoom)
         // A filter's view is asked for again, which keeps it in use.
         let own = target.filter == nil ? ready : nil
-        return target.answer(isQuick: isQuick(query, ready, in: target.revision)) { (call, bytes) throws(SourceError) in
+        return target.answer(isQuick: isQuick(query, ready, in: target.revision)) {
+            (call, bytes) throws(SourceError) in
             let view =
                 if let own { own } else {
                     try target.revision.view(target.filter, zoom: query.zoom, call.cancellation)

@@ -16,7 +16,8 @@ enum ConnectFailure {
         case EACCES, EPERM:
             return RPCError(
                 .permissionDenied,
-                "permission to open the socket \(path) is denied; its mode and its group decide who may open it")
+                "permission to open the socket \(path) is denied; its mode and its group decide who may open it"
+            )
         case ENAMETOOLONG:
             return RPCError(.invalidArgument, "the socket's path is longer than 107 bytes: \(path)")
         case EAGAIN:

@@ -36,7 +36,8 @@ extension MethodDeclaration {
         params: ["source", "featureId", "zoom", "filter", "revision"],
         "The cluster or point that shows a feature at a zoom.")
     public static let watchClusters = MethodDeclaration(
-        .cluster, "WatchClusters", .both, right: .query, on: .query, params: viewport + ["maxRateHz", "transitions"],
+        .cluster, "WatchClusters", .both, right: .query, on: .query,
+        params: viewport + ["maxRateHz", "transitions"],
         "A viewport's changes as they come.")
 
     private static let viewport = [

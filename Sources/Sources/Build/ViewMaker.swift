@@ -69,7 +69,8 @@ package struct ViewMaker {
             (aggregates, errors) = try aggregator.aggregate(options.clusterProperties.map(\.property))
         } catch { throw SourceError(error) }
         return View(
-            index: index, members: members, order: order, bounds: bounds, aggregates: aggregates.filter { !$0.isHidden },
+            index: index, members: members, order: order, bounds: bounds,
+            aggregates: aggregates.filter { !$0.isHidden },
             partitions: parts?.values ?? [],
             propertyErrors: errors.sorted { $0.key < $1.key }.map { PropertyError(message: $0, count: $1) })
     }

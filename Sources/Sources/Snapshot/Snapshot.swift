@@ -161,7 +161,8 @@ package struct Snapshot {
             description.hasPartitions
             ? try ValueSections.read(reader, count: nil, SnapshotSection.partitions) : []
         return View(
-            index: index, members: nil, order: try order(reader, description), bounds: description.bounds, aggregates: aggregates,
+            index: index, members: nil, order: try order(reader, description), bounds: description.bounds,
+            aggregates: aggregates,
             partitions: partitions, propertyErrors: description.errors)
     }
 }

@@ -175,7 +175,8 @@ package struct LiveUpdate {
         let mayShrink = plan.changes.keys.contains { isAtEdge($0, of: box) }
         for row in rows { box.include(update.store.coordinates(row)) }
         guard mayShrink else { return box }
-        return EdgeSearch(index: index) { store.coordinates(order?.place(of: $0) ?? Int($0.rawValue)) }.extent(within: box)
+        return EdgeSearch(index: index) { store.coordinates(order?.place(of: $0) ?? Int($0.rawValue)) }
+            .extent(within: box)
     }
 
     private func isAtEdge(_ place: Int, of box: Box) -> Bool {

@@ -37,7 +37,9 @@ struct SortKeyTests {
         #"{"sortKey":["id"],"clusterIds":"origin","precision":"fixed"}"#,
     ]
 
-    @Test("shuffles, batches and histories that end with the same features have the same answers", arguments: 0..<25)
+    @Test(
+        "shuffles, batches and histories that end with the same features have the same answers",
+        arguments: 0..<25)
     func histories(_ seed: Int) throws {
         var random = PythonRandom(seed: UInt32(seed + 40))
         func whole(_ bound: Int) -> Int { min(bound - 1, Int(random.random() * Double(bound))) }
@@ -61,11 +63,14 @@ struct SortKeyTests {
             // Some are elsewhere at first, some are removed and come back, and some are strangers.
             var stranger = points[0]
             stranger.id = -1 - seed
-            _ = try test.update(upsert: list([stranger] + shuffled(Array(first)).prefix(5).map { point in
-                var point = point
-                point.longitude = max(-180, point.longitude - 7)
-                return point
-            }))
+            _ = try test.update(
+                upsert: list(
+                    [stranger]
+                        + shuffled(Array(first)).prefix(5).map { point in
+                            var point = point
+                            point.longitude = max(-180, point.longitude - 7)
+                            return point
+                        }))
             let away = try shuffled(Array(first)).prefix(4).map {
                 try #require(FeatureIdentifier(.number(Double($0.id))))
             }
@@ -88,7 +93,10 @@ struct SortKeyTests {
 
     @Test("numbers come before strings, these before everything else; equal keys keep input order")
     func types() throws {
-        let keys = ["null", #""b""#, "3", "-1", #""B""#, "true", #""10""#, "2.5", "[1]", "-0", "0", #""é""#, #""bananas and more""#, #""bananas and less""#]
+        let keys = [
+            "null", #""b""#, "3", "-1", #""B""#, "true", #""10""#, "2.5", "[1]", "-0", "0", #""é""#,
+            #""bananas and more""#, #""bananas and less""#,
+        ]
         let test = try TestSource(options: #"{"sortKey":["get","k"],"radius":0,"maxZoom":0}"#)
         let features = keys.enumerated().map { point($0, Double($0) * 4 - 60, 5, #"{"k":\#($1)}"#) }
         try test.load("[" + features.joined(separator: ",") + "]")
@@ -97,7 +105,8 @@ struct SortKeyTests {
         let sorted = places.map { keys[$0] }
         #expect(
             sorted == [
-                "-1", "-0", "0", "2.5", "3", #""10""#, #""B""#, #""b""#, #""bananas and less""#, #""bananas and more""#,
+                "-1", "-0", "0", "2.5", "3", #""10""#, #""B""#, #""b""#, #""bananas and less""#,
+                #""bananas and more""#,
                 #""é""#, "null", "true", "[1]",
             ])
         for place in keys.indices {
