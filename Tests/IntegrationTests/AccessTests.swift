@@ -66,7 +66,7 @@ struct AccessTests {
     func takenAway() throws {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
         defer { unlink(path) }
-        try Data("{}".utf8).write(to: URL(fileURLWithPath: path))
+        try Data(#"{"socketMode":"0666"}"#.utf8).write(to: URL(fileURLWithPath: path))
         let daemon = try DaemonProcess(["--config", path])
         _ = try daemon.client().call("SourceService/CreateSource", ["source": "a"])
         let answer = try OtherUser.run(
