@@ -5,7 +5,7 @@ bindir = $(prefix)/bin
 datadir = $(prefix)/share
 mandir = $(datadir)/man
 docdir = $(datadir)/doc/clusterd
-# The client libraries and the protocol's pages, which they refer to.
+# The map page, the client libraries and the protocol's pages, which they refer to.
 sharedir = $(datadir)/clusterd
 unitdir = $(prefix)/lib/systemd/system
 userunitdir = $(prefix)/lib/systemd/user
@@ -47,6 +47,8 @@ install: all
 		$(INSTALL) -D -m 644 $(texts)/$$program.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/$$program.fish || exit 1; \
 	done
 	$(INSTALL) -d $(DESTDIR)$(unitdir) $(DESTDIR)$(userunitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(docdir)
+	$(INSTALL) -d $(DESTDIR)$(sharedir)/web
+	$(INSTALL) -m 644 web/* $(DESTDIR)$(sharedir)/web
 	sed 's|/usr/bin/|$(bindir)/|' systemd/clusterd.service > $(DESTDIR)$(unitdir)/clusterd.service
 	sed 's|/usr/bin/|$(bindir)/|' systemd/user/clusterd.service > $(DESTDIR)$(userunitdir)/clusterd.service
 	chmod 644 $(DESTDIR)$(unitdir)/clusterd.service $(DESTDIR)$(userunitdir)/clusterd.service

@@ -31,7 +31,6 @@ const sourcePath = (source) => `/sources/${encodeURIComponent(source)}`;
 
 export const settings = () => get("/assets/settings.json");
 export const sources = async () => (await get("/sources")).sources;
-export const tileJSON = (source) => get(`${sourcePath(source)}/tiles.json`);
 
 /** Queries of one source with one filter. */
 export class Queries {

@@ -125,6 +125,7 @@ map.on("moveend", () => {
     remember();
 });
 map.on("resize", () => follow());
+new ResizeObserver(() => map.invalidateSize({ animate: false })).observe(map.getContainer());
 
 // MARK: The address
 
@@ -157,7 +158,6 @@ function restore({ source, filter, view }) {
     if (view) map.setView([view.latitude, view.longitude], view.zoom, { animate: false });
     else goHome({ animate: false });
     startWatch();
-    nameFields();
     document.title = source ? `${source} · clusterd` : "clusterd";
 }
 
@@ -180,17 +180,10 @@ async function listSources() {
     select.disabled = options.length === 0;
 }
 
-/** Names the properties that a filter can use. */
-async function nameFields() {
-    const line = element("filter-fields");
-    line.textContent = "";
-    try {
-        const { vector_layers: [layer] } = await api.tileJSON(page.source);
-        const names = Object.keys(layer.fields).filter((name) => !["cluster", "cluster_id", "point_count_abbreviated"].includes(name));
-        if (names.length) line.textContent = `Properties here: ${names.slice(0, 20).join(", ")}.`;
-    } catch {
-        // The help does without.
-    }
+/** Names the properties that a filter can use: those of the points in sight. */
+function nameFields() {
+    const names = markers.propertyNames();
+    element("filter-fields").textContent = names.length ? `Properties of the points in view: ${names.slice(0, 20).join(", ")}.` : "";
 }
 
 element("source").addEventListener("change", ({ target }) => {
@@ -237,7 +230,12 @@ function notify(message) {
 }
 
 element("home").addEventListener("click", () => goHome());
-element("help-open").addEventListener("click", () => element("help").showModal());
+element("help-open").addEventListener("click", showHelp);
+
+function showHelp() {
+    nameFields();
+    element("help").showModal();
+}
 
 addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || element("help").open) return;
@@ -246,7 +244,7 @@ addEventListener("keydown", (event) => {
     if (event.key === "/") {
         event.preventDefault();
         element("filter").select();
-    } else if (event.key === "?") element("help").showModal();
+    } else if (event.key === "?") showHelp();
     else if (event.key === "0") goHome();
     else if (["+", "="].includes(event.key) && event.target.marker) map.zoomIn();
     else if (["-", "_"].includes(event.key) && event.target.marker) map.zoomOut();

@@ -121,6 +121,15 @@ export const MarkerLayer = L.Layer.extend({
         return counts;
     },
 
+    /** The names of the shown points' properties. */
+    propertyNames() {
+        const names = new Set();
+        for (const { feature } of this.markers.values()) {
+            if (!isCluster(feature)) for (const name of Object.keys(feature.properties ?? {})) names.add(name);
+        }
+        return [...names];
+    },
+
     /** The markers of single points at the same spot of the screen. */
     pointsAt(marker) {
         const near = ({ point }) => Math.hypot(point.x - marker.point.x, point.y - marker.point.y) < 3;

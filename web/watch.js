@@ -3,6 +3,8 @@
 
 const firstDelay = 250;
 const longestDelay = 8000;
+/** Whether keys stay the same from zoom to zoom, and changes say where markers come from and go to. */
+const transitions = true;
 
 /**
  * Reports:
@@ -24,12 +26,8 @@ export class Watch {
     move(view) {
         if (view.zoom === this.view.zoom && view.bbox.every((edge, index) => edge === this.view.bbox[index])) return;
         this.view = view;
-        if (this.socket?.readyState !== WebSocket.OPEN) return;
-        if (this.isWaiting) {
-            this.hasMoved = true;
-            return;
-        }
-        this.send();
+        if (this.isWaiting) this.hasMoved = true;
+        else if (this.socket.readyState === WebSocket.OPEN) this.send();
     }
 
     send() {
@@ -51,7 +49,7 @@ export class Watch {
         this.isWaiting = true;
         this.hasMoved = false;
         const { bbox, zoom } = this.view;
-        const socket = new WebSocket(this.queries.watchAddress(bbox, zoom, true));
+        const socket = new WebSocket(this.queries.watchAddress(bbox, zoom, transitions));
         this.socket = socket;
         let isFirst = true;
         socket.onmessage = (message) => {

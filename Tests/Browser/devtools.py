@@ -145,7 +145,7 @@ class Page:
             "Runtime.evaluate", self.session, timeout=timeout + 30, expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
-            problems = "; ".join(self.problems)
+            problems = "; ".join(self.problems[:3])
             raise Failure(f"{details.get('exception', {}).get('description', details['text'])} {problems}")
         return answer["result"].get("value")
 
@@ -157,7 +157,7 @@ class Page:
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def key(self, key, code=None, text=None):
-        numbers = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        numbers = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "+": 187, "-": 189}
         params = {"key": key, "code": code or key, "windowsVirtualKeyCode": numbers.get(key, ord(key[0].upper()))}
         text = text or ("\r" if key == "Enter" else key if len(key) == 1 else None)
         self.call("Input.dispatchKeyEvent", type="keyDown", **params, **({"text": text} if text else {}))

@@ -1,0 +1,443 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Looks at the map page in a real browser.
+
+    python3 map_page.py ADDRESS SOCKET SCENARIO...     the page's address, the daemon's socket, functions of this file
+
+The daemon has the sources `cities` (Examples/cities.geojson) and `stack` (see IntegrationTests). Exits with 1 and says
+why if a scenario fails.
+"""
+import json, math, os, sys, traceback, urllib.parse, urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Examples"))
+from clusterd_client import Client
+from devtools import Browser, Failure
+
+DESKTOP, PHONE = (1280, 800), (390, 844)
+LIVE = "document.documentElement.dataset.state === 'live'"
+MARKERS = "[...document.querySelectorAll('.marker-pane .marker:not(.leaving)')]"
+
+
+class Scene:
+    """An opened page, and the daemon behind it."""
+
+    def __init__(self, browser, base, socket):
+        self.browser, self.base, self.socket = browser, base.rstrip("/"), socket
+        self.open_pages = []
+
+    def open(self, path, size=DESKTOP, script=None, **options):
+        page = self.browser.page(*size, mobile=size == PHONE, **options)
+        self.open_pages.append(page)
+        if script:
+            page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
+        page.open(self.base + path)
+        page.wait(LIVE, "the page is live")
+        return page
+
+    def client(self):
+        return Client(self.socket)
+
+    def get(self, path, **parameters):
+        query = urllib.parse.urlencode(parameters)
+        with urllib.request.urlopen(f"{self.base}{path}?{query}", timeout=30) as answer:
+            return json.load(answer)
+
+    def expected(self, page, source, **parameters):
+        """What GetClusters gives for the page's view, whose box is computed here from the address."""
+        zoom, latitude, longitude = map(float, page.evaluate("location.hash.slice(1)").split("/"))
+        width, height = page.evaluate("[document.getElementById('map').clientWidth, document.getElementById('map').clientHeight]")
+        side = 512 * 2 ** zoom
+        sine = math.sin(math.radians(latitude))
+        x = (longitude / 360 + 0.5) * side
+        y = (0.5 - 0.25 * math.log((1 + sine) / (1 - sine)) / math.pi) * side
+        west, east = ((x + sign * width / 2) / side * 360 - 180 for sign in (-1, 1))
+        north, south = (
+            max(-90, min(90, math.degrees(2 * math.atan(math.exp(math.pi * (1 - 2 * (y + sign * height / 2) / side))) - math.pi / 2)))
+            for sign in (-1, 1))
+        if east - west >= 360:
+            west, east = -180, 180
+        return self.get(f"/sources/{source}/clusters", bbox=f"{west},{south},{east},{north}", zoom=zoom, **parameters)["features"]
+
+    def check_page(self, page, allowed=()):
+        """No error in the console, and no request to anywhere else."""
+        host = urllib.parse.urlsplit(self.base).netloc
+        away = [url for url in page.requests if not url.startswith(("data:", "blob:", "about:")) and urllib.parse.urlsplit(url).netloc != host]
+        check(not away, f"requests to elsewhere: {away}")
+        problems = [text for text in page.problems if not any(part in text for part in allowed)]
+        check(not problems, f"in the console: {problems}")
+
+
+def check(condition, message):
+    if not condition:
+        raise Failure(message)
+
+
+def names(features):
+    """How GetClusters' features are called in the page, sorted."""
+    def name(feature):
+        seen = feature["properties"]
+        return f"Cluster of {seen['point_count']:,} points" if seen.get("cluster") else seen["name"]
+    return sorted(map(name, features))
+
+
+def shown(page):
+    return sorted(page.evaluate(f"{MARKERS}.map((marker) => marker.getAttribute('aria-label'))"))
+
+
+def wait_for_names(page, expected, what):
+    """Waits until the page shows the expected markers; a function as `expected` is asked again each time, for a view
+    that is still moving."""
+    for _ in range(150):
+        wanted = expected() if callable(expected) else expected
+        if shown(page) == wanted:
+            return wanted
+        page.evaluate("new Promise((resolve) => setTimeout(resolve, 100))")
+    raise Failure(f"{what}: {len(shown(page))} markers {shown(page)[:12]}…, not {len(wanted)} {wanted[:12]}…")
+
+
+def wait_for_view(scene, page, source, what, **parameters):
+    """Waits until the page shows what GetClusters gives for its view; returns the names."""
+    return wait_for_names(page, lambda: names(scene.expected(page, source, **parameters)), what)
+
+
+def middle_of(page, condition):
+    """The middle of a marker, in the middle part of the window, for which a condition on `marker` holds."""
+    page.wait("document.getAnimations().length === 0", "everything is at rest")
+    return page.evaluate(f"""(() => {{
+        for (const marker of {MARKERS}) {{
+            const box = marker.getBoundingClientRect();
+            const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+            const isFree = document.elementFromPoint(x, y) === marker;
+            if (x > 60 && y > 130 && x < innerWidth - 60 && y < innerHeight - 130 && isFree && ({condition})) return [x, y, marker.getAttribute("aria-label")];
+        }}
+    }})()""")
+
+
+def circles(scene):
+    """As many circles as GetClusters returns, each with its count, in both sizes and at several zooms."""
+    for size in (DESKTOP, PHONE):
+        for view in ("1/20/0", "3/48/10", "5/51/6"):
+            page = scene.open(f"/?source=cities#{view}", size)
+            wait_for_view(scene, page, "cities", f"circles at {view}")
+            scene.check_page(page)
+            page.close()
+
+
+def click(scene):
+    """A click on a circle zooms to where its cluster splits; a click on a dot shows the point's properties."""
+    page = scene.open("/?source=cities#2/48/10")
+    wait_for_view(scene, page, "cities", "circles")
+    x, y, label = middle_of(page, "marker.textContent === '' && !marker.classList.contains('point')")
+    features = scene.expected(page, "cities")
+    count = int(label.split()[2].replace(",", ""))
+    zooms = {
+        scene.get(f"/sources/cities/clusters/{feature['properties']['cluster_id']}/expansion-zoom")["zoom"]
+        for feature in features if feature["properties"].get("point_count") == count}
+    page.click(x, y)
+    page.wait("!location.hash.startsWith('#2/')", "the map has zoomed in")
+    zoom = float(page.evaluate("location.hash.slice(1)").split("/")[0])
+    check(zoom in zooms, f"zoomed to {zoom}, not {zooms}")
+    wait_for_view(scene, page, "cities", "circles after the click")
+    page.evaluate("location.hash = '#5/48/10'")
+    page.wait("location.hash.startsWith('#5/48')", "moved")
+    wait_for_view(scene, page, "cities", "circles after the move")
+    x, y, label = middle_of(page, "marker.classList.contains('point')")
+    page.click(x, y)
+    text = page.wait("!document.getElementById('details').hidden && document.getElementById('details').innerText", "the properties")
+    check(label in text and "country" in text and "population" in text, f"properties of {label}: {text}")
+    page.key("Escape")
+    page.wait("document.getElementById('details').hidden", "Escape closes the properties")
+    scene.check_page(page)
+
+
+def hover(scene):
+    """A hover over a circle shows the area of its points."""
+    page = scene.open("/?source=cities#2/48/10")
+    wait_for_view(scene, page, "cities", "circles")
+    x, y, _ = middle_of(page, "marker.getBoundingClientRect().width > 30")
+    page.hover(x, y)
+    page.wait("document.querySelector('path.hull')?.getAttribute('d')?.length > 20", "the hull")
+    page.hover(5, 5)
+    page.wait("!document.querySelector('path.hull')", "no hull")
+    scene.check_page(page)
+
+
+def filter(scene):
+    """A filter leaves what passes; a wrong one says what is wrong, and the map stays."""
+    page = scene.open("/?source=cities#3/48/10")
+    everything = wait_for_view(scene, page, "cities", "circles")
+    expression = '[">",["get","population"],2000000]'
+
+    def apply(text):
+        page.evaluate("document.getElementById('filter').select()")
+        page.write(text)
+        page.key("Enter")
+
+    apply('["no such operator"]')
+    message = page.wait("!document.getElementById('filter-error').hidden && document.getElementById('filter-error').textContent", "the error")
+    check("no such operator" in message, message)
+    check(set(shown(page)) & set(everything), "the map is empty")
+    check("filter" not in page.evaluate("location.search"), "the wrong filter is in the address")
+    apply(expression)
+    page.wait("document.getElementById('filter-error').hidden && location.search.includes('filter')", "the filter is applied")
+    passing = wait_for_view(scene, page, "cities", "filtered circles", filter=expression)
+    check(passing != everything, "the filter filters")
+    check(page.evaluate("new URLSearchParams(location.search).get('filter')") == expression, "the filter is in the address")
+    page.evaluate("document.getElementById('filter-clear').click()")
+    wait_for_view(scene, page, "cities", "circles without a filter")
+    # The browser itself notes each answer of 400.
+    scene.check_page(page, allowed=["status of 400"])
+
+
+def live(scene):
+    """A change of the data shows by itself."""
+    page = scene.open("/?source=cities#6/0/-25")
+    page.wait(f"{MARKERS}.length === 0", "an empty sea")
+    island = {"type": "Feature", "id": "island", "geometry": {"type": "Point", "coordinates": [-25, 0]}, "properties": {"name": "New Island"}}
+    client = scene.client()
+    try:
+        page.evaluate(f"""void (window.seen = new Promise((resolve) => {{
+            const look = () => ({MARKERS}.length === 1 ? resolve(performance.timeOrigin + performance.now()) : requestAnimationFrame(look));
+            look();
+        }}))""")
+        start = page.evaluate("performance.timeOrigin + performance.now()")
+        client.call("SourceService/UpdateFeatures", source="cities", upsert=[island])
+        end = page.evaluate("window.seen")
+        print(f"live update on screen after {end - start:.0f} ms", flush=True)
+        wait_for_names(page, ["New Island"], "the new point")
+        island["geometry"]["coordinates"] = [-24, 1]
+        client.call("SourceService/UpdateFeatures", source="cities", upsert=[island])
+        page.wait("document.getElementById('counts').textContent.includes('1 point')", "the counts")
+    finally:
+        client.call("SourceService/UpdateFeatures", source="cities", remove=["island"])
+    page.wait(f"{MARKERS}.length === 0", "the point has gone")
+    scene.check_page(page)
+
+
+def address(scene):
+    """The address keeps source, centre, zoom and filter: it restores them, and so does going back."""
+    expression = '["==",["get","country"],"Japan"]'
+    path = f"/?source=cities&filter={urllib.parse.quote(expression)}#4/36/138"
+    page = scene.open(path)
+    wait_for_view(scene, page, "cities", "what the address says", filter=expression)
+    check(page.evaluate("document.getElementById('source').value") == "cities", "the source")
+    check(page.evaluate("document.getElementById('filter').value") == expression, "the filter")
+    page.evaluate("document.getElementById('map').focus()")
+    page.key("+")
+    page.wait("location.hash.startsWith('#5/')", "the new zoom in the address")
+    kept = page.evaluate("location.href")
+    page.call("Page.reload")
+    page.wait(f"location.href === {json.dumps(kept)} && {LIVE}", "the same address after a reload")
+    wait_for_view(scene, page, "cities", "the same circles after a reload", filter=expression)
+    page.evaluate("document.getElementById('filter-clear').click()")
+    page.wait("!location.search.includes('filter')", "no filter in the address")
+    page.evaluate("history.back()")
+    page.wait("location.search.includes('filter') && document.getElementById('filter').value !== ''", "the filter is back")
+    page.evaluate("document.getElementById('source').value = 'stack'; document.getElementById('source').dispatchEvent(new Event('change'))")
+    page.wait("location.search.includes('source=stack') && !location.search.includes('filter')", "another source")
+    wait_for_view(scene, page, "stack", "the other source's markers")
+    scene.check_page(page)
+
+
+def themes(scene):
+    """Light and dark follow the system and the button."""
+    page = scene.open("/?source=cities#3/48/10")
+    colour = "getComputedStyle(document.querySelector('header')).color + getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(colour)
+    tile = "(() => { const tile = document.querySelector('canvas.leaflet-tile-loaded'); return tile && [...tile.getContext('2d').getImageData(1, 1, 1, 1).data].join() })()"
+    light_tile = page.wait(tile, "a tile of land or sea")
+    page.set_theme(dark=True)
+    page.wait(f"{colour} !== {json.dumps(light)}", "dark as the system")
+    page.wait(f"{tile} && {tile} !== {json.dumps(light_tile)}", "a dark tile")
+    page.evaluate("document.getElementById('theme').click()")
+    page.wait(f"{colour} === {json.dumps(light)}", "light by the button")
+    page.evaluate("document.getElementById('theme').click()")
+    page.wait(f"{colour} !== {json.dumps(light)}", "dark by the button")
+    page.set_theme(dark=False)
+    page.call("Page.reload")
+    page.wait(f"{LIVE} && {colour} !== {json.dumps(light)}", "the choice is kept")
+    page.evaluate("localStorage.clear()")
+    scene.check_page(page)
+
+
+def sizes(scene):
+    """Everything can be reached and nothing is cut off, on a desktop and on a phone."""
+    for size in (DESKTOP, PHONE):
+        page = scene.open("/?source=cities#3/48/10", size)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        check(width <= size[0], f"{width} pixels wide at {size}")
+        outside = page.evaluate("""["source", "filter", "home", "theme", "help-open", "status"].filter((id) => {
+            const box = document.getElementById(id).getBoundingClientRect();
+            return box.width < 20 || box.left < 0 || box.right > innerWidth || box.top < 0 || box.bottom > innerHeight;
+        })""")
+        check(not outside, f"outside at {size}: {outside}")
+        overlap = page.evaluate("document.getElementById('status').getBoundingClientRect().right > document.querySelector('.leaflet-control-zoom').getBoundingClientRect().left")
+        check(not overlap, f"the corner runs into the buttons at {size}")
+        scene.check_page(page)
+        page.close()
+
+
+def keyboard(scene):
+    """All of it works without a pointer, and says what it is to a screen reader."""
+    page = scene.open("/?source=cities#4/48/10")
+    wait_for_view(scene, page, "cities", "circles")
+    page.evaluate("document.getElementById('map').focus()")
+    page.key("Tab")
+    label = "document.activeElement.getAttribute('aria-label')"
+    first = page.evaluate(label)
+    check(first in shown(page), f"Tab leads to {first}")
+    page.key("ArrowRight")
+    second = page.evaluate(label)
+    check(second in shown(page) and second != first, f"the arrow leads to {second}")
+    page.evaluate(f"{MARKERS}.find((marker) => marker.classList.contains('point')).focus()")
+    page.key("Enter")
+    page.wait("!document.getElementById('details').hidden", "Enter shows the properties")
+    page.key("Escape")
+    page.wait("document.getElementById('details').hidden", "Escape closes them")
+    check(page.evaluate("document.activeElement.classList.contains('marker')"), "the marker has the focus still")
+    page.key("/", "Slash")
+    check(page.evaluate("document.activeElement.id") == "filter", "/ leads to the filter")
+    page.key("Escape")
+    page.key("?", "Slash")
+    page.wait("document.getElementById('help').open", "? shows the help")
+    page.key("Escape")
+    page.wait("!document.getElementById('help').open", "Escape closes the help")
+    page.wait("document.getElementById('announcer').textContent.endsWith('in view')", "what a screen reader says")
+    unnamed = page.evaluate("""[...document.querySelectorAll("button, input, select, a[href]")].filter((element) =>
+        !(element.getAttribute("aria-label") || element.textContent.trim() || element.labels?.length || element.title)).map((element) => element.outerHTML)""")
+    check(not unnamed, f"without a name: {unnamed}")
+    scene.check_page(page)
+
+
+def fan(scene):
+    """Points at one position fan out, as a cluster and at a zoom at which they are points."""
+    for zoom in (10, 20):
+        page = scene.open(f"/?source=stack#{zoom}/10/20")
+        page.wait(f"{MARKERS}.length > 0", "markers")
+        x, y, _ = middle_of(page, "true")
+        page.click(x, y)
+        page.wait("document.querySelectorAll('.leaf').length === 5", "five leaves")
+        check(len(page.evaluate("[...new Set([...document.querySelectorAll('.leaf')].map((leaf) => leaf.style.transform))]")) == 5, "each at its own position")
+        x, y = page.evaluate("(() => { const box = document.querySelectorAll('.leaf')[2].getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2] })()")
+        page.click(x, y)
+        text = page.wait("!document.getElementById('details').hidden && document.getElementById('details').innerText", "a leaf's properties")
+        check("floor" in text, text)
+        page.key("Escape")
+        page.wait("document.querySelectorAll('.leaf').length === 0", "Escape closes the fan")
+        scene.check_page(page)
+        page.close()
+
+
+def motion(scene):
+    """A marker that is shown still moves from where it was; a new one comes out of the one that it was in."""
+    page = scene.open("/?source=cities#3/48/10", script=SCRIPTED_SOCKET)
+    page.wait("window.sockets?.length === 1", "a watch")
+
+    def send(item):
+        page.evaluate(f"sockets[0].onmessage({{data: {json.dumps(json.dumps(item))}}})")
+
+    def cluster(key, x, y, count, **members):
+        seen = {"cluster": True, "cluster_id": 1, "point_count": count, "point_count_abbreviated": count}
+        return {"type": "Feature", "id": 1, "key": key, "geometry": {"type": "Point", "coordinates": [x, y]}, "properties": seen, **members}
+
+    send({"add": [cluster("a", 10, 48, 9)], "update": [], "remove": [], "keep": 0, "revision": 1})
+    page.wait(f"{MARKERS}.length === 1 && document.getAnimations().length === 0", "one marker")
+    page.evaluate(f"window.first = {MARKERS}[0]; window.start = first.getBoundingClientRect().x")
+    send({"add": [cluster("b", 14, 48, 4, **{"from": "a"})], "update": [cluster("a", 6, 48, 5)], "remove": [], "keep": 0, "revision": 2})
+    check(page.evaluate(f"{MARKERS}.includes(first)"), "the marker is the same element")
+    moving = page.evaluate(f"""{MARKERS}.map((marker) => {{
+        const animation = marker.getAnimations()[0];
+        animation.pause();
+        animation.currentTime = 0;
+        const box = marker.getBoundingClientRect();
+        return Math.abs(box.x + box.width / 2 - (start + first.getBoundingClientRect().width / 2)) < 6;
+    }})""")
+    check(moving == [True, True], f"both begin where the first one was: {moving}")
+    page.evaluate("document.getAnimations().forEach((animation) => animation.play())")
+    page.wait("document.getAnimations().length === 0", "at rest")
+    positions = page.evaluate(f"{MARKERS}.map((marker) => Math.round(marker.getBoundingClientRect().x - start))")
+    check(positions[0] < -30 and positions[1] > 30, f"they have moved apart: {positions}")
+    send({"add": [], "update": [cluster("a", 10, 48, 9)], "remove": [{"key": "b", "into": "a"}], "keep": 0, "revision": 3})
+    page.wait("document.querySelectorAll('.marker-pane .marker').length === 1", "the absorbed marker has gone")
+    check(page.evaluate("first.isConnected && Math.abs(first.getBoundingClientRect().x - start) < 6"), "the first one is back")
+    # Plain keys: strings to remove, nothing to move.
+    send({"add": [cluster("c", 12, 48, 3)], "remove": ["a"], "keep": 0, "revision": 4})
+    page.wait(f"{MARKERS}.length === 1 && document.querySelectorAll('.marker-pane .marker').length === 1", "another marker")
+    scene.check_page(page)
+
+
+def frames(scene, number=500):
+    """How many frames a second there are while many markers move; reported, since it depends on the machine."""
+    page = scene.open("/?source=cities#3/48/10", script=SCRIPTED_SOCKET)
+    page.wait("window.sockets?.length === 1", "a watch")
+    result = page.evaluate(f"""(async () => {{
+        const feature = (index, shift) => ({{ type: "Feature", id: index, key: "k" + index,
+            geometry: {{ type: "Point", coordinates: [-20 + (index % 25) * 2.4 + shift, 34 + Math.floor(index / 25) * 1.2] }},
+            properties: {{ cluster: true, cluster_id: index, point_count: 2 + index, point_count_abbreviated: 2 + index }} }});
+        const all = (shift) => Array.from({{ length: {number} }}, (_, index) => feature(index, shift));
+        const send = (item) => sockets[0].onmessage({{ data: JSON.stringify(item) }});
+        send({{ add: all(0), update: [], remove: [], keep: 0, revision: 1 }});
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        const times = [];
+        for (let round = 0; round < 5; round += 1) {{
+            send({{ add: [], update: all(round % 2 ? 0 : 4), remove: [], keep: 0, revision: 2 + round }});
+            const end = performance.now() + 300;
+            let last = performance.now();
+            while (last < end) {{
+                const now = await new Promise(requestAnimationFrame);
+                if (now > last) times.push(now - last);
+                last = Math.max(now, last);
+            }}
+            await new Promise((resolve) => setTimeout(resolve, 200));
+        }}
+        times.sort((one, other) => one - other);
+        const sum = times.reduce((total, time) => total + time, 0);
+        return {{ frames: times.length, rate: 1000 * times.length / sum, median: times[times.length >> 1], worst: times.at(-1) }};
+    }})()""")
+    check(result["frames"] > 0, "no frame was drawn")
+    print(f"{number} moving markers: {result['rate']:.0f} frames a second, median {result['median']:.1f} ms, longest {result['worst']:.0f} ms", flush=True)
+    check(page.evaluate(f"{MARKERS}.length") == number, "all markers are there")
+
+
+# A WebSocket whose messages the test sends.
+SCRIPTED_SOCKET = """
+window.sockets = [];
+window.WebSocket = class {
+    static OPEN = 1;
+    readyState = 1;
+    sent = [];
+    constructor(url) {
+        this.url = url;
+        sockets.push(this);
+        const item = { add: [], update: [], remove: [], keep: 0, revision: 0 };
+        setTimeout(() => this.onmessage({ data: JSON.stringify(item) }));
+    }
+    send(text) { this.sent.push(text); }
+    close() {}
+};
+"""
+
+SCENARIOS = (circles, click, hover, filter, live, address, themes, sizes, keyboard, fan, motion, frames)
+
+
+def main():
+    base, socket, *chosen = sys.argv[1:]
+    failed = False
+    with Browser() as browser:
+        for scenario in SCENARIOS:
+            if chosen and scenario.__name__ not in chosen:
+                continue
+            scene = Scene(browser, base, socket)
+            try:
+                scenario(scene)
+                print(f"ok {scenario.__name__}", flush=True)
+            except Exception as error:
+                failed = True
+                problems = [problem for page in scene.open_pages for problem in page.problems]
+                place = traceback.extract_tb(error.__traceback__)[1:2]
+                print(f"FAILED {scenario.__name__}: {str(error)[:600]} (line {place[0].lineno if place else '?'}) {problems[:1]}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
