@@ -64,7 +64,7 @@ final class PackedTree: Sendable {
 
     /// Appends the nodes inside a box, in the curve's order.
     ///
-    /// - Parameter limit: the greatest count of `found`; where there are more the answer is true.
+    /// - Parameter limit: the maximum count of `found`; the result is true if there are more.
     /// - Complexity: O(regions + what the box meets).
     func collect(_ box: UnitBox, limit: Int, pointCount: Int, into found: inout [Node]) -> Bool {
         let edges = Edges(box)
@@ -86,9 +86,9 @@ final class PackedTree: Sendable {
         }
     }
 
-    /// Calls `body` with each block whose extent meets a box, in the curve's order, until it says no.
+    /// Calls `body` with each block whose extent meets a box, in the curve's order, until it returns false.
     ///
-    /// - Returns: false where `body` said no.
+    /// - Returns: false if `body` returned false.
     @inline(__always) private func visitBlocks(_ bounds: SpatialBounds, _ body: (Int) -> Bool) -> Bool {
         for region in 0..<regionBoxes.count where regionBoxes[region].meets(bounds) {
             let groups = region * Self.fanOut..<min((region + 1) * Self.fanOut, groupBoxes.count)

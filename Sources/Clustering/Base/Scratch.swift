@@ -42,7 +42,7 @@ final class Scratch<Element: BitwiseCopyable> {
         return Column(base: UnsafePointer(start), count: count, owner: MallocOwner(memory))
     }
 
-    /// Memory on large pages where the system has them, for arrays read and written at random; nil for
+    /// Memory on large pages, if the system has them, for arrays read and written at random; nil for
     /// arrays too small to gain by it.
     private static func largePages(_ bytes: Int) -> UnsafeMutableRawPointer? {
         let pageSize = 2 << 20

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What the edges of a `SpatialBox` must keep to where it meets a box: one comparison instead of four, each
+/// The bounds of the edges of a `SpatialBox` that meets a box: one comparison instead of four, each
 /// of which a processor would have to guess.
 struct SpatialBounds {
     let least: SIMD4<Float>

@@ -64,7 +64,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
 
     /// Appends the nodes alive at a zoom inside a box, in the curve's order.
     ///
-    /// - Parameter limit: the greatest count of `found`; where there are more the answer is true.
+    /// - Parameter limit: the maximum count of `found`; the result is true if there are more.
     /// - Complexity: O(groups + words of 64 nodes that the box meets + answers).
     func collect(_ box: UnitBox, zoom: Int, limit: Int, into found: inout [Node]) -> Bool {
         let level = zoom - layout.minimumZoom
@@ -100,7 +100,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     /// How many nodes are looked at together, at the most.
     fileprivate static var lookahead: Int { 256 }
 
-    /// Nodes whose words a box meets, before anybody has looked where they are.
+    /// Nodes whose words a box meets; their positions have not been read yet.
     ///
     /// Slots lie all over memory. A processor that must know of one whether it is inside before it goes on to
     /// the next waits for each; here it waits for all of them together.
@@ -122,7 +122,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
             enough = Self.enough(for: limit)
         }
 
-        /// Not many more than are still wanted, and so few that another word's nodes fit.
+        /// Not many more than are still needed, and so few that another word's nodes fit.
         private static func enough(for wanted: Int) -> Int {
             max(8, min(wanted, SpatialIndex.lookahead - 64))
         }
@@ -152,7 +152,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
             for place in 0..<kept { body(index.slots[Int(inside[place])]) }
         }
 
-        /// Moves those that are inside the box to `found`; false where there are more than the limit.
+        /// Moves those that are inside the box to `found`; false if there are more than the limit.
         mutating func take(of index: SpatialIndex, into found: inout [Node]) -> Bool {
             var kept = 0
             for place in 0..<count {
@@ -170,9 +170,9 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
-    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order, until it says no.
+    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order, until it returns false.
     ///
-    /// - Returns: false where `body` said no.
+    /// - Returns: false if `body` returned false.
     @inline(__always) func visit(
         _ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Bool
     ) -> Bool {
@@ -188,9 +188,9 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     }
 
     /// Calls `body` with each word that has nodes alive at a zoom and whose extent meets a box, and with
-    /// which of its nodes are alive, in the curve's order, until it says no.
+    /// which of its nodes are alive, in the curve's order, until it returns false.
     ///
-    /// - Returns: false where `body` said no.
+    /// - Returns: false if `body` returned false.
     @inline(__always) private func visitWords(
         _ box: UnitBox, zoom: Int, _ body: (_ word: Int, _ alive: UInt64) -> Bool
     ) -> Bool {
@@ -214,7 +214,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     }
 
     /// Calls `body` with each group that has nodes alive at a level and meets a box, and which of its words
-    /// have them, until it says no.
+    /// have them, until it returns false.
     @inline(__always) private func visitGroups(
         _ bounds: SpatialBounds, _ level: Int, _ body: (Int, UInt64) -> Bool
     ) -> Bool {

@@ -17,7 +17,7 @@ final class ClaimGroups {
         members = Scratch(capacity: capacity)
     }
 
-    /// Gathers anew. `forEachClaimed` calls its argument with every claimed node's position.
+    /// Gathers the groups of a level. `forEachClaimed` calls its argument with every claimed node's position.
     func gather(
         claimantOf: UnsafePointer<UInt32>, forEachClaimed: ((UInt32) -> Void) -> Void
     ) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// What the greedy pass of one zoom makes of a node.
+/// What is known of a node during the greedy pass of one zoom.
 ///
 /// The pass visits nodes in order; one that nobody has claimed yet claims all unclaimed nodes within the
-/// radius. So a node's state hangs only on neighbours that come before it: it is claimed by the first of
-/// them that is itself unclaimed, and where there is none it is a claimant. States can thus be found in any
+/// radius. So a node's state depends only on its earlier neighbours: the first of them that is unclaimed claims it, and
+/// if there is none it is a claimant. States can thus be found in any
 /// order, each from its own neighbourhood, with the same outcome as the pass itself.
 enum ClaimState {
     /// Unclaimed; may have claimed others.
@@ -18,6 +18,6 @@ enum ClaimState {
     /// Grew into a cluster, which takes its place.
     static let merged: UInt8 = 3
 
-    /// Set in states of nodes that the next level does not have.
+    /// Set in the states of nodes that are not in the next level.
     static let goneBit: UInt8 = 1
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Numbers a finished table's clusters anew, so that within a zoom ordinals follow the curve: what a map shows
+/// Renumbers a finished table's clusters, so that within a zoom ordinals follow the curve: what a map shows
 /// of one place then lies together in every column.
 struct ClusterNumbering {
     let table: ClusterTable

@@ -23,9 +23,9 @@ final class ClusterTable {
     var children: Scratch<UInt32>
     /// By node: its parent's ordinal, or none.
     var parents: Scratch<UInt32>
-    /// By node, where points are weighted; sums in input order.
+    /// By node, if points are weighted; sums in input order.
     var weights: Scratch<Double>?
-    /// By node, where there are parts.
+    /// By node, if there are partitions.
     var partitions: Scratch<UInt32>?
 
     init(pointCount: Int, zoomLimit: Int, weights: [Double]?, partitions: [UInt32]?) {

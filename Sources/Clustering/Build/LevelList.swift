@@ -28,7 +28,7 @@ final class LevelList<Scalar: Coordinate> {
     private let partitions: UnsafePointer<UInt32>?
     private let parallel: Parallel
 
-    /// - Parameter partitions: each node's part, where points of different parts must not meet; it must
+    /// - Parameter partitions: each node's partition, if points of different partitions must not cluster; it must
     ///   stay valid, and hold every cluster's part before the cluster arrives.
     init(
         capacity: Int, rowHeight: Double, partitions: UnsafePointer<UInt32>?, parallel: Parallel,
@@ -146,7 +146,7 @@ final class LevelList<Scalar: Coordinate> {
         swap(&entries, &spare)
     }
 
-    /// Splits the rows where no pair that becomes one row is torn apart.
+    /// Splits the rows so that no pair that becomes one row is separated.
     private func plan(
         doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
     ) -> [Share] {

@@ -38,7 +38,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
     /// More comparisons a node than this, at the mean, and the level is too crowded for lists of neighbours.
     static var crowded: Int { 64 }
 
-    /// Fills `states` with `.free` and `.pending`. False where the level is too crowded to go on, or nobody waits
+    /// Fills `states` with `.unclaimed` and `.pending`. False if the level is too crowded to go on, or nobody waits
     /// any more; then nothing of the outcome is of use.
     func run(
         _ list: LevelList<Scalar>, centers: Centers<Scalar>, radius: LevelRadius<Scalar>,

@@ -31,7 +31,7 @@ struct Parallel {
         max(1, min(threads, count / Self.smallestShare))
     }
 
-    /// Calls `body` once for each share's index, at the same time where there are cores for it.
+    /// Calls `body` once for each share's index, at the same time if there are cores for it.
     ///
     /// `body` must touch, for each index, only what no other index's call writes; that is what makes the
     /// unchecked hand-over to other threads sound.
@@ -47,10 +47,4 @@ struct Parallel {
     static func bounds(_ index: Int, of shares: Int, count: Int) -> (start: Int, end: Int) {
         (count * index / shares, count * (index + 1) / shares)
     }
-}
-
-/// Carries a value into work that runs at the same time on disjoint parts of what it leads to.
-struct Unchecked<Value>: @unchecked Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
 }

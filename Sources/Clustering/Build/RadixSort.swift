@@ -56,7 +56,7 @@ enum RadixSort {
         }
     }
 
-    /// Turns counts into places; false where one digit has all elements and nothing would move.
+    /// Turns counts into positions; false if one digit has all elements, so that nothing would move.
     private static func accumulate(_ counts: UnsafeMutablePointer<UInt32>, shares: Int, count: Int) -> Bool {
         var place: UInt32 = 0
         for digit in 0..<digits {

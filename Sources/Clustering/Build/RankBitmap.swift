@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Which orders belong to living nodes, and how many living ones come before each: a node's index in
-/// supercluster's list of its level, without keeping the list.
+/// A bitmap with rank queries: which orders belong to living nodes, and how many come before each. That is a node's index in
+/// supercluster's list of its level, without the list.
 final class RankBitmap {
     private let words: Scratch<UInt64>
     private let before: Scratch<UInt32>

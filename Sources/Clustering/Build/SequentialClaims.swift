@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The greedy pass as it is told: node by node in order, each free one claiming all it reaches.
+/// The greedy pass as it is defined: node by node in order, each unclaimed one claims all that it reaches.
 ///
 /// For levels where nodes crowd far more closely than the radius, so that lists of neighbours would grow
 /// with the square of the crowd. Claimants are more than a radius apart, so each node is looked at by a

@@ -1,27 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// What a level's new fates make of the next level.
-struct LevelOutcome {
-    /// A cluster to be made.
-    struct Plan {
-        /// Where its children start among `members`, the node that it grows from first.
-        let start: Int
-        let count: Int
-    }
-
-    /// What departs from the next level.
-    var departed: [Departure]
-    /// What arrives there, the clusters to be made apart.
-    var arrived: [NodeKey] = []
-    /// Clusters that are no more.
-    var dying: [Int] = []
-    /// In the order of the nodes that the clusters grow from.
-    var plans: [Plan] = []
-    var members: [NodeKey] = []
-}
-
-/// Making the next level's nodes out of the new fates.
+/// Making the next level's nodes out of the new claims.
 extension GreedyPassUpdate {
     /// Nodes, or clusters by their ordinals, each once.
     private struct Numbers {
@@ -70,7 +50,7 @@ extension GreedyPassUpdate {
         return outcome
     }
 
-    /// Nodes that were not looked at and may go on otherwise than before.
+    /// Nodes that were not visited and may go on otherwise than before.
     private func affected(_ outcome: LevelOutcome) -> Numbers {
         var keys = Numbers(capacity: outcome.plans.count)
         func insert(_ key: NodeKey) {
@@ -86,9 +66,9 @@ extension GreedyPassUpdate {
         return keys
     }
 
-    /// Finds the clusters to be made, in order, and those that are no more.
+    /// Finds the clusters to be made, in order, and those that no longer exist.
     private func plan(_ outcome: inout LevelOutcome) -> Numbers {
-        let joined = Joined(self)
+        let joined = ClaimedNodes(self)
         var dying = Numbers(capacity: departed.count)
         var origins = touched(&dying).filter { isUnclaimed(NodeKey(rawValue: $0)) }
         // Ordinals follow the nodes' order, so that a build on the same changes is the same.
@@ -119,7 +99,7 @@ extension GreedyPassUpdate {
         var dying: [UInt32] = []
     }
 
-    private func part(of origins: ArraySlice<UInt32>, _ joined: Joined) -> Part {
+    private func part(of origins: ArraySlice<UInt32>, _ joined: ClaimedNodes) -> Part {
         var part = Part()
         var members: [UInt32] = []
         for number in origins {
@@ -149,7 +129,7 @@ extension GreedyPassUpdate {
         for place in nodes.indices { nodes[place] = ranked[place].node }
     }
 
-    /// Claimants whose claims may be others now; to `dying` come clusters that are no more in any case.
+    /// Claimants whose claims may be others now; to `dying` come clusters that no longer exist in any case.
     private func touched(_ dying: inout Numbers) -> [UInt32] {
         var touched = Numbers(capacity: visits.count)
         func touch(_ cluster: UInt32, _ dying: inout Numbers) {
@@ -177,7 +157,7 @@ extension GreedyPassUpdate {
         return former.0 == .unclaimed ? former.1.map { Int($0) } : nil
     }
 
-    /// Appends those that a cluster's origin had claimed and that were not looked at.
+    /// Appends those that a cluster's origin had claimed and that were not visited.
     private func appendKept(of cluster: Int, to members: inout [UInt32]) {
         for position in 1..<max(1, layers.childCount(ofCluster: cluster)) {
             let child = layers.child(position, ofCluster: cluster)
@@ -190,30 +170,6 @@ extension GreedyPassUpdate {
         return members.indices.allSatisfy { place in
             let member = NodeKey(rawValue: members[place])
             return isOld(member) && layers.child(place + 1, ofCluster: cluster) == member
-        }
-    }
-}
-
-/// By claimant, the nodes that it claims of those that were looked at: lists in one block.
-private struct Joined {
-    private var heads: NumberMap
-    private var links: [(key: UInt32, next: UInt32)] = []
-
-    init<Scalar>(_ level: GreedyPassUpdate<Scalar>) {
-        heads = NumberMap(capacity: level.visits.count)
-        for visit in level.visits {
-            guard case .claimed(let claimant) = visit.new else { continue }
-            let next = heads[claimant.rawValue] ?? .max
-            heads.set(claimant.rawValue, UInt32(truncatingIfNeeded: links.count))
-            links.append((visit.key.rawValue, next))
-        }
-    }
-
-    func forEach(of claimant: UInt32, _ body: (UInt32) -> Void) {
-        var place = heads[claimant] ?? .max
-        while place != .max {
-            body(links[Int(place)].key)
-            place = links[Int(place)].next
         }
     }
 }

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// What departures from a level, and arrivals, change in the greedy pass that makes the next level of it.
+/// What departures and arrivals at a level change in the greedy pass that makes the next level.
 ///
-/// A node's fate hangs on those before it alone: it is claimed by the first unclaimed one that reaches it
-/// (see `ClaimState`). So a node is looked at again only if the one that claimed it departed or is claimed itself
-/// now, if it arrived, or if a node before it that had been claimed, or was not there, now claims. Looked at
-/// in order, each is looked at once.
+/// What becomes of a node depends only on its earlier neighbours: the first unclaimed one that reaches it claims it
+/// (see `ClaimState`). So a node is visited again only if it arrived, if its claimant departed or is now claimed itself,
+/// or if an earlier neighbour became a claimant. Visited in order, each is visited once.
 struct GreedyPassUpdate<Scalar: Coordinate> {
     typealias Claim = LevelClaim
 
-    /// A node that was looked at.
+    /// A node that was visited.
     struct Visit {
         let key: NodeKey
         /// nil for one that arrived.
         let old: Claim?
         let new: Claim
-        /// The cluster of this zoom that had it; nil where it passed on as it was, or arrived.
+        /// The cluster of this zoom that contained it; nil if it passed on unchanged, or arrived.
         let cluster: UInt32?
     }
 
@@ -25,21 +24,21 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     let search: NeighbourSearch<Scalar>
     private var prefetched = NeighbourPrefetch<Scalar>()
     private let positionsOfShares: [PointPositionCache<Scalar>]
-    /// Into how many shares work may be split.
+    /// The maximum number of shares that work is split into.
     var shareLimit: Int { positionsOfShares.count }
     var layers: LayeredIndex { search.level.layers }
     private(set) var visits: [Visit] = []
-    /// By key: the place among `visits`.
+    /// By key: the index in `visits`.
     private var visitIndexes: NumberMap
     private var queue = OrderHeap()
-    /// By key: nodes that wait, or were looked at.
+    /// By key: nodes that are queued, or were visited.
     private var known: NumberMap
-    /// Clusters whose origin departed and has a successor, which grew from the same point: by that point.
+    /// Clusters whose claimant departed while a node with the same origin arrived: by that origin.
     private var orphanedClusters: [UInt32: Int] = [:]
-    /// Unclaimed nodes that had been claimed, or were not there.
+    /// Unclaimed nodes that were claimed before, or did not exist.
     private var newClaimants: NodeGrid
 
-    /// Nodes that may still be looked at.
+    /// Nodes that may still be visited.
     private(set) var budget: Int
     /// Kept for their memory.
     private var claimants: [NeighbourSearch<Scalar>.Claimant] = []
@@ -62,7 +61,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         newClaimants = NodeGrid(cell: Double(search.radius.reach))
     }
 
-    /// What was found when a node was looked at; nil for one that was not.
+    /// The visit of a node; nil if it was not visited.
     @inline(__always) func visit(of key: NodeKey) -> Visit? {
         visitIndexes[key.rawValue].map { visits[Int($0)] }
     }
@@ -72,19 +71,19 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         visits.append(visit)
     }
 
-    /// Whether a node is unclaimed, where it was so before.
+    /// Whether a node that was unclaimed still is.
     @inline(__always) private func isStillUnclaimed(_ key: NodeKey) -> Bool {
         visit(of: key).map { $0.new == .unclaimed } ?? true
     }
 
-    /// Finds the new fates; false where that costs too much.
+    /// Finds the new claims; false if that costs too much.
     mutating func run() -> Bool {
         let successors = Set(arrived.map { layers.origin(of: $0) })
         for departure in departed where isMade(departure.parent) {
             let cluster = Int(departure.parent)
             guard layers.child(0, ofCluster: cluster) == departure.key else { continue }
             let origin = layers.origin(of: departure.key)
-            // Whom the departed had claimed must visit again, once it is known what becomes of a successor.
+            // The departed node's members are visited again once it is known what becomes of its successor.
             if successors.contains(origin) {
                 orphanedClusters[origin] = cluster
             } else {
@@ -99,7 +98,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         return true
     }
 
-    /// Finds out about all that wait what can be known beforehand.
+    /// Prefetches the neighbours of all queued nodes.
     private mutating func prefetch() {
         var keys: [NodeKey] = []
         known.forEach { key, _ in keys.append(NodeKey(rawValue: key)) }
@@ -115,7 +114,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     /// Whether a parent is a cluster of this zoom.
     @inline(__always) func isMade(_ parent: UInt32) -> Bool { search.isMade(parent) }
 
-    /// Whether a node was at the level before, and is still.
+    /// Whether a node was at the level before and still is.
     @inline(__always) func isOld(_ key: NodeKey) -> Bool { search.isOld(key) }
 
     func isUnclaimed(_ key: NodeKey) -> Bool {
@@ -151,8 +150,8 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         return enqueueLaterNeighbours(key, known)
     }
 
-    /// Lets a node claim whom its predecessor had claimed, where it reaches them: nobody before it does, or
-    /// they would have been claimed by that one, or visit for themselves by now.
+    /// Lets a node claim the members of its predecessor that it reaches. No earlier node reaches them, or it would have
+    /// claimed them, or they would be queued by now.
     private mutating func claimMembers(of cluster: Int, by key: NodeKey) {
         let origin = layers.child(0, ofCluster: cluster)
         for position in 1..<max(1, layers.childCount(ofCluster: cluster)) {
@@ -171,7 +170,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         }
     }
 
-    /// The first unclaimed node before this one that reaches it.
+    /// The first unclaimed earlier neighbour that reaches a node.
     private mutating func claim(
         on key: NodeKey, _ known: NeighbourPrefetch<Scalar>.Found?
     ) -> Claim {
@@ -198,7 +197,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         return claimant.map { .claimed($0) } ?? .unclaimed
     }
 
-    /// Lets those visit again whom a node claims now that did not claim before.
+    /// Queues the later neighbours of a node that is a claimant now and was not before.
     private mutating func enqueueLaterNeighbours(
         _ key: NodeKey, _ known: NeighbourPrefetch<Scalar>.Found?
     ) -> Bool {
@@ -217,8 +216,8 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
 
     private mutating func enqueue(_ laterNeighbours: ArraySlice<NeighbourSearch<Scalar>.LaterNeighbour>) {
         for laterNeighbour in laterNeighbours where known[laterNeighbour.key.rawValue] == nil {
-            // Whoever is claimed by one before the new claimant stays so, unless that one changes, which lets
-            // it visit again in any case.
+            // A node claimed by one before the new claimant stays claimed, unless that one changes, which queues
+            // it in any case.
             if let claimant = laterNeighbour.claimant, isStillUnclaimed(claimant) { continue }
             enqueue(laterNeighbour.key)
         }

@@ -10,7 +10,7 @@ struct IndexUpdater<Scalar: Coordinate> {
     private let positions: PointPositionCache<Scalar>
     /// For shares of work on several threads: more than there are threads, since one may be kept from working.
     private let positionsOfShares: [PointPositionCache<Scalar>]
-    /// Nodes that may still be looked at before building anew is the cheaper way.
+    /// Nodes that may still be visited before building again is cheaper.
     private var budget: Int
 
     init(
@@ -29,7 +29,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         budget = 100_000 + layers.delta.pointCount
     }
 
-    /// Whether the changes were followed to the end; else the layers is of no use.
+    /// Whether the changes were followed to the end; if not, the layers are not usable.
     mutating func run(_ changes: PointChanges) -> Bool {
         var (departed, arrived) = place(changes)
         apply(departed, arrived, at: layers.options.maximumZoom + 1)
@@ -47,11 +47,11 @@ struct IndexUpdater<Scalar: Coordinate> {
         return true
     }
 
-    /// What departures from a level, and arrivals, make of the next; nil once too much has been spent.
+    /// What departures and arrivals at a level change in the next; nil once the budget is spent.
     private mutating func outcome(
         _ departed: [Departure], _ arrived: [NodeKey], at zoom: Int
     ) -> LevelOutcome? {
-        // Gone before the layers is changed, which would be copied otherwise.
+        // Released before the layers change, because they would be copied otherwise.
         var level = GreedyPassUpdate(
             LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom,
             departed: departed,
@@ -123,7 +123,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         }
     }
 
-    /// Makes clusters of a zoom, and tells their keys.
+    /// Makes clusters of a zoom and returns their keys.
     private mutating func make(_ outcome: LevelOutcome, _ zoom: Int) -> [NodeKey] {
         let sums = ClusterSums(outcome, layers, positionsOfShares)
         var made: [NodeKey] = []

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// What is known beforehand of nodes that will be looked at, found out on several threads.
+/// Neighbours of nodes that will be visited, found ahead of time on several threads.
 struct NeighbourPrefetch<Scalar: Coordinate> {
     typealias Search = NeighbourSearch<Scalar>
 
     /// A node's neighbours, as runs of what all of a share have.
     struct Visit {
         fileprivate let claimants: Range<Int>
-        /// nil where they have not been looked for.
+        /// nil if they have not been searched for.
         fileprivate let laterNeighbours: Range<Int>?
         /// How many nodes were looked at for laterNeighbours.
         let visited: Int
@@ -91,7 +91,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         return share
     }
 
-    /// What is known of a node; nil where that was not prefetched.
+    /// What is known of a node; nil if that was not prefetched.
     func find(_ key: NodeKey) -> Found? {
         guard let place = visitIndexes[key.rawValue] else { return nil }
         var share = starts.count - 1
@@ -104,7 +104,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         shares[found.share].claimants[found.visit.claimants]
     }
 
-    /// Those whom a node reaches; nil where that was not prefetched.
+    /// The later neighbours that a node reaches; nil if they were not prefetched.
     func laterNeighbours(of found: Found) -> ArraySlice<Search.LaterNeighbour>? {
         found.visit.laterNeighbours.map { shares[found.share].laterNeighbours[$0] }
     }

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// What a pass makes of a node.
-enum LevelClaim: Equatable, BitwiseCopyable {
-    case unclaimed
-    case claimed(NodeKey)
-}
-
-/// What a pass that makes a level's next may have to know of a node's neighbours, as far as that does not
-/// hang on what the pass does: so it can be found out beforehand, of many nodes at the same time.
+/// Finds a node's neighbours for a greedy pass, as far as they do not depend on what the pass does, so that
+/// those of many nodes can be found ahead of time, at the same time.
 struct NeighbourSearch<Scalar: Coordinate> {
-    /// A node that had not been claimed, and reaches the one asked about.
+    /// A formerly unclaimed node that reaches the node of the search.
     struct Claimant {
         let key: NodeKey
         let order: OrderLabel
     }
 
-    /// A node that the one asked about reaches, and comes before.
+    /// A node that the node of the search reaches and comes before.
     struct LaterNeighbour {
         let key: NodeKey
-        /// Who had claimed it, where that one is there still and comes before the one asked about.
+        /// Its former claimant, if that one still exists and comes before the node of the search.
         let claimant: NodeKey?
     }
 
@@ -66,7 +60,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
         changed[key.rawValue] == nil
     }
 
-    /// The one that had claimed a node; nil where none had.
+    /// A node's former claimant; nil if it had none.
     @inline(__always) func oldClaimant(_ key: NodeKey) -> NodeKey? {
         let parent = level.layers.parent(of: key)
         guard isMade(parent) else { return nil }
@@ -104,7 +98,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
     /// Appends those that a node reaches and comes before.
     ///
     /// - Parameter neighbours: memory to work in.
-    /// - Returns: how many nodes were looked at; nil, with some appended, where there are more than `limit`.
+    /// - Returns: how many nodes were compared; nil, with some appended, if there are more than `limit`.
     func findLaterNeighbours(
         of key: NodeKey, limit: Int, into found: inout [LaterNeighbour], _ neighbours: inout [Neighbour]
     ) -> Int? {
@@ -114,10 +108,10 @@ struct NeighbourSearch<Scalar: Coordinate> {
         return neighbours.count
     }
 
-    /// Appends those that reach a node that they come before; where there are none, those that it reaches.
+    /// Appends the earlier neighbours that reach a node; if there are none, the later ones that it reaches.
     ///
     /// - Parameter neighbours: memory to work in.
-    /// - Returns: how many nodes were looked at for laterNeighbours; nil where it was not looked for them, or where
+    /// - Returns: how many nodes were compared for later neighbours; nil if they were not searched for, or if
     ///   there are more than `limit`.
     func findAll(
         of key: NodeKey, limit: Int, claimants: inout [Claimant], laterNeighbours: inout [LaterNeighbour],
@@ -203,7 +197,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
         let part = level.layers.partition(of: key)
         let order = level.layers.order(of: key)
         // A cluster's centre is within the radius of the node that it grew from, as all that it is the mean
-        // of are. One that went on as it was is its own origin, which has to be within the radius itself.
+        // of are. A node that passed on unchanged is its own origin, which must be within the radius itself.
         let slack = 4 * Scalar.roundingSlack + 2 * level.layers.options.centerSlack
         let near = Double(radius.reach) + slack
         let far = 2 * Double(radius.reach) + slack

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Nodes that changes brought to one level, in a grid so that neighbours are found without a look at all.
+/// The nodes that the delta adds to one level, in a uniform grid, so that neighbours are found without visiting all.
 ///
 /// Copies share what neither has written. Cells are as large as the radius at which the level is searched.
 struct NodeGrid: Sendable {
     struct Entry: BitwiseCopyable, Sendable {
-        /// The place as it is compared: rounded where the index's precision is `float`.
+        /// The position as it is compared: rounded if the index's precision is `float`.
         var x: Double
         var y: Double
         var key: NodeKey
@@ -33,7 +33,7 @@ struct NodeGrid: Sendable {
         heads[bucket] = Int32(truncatingIfNeeded: entries.count - 1)
     }
 
-    /// Takes a node out that is at a place; false where it is not there.
+    /// Removes a node at a position; false if it is not there.
     mutating func remove(_ key: NodeKey, x: Double, y: Double) -> Bool {
         guard !entries.isEmpty else { return false }
         let bucket = bucket(column(x), column(y))
@@ -72,7 +72,7 @@ struct NodeGrid: Sendable {
                 var place = heads[bucket(column, row)]
                 while place >= 0 {
                     let entry = entries[Int(place)]
-                    // Different cells may share a bucket: each entry is told for its own cell alone.
+                    // Different cells may share a bucket: each entry is visited for its own cell only.
                     if box.contains(entry.x, entry.y), self.column(entry.x) == column,
                         self.column(entry.y) == row
                     {

@@ -2,7 +2,7 @@
 
 /// A place of a `NumberTable`.
 struct NumberSlot: BitwiseCopyable, Sendable {
-    /// `UInt32.max` where the place is empty.
+    /// `UInt32.max` if the slot is empty.
     var key: UInt32
     var value: UInt32
 }
@@ -64,7 +64,7 @@ struct NumberTable<Slots: NumberSlots>: Sendable {
         }
     }
 
-    /// Where a key is, or the empty place where it belongs: there is always one, as half of them are empty.
+    /// The slot of a key, or the empty slot for it: there is always one, because half of them are empty.
     @inline(__always) private func place(of key: UInt32) -> Int {
         // Multiplicative hashing (Knuth, volume 3, 6.4).
         var place = Int((key &* 0x9e37_79b9) >> shift)

@@ -8,9 +8,9 @@ public struct PointChanges: Sendable {
         public let longitude: Double
         /// In degrees, -90 to 90.
         public let latitude: Double
-        /// Above 0; without effect where the index's points are not weighted.
+        /// Above 0; without effect if the index's points are not weighted.
         public let weight: Double
-        /// Without effect where the index's points are not parted.
+        /// Without effect if the index's points are not partitioned.
         public let partition: UInt32
         /// Where an added point comes in the order; nil for last. Without effect for a moved point, which keeps its label.
         public let label: OrderLabel?
@@ -30,7 +30,7 @@ public struct PointChanges: Sendable {
 
     /// Points that go, each once.
     public var removed: [PointIndex] = []
-    /// Points that stay at their place in the input and lie elsewhere, or whose clusters are to be made anew
+    /// Points that keep their position in the order and lie elsewhere, or whose clusters are to be made again
     /// for another reason; each once.
     public var moved: [Placement] = []
     /// Points that come last in the input, numbered from the index's `pointLimit`.

@@ -10,7 +10,7 @@ extension ClusterIndex {
     /// - Parameters:
     ///   - position: a point's exact position in degrees; asked for some hundred points.
     ///   - isCancelled: asked now and then.
-    /// - Returns: nil where that was cancelled.
+    /// - Returns: nil if cancelled.
     /// - Complexity: O(nodes of the index), some nanoseconds each, for clusters of a part of it that is worth
     ///   that; O(points) for others, none of whose points are left out.
     public func hullCandidates(

@@ -9,7 +9,7 @@ public enum ConvexHull: Equatable, Sendable {
     /// Corners counter-clockwise, the first again at the end, none on the line between its neighbours.
     case polygon([Position])
 
-    /// The hull of some places; nil where there are none.
+    /// The hull of positions; nil if there are none.
     ///
     /// Andrew's monotone chain (1979) with an exact orientation test, after the places inside the octagon of
     /// the outermost ones have been left out (Akl and Toussaint, 1978).
@@ -37,7 +37,7 @@ public enum ConvexHull: Equatable, Sendable {
     /// How many places are sorted or merged between two looks for cancellation: some milliseconds' worth.
     private static let piece = 1 << 14
 
-    /// Sorts from west to east, then from south to north: by pieces, which are merged. False where it was
+    /// Sorts from west to east, then from south to north: by pieces, which are merged. False if it was
     /// cancelled.
     private static func sort(_ places: inout [Position], _ isCancelled: () -> Bool) -> Bool {
         var width = piece

@@ -7,7 +7,7 @@
 /// degrees, where inside a column the inside of a convex shape is at its narrowest at one of the column's
 /// edges, and then projected, which keeps the order of latitudes.
 struct HullInterior {
-    /// How far places may be from where their points are, in the unit square: eight times what rounding to
+    /// The maximum distance of indexed positions from exact ones, in the unit square: eight times what rounding to
     /// 32 bits does, which is far above what projecting does. Points held at the square's edges are beyond
     /// any interval.
     static let tolerance = 0x1p-22
@@ -15,7 +15,7 @@ struct HullInterior {
 
     private let west: Double
     private let scale: Double
-    /// By column, the least and the greatest `y`; the least is above the greatest where there are none.
+    /// By column, the least and the greatest `y`; the least is above the greatest if there are none.
     private let intervals: [SIMD2<Double>]
 
     /// - Parameter ring: counter-clockwise and closed, as `ConvexHull` has it, in degrees.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds those of some points that are certainly inside of their hull, by where a spatial index has them.
+/// Finds the points that are certainly inside the hull of a set, by their positions in a spatial index.
 ///
 /// The outermost points of each of some columns of the unit square make a polygon, whose corners' exact
 /// positions are asked for; what is inside that is inside of the hull.
@@ -35,7 +35,7 @@ struct HullSieve<Scalar: Coordinate> {
         return word < marks.count && marks[word] & (1 << UInt64(point.rawValue & 63)) != 0
     }
 
-    /// Marks the points inside; false where that was cancelled.
+    /// Marks the points inside; false if cancelled.
     mutating func run(_ isCancelled: () -> Bool, _ position: (PointIndex) -> Position) -> Bool {
         guard let slots = gather(isCancelled) else { return false }
         for word in marks.indices { marks[word] = 0 }

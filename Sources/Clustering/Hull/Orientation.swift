@@ -13,13 +13,13 @@ public struct Position: Hashable, Sendable, BitwiseCopyable {
 
 /// On which side of a line a place lies, never wrong by rounding.
 ///
-/// A quick answer in doubles with an error bound, then exact arithmetic on expansions where that bound
+/// A quick answer in doubles with an error bound, then exact arithmetic on expansions if that bound
 /// leaves it open (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
 /// Predicates", 1997).
 enum Orientation {
     private static let quickBound = (3 + 16 * 0x1p-53) * 0x1p-53
 
-    /// Above 0 where `a`, `b`, `c` turn to the left, below 0 to the right, 0 where they are in one line.
+    /// Above 0 if `a`, `b`, `c` turn to the left, below 0 if to the right, 0 if they lie on one line.
     @inline(__always) static func sign(_ a: Position, _ b: Position, _ c: Position) -> Double {
         let left = (a.longitude - c.longitude) * (b.latitude - c.latitude)
         let right = (a.latitude - c.latitude) * (b.longitude - c.longitude)
@@ -28,7 +28,7 @@ enum Orientation {
         return exactSign(a, b, c)
     }
 
-    /// True only where the turn is certainly to the left; cheap, and false in doubt.
+    /// True only if the turn is certainly to the left; cheap, and false in doubt.
     @inline(__always) static func isCertainlyLeft(_ a: Position, _ b: Position, _ c: Position) -> Bool {
         let left = (a.longitude - c.longitude) * (b.latitude - c.latitude)
         let right = (a.latitude - c.latitude) * (b.longitude - c.longitude)

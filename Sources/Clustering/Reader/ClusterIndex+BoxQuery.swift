@@ -57,7 +57,7 @@ extension ClusterIndex {
     /// A node of a tile, and how many world widths west of the tile's world its world lies.
     public struct TileNode: Sendable, BitwiseCopyable {
         public let node: Node
-        /// The tile's column as seen from the node's world: `x`, or past its edge where the tile's margin
+        /// The tile's column as seen from the node's world: `x`, or past its edge if the tile's margin
         /// reaches around the antimeridian.
         public let column: Double
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What an answer tells of a cluster, found in one look.
+/// What an answer contains of a cluster, read together.
 public struct ClusterSummary: Sendable, BitwiseCopyable {
     /// By `ClusterIndex.id(of:)`, unless the reader puts another in its place.
     public var id: Int64
