@@ -113,7 +113,8 @@ extension Client {
     ///   - extra: further params of `GetClusters`, by name.
     public func viewport(
         of source: String, in box: BoundingBox, zoom: Double, maxRateHz: Double? = nil,
-        transitions: Bool = false, pace: FlushPace = FlushPace(), extra: JSONObject = [:], options: CallOptions = .init()
+        transitions: Bool = false, pace: FlushPace = FlushPace(), extra: JSONObject = [:],
+        options: CallOptions = .init()
     ) throws -> ViewportSession {
         var params: JSONObject = ["source": .string(source), "bbox": box.json, "zoom": .number(zoom)]
         params["maxRateHz"] = maxRateHz.map { .number($0) }

@@ -29,7 +29,8 @@ enum WatchCommand: Subcommand {
         ],
         examples: [
             Example("clusterctl watch cities --zoom 2", "watches the world"),
-            Example("clusterctl watch cities --zoom 2 --transitions", "follows markers as they merge and split"),
+            Example(
+                "clusterctl watch cities --zoom 2 --transitions", "follows markers as they merge and split"),
             Example("clusterctl watch cities -b -10,35,30,60 -z 4 -c 1", "prints what is there, with keys"),
         ])
 

@@ -61,7 +61,8 @@ enum Change {
         let (added, updated) = (Self.transition("c", 3, from: "a"), Self.transition("a", 1.5))
         try queue.apply(
             JSONReader.parse(
-                #"{"add":[\#(added)],"update":[\#(updated)],"remove":[{"key":"b","into":"a"}],"keep":0,"revision":2}"#))
+                #"{"add":[\#(added)],"update":[\#(updated)],"remove":[{"key":"b","into":"a"}],"keep":0,"revision":2}"#
+            ))
         #expect(take() == ["-b>a", "+c<a", "=a"])
         try queue.apply(
             JSONReader.parse(#"{"add":[],"update":[],"remove":[{"key":"c"}],"keep":1,"revision":3}"#))
