@@ -31,7 +31,7 @@ public final class Source: Sendable {
         /// How large changes must have grown before that is tried again after it failed.
         var compactionFloor = 0
         /// Why the source's data are not to be had.
-        var damage: String?
+        var fault: StateFault?
         /// What else of its files is to be told.
         var note: String?
         var isSaving = false
@@ -50,14 +50,14 @@ public final class Source: Sendable {
 
     package init(
         _ identity: SourceIdentity, _ revision: Revision, updatedAt: Timestamp, files: SourceFiles?,
-        shared: SharedState, damage: String? = nil
+        shared: SharedState, fault: StateFault? = nil
     ) {
         name = identity.name
         owner = identity.owner
         createdAt = identity.createdAt
         self.shared = shared
         self.files = files
-        state = Mutex(State(revision: revision, updatedAt: updatedAt, damage: damage))
+        state = Mutex(State(revision: revision, updatedAt: updatedAt, fault: fault))
     }
 
     /// The data that answer now.
@@ -68,7 +68,7 @@ public final class Source: Sendable {
         state.withLock { state in
             SourceDescription(
                 source: name, revision: state.revision, isBuilding: state.isBuilding,
-                createdAt: createdAt, updatedAt: state.updatedAt, damage: state.damage, note: state.note)
+                createdAt: createdAt, updatedAt: state.updatedAt, fault: state.fault, note: state.note)
         }
     }
 
@@ -77,7 +77,7 @@ public final class Source: Sendable {
         state.withLock { state in
             SourceDescription(
                 source: name, revision: revision, isBuilding: false, createdAt: createdAt,
-                updatedAt: state.updatedAt, damage: state.damage, note: state.note)
+                updatedAt: state.updatedAt, fault: state.fault, note: state.note)
         }
     }
 
@@ -152,7 +152,7 @@ public final class Source: Sendable {
     private func begin() throws(SourceError) -> Revision {
         let base = state.withLock { state -> Result<Revision, SourceError> in
             guard !state.isRetired else { return .failure(.sourceNotFound(name)) }
-            if let damage = state.damage { return .failure(.damaged(name, damage)) }
+            if let fault = state.fault { return .failure(SourceError(fault, of: name)) }
             state.isBuilding = true
             return .success(state.revision)
         }
@@ -195,23 +195,26 @@ public final class Source: Sendable {
     /// Refuses callers where the data are known not to be what was written; to be asked before an answer is
     /// made, and again before it is sent, since text is checked as it is read.
     public func checkIntact() throws(SourceError) {
-        let (damage, isDamaged) = state.withLock { ($0.damage, $0.revision.store.isDamaged) }
-        if let damage { throw .damaged(name, damage) }
+        let (fault, isDamaged) = state.withLock { ($0.fault, $0.revision.store.isDamaged) }
+        if let fault { throw SourceError(fault, of: name) }
         if isDamaged { throw reportDamage() }
     }
 
     /// Marks the source as one whose data are not to be had; false where that was so already.
-    package func setDamage(_ damage: String?, note: String? = nil) -> Bool {
+    package func setFault(_ fault: StateFault?, note: String? = nil) -> Bool {
         state.withLock { state in
-            defer { (state.damage, state.note) = (damage, note) }
-            return state.damage == nil
+            defer { (state.fault, state.note) = (fault, note) }
+            return state.fault == nil
         }
     }
+
+    /// Why the source's data are not to be had; nil if they are.
+    package var fault: StateFault? { state.withLock { $0.fault } }
 
     /// Whether nobody writes a snapshot yet; then the caller does.
     package func beginSaving() -> Bool {
         state.withLock { state in
-            guard !state.isSaving, !state.isRetired, state.damage == nil else { return false }
+            guard !state.isSaving, !state.isRetired, state.fault == nil else { return false }
             state.isSaving = true
             return true
         }

@@ -14,8 +14,8 @@ public struct SourceDescription: Sendable {
     public let createdAt: Timestamp
     /// When the revision came to be; `createdAt` for a source without data.
     public let updatedAt: Timestamp
-    /// Why the data are not to be had: the files are not what was written.
-    public let damage: String?
+    /// Why the data are not to be had.
+    package let fault: StateFault?
     /// What is to be known of the data, such as that they are older than the newest.
     public let note: String?
 
@@ -23,11 +23,17 @@ public struct SourceDescription: Sendable {
         case empty
         case building
         case ready
+        /// The files are not what was written.
         case damaged
+        /// The files can't be read at the moment, or were written by a newer clusterd.
+        case unavailable
     }
 
+    /// Why the data are not to be had, for a person.
+    public var damage: String? { fault?.message }
+
     public var state: State {
-        if damage != nil { return .damaged }
+        if let fault { return fault.kind == .damage ? .damaged : .unavailable }
         if isBuilding { return .building }
         return revision.hasData ? .ready : .empty
     }

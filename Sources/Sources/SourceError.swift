@@ -33,6 +33,10 @@ public enum SourceError: Error, Sendable, Equatable {
     case tooLarge(String)
     /// The source's files are not what was written; the message says what was found.
     case damaged(SourceName, String)
+    /// The source's files can't be read at the moment; the message says why.
+    case unavailable(SourceName, String)
+    /// The source's files were written by a newer clusterd.
+    case newerFormat(SourceName, String)
     /// The disk has no room for what was to be kept.
     case diskFull(String)
     /// What was to be kept can't be written.
@@ -75,6 +79,9 @@ extension SourceError: CustomStringConvertible {
                 + "make the texts and lists that it reads or makes shorter, or filter by fewer operators"
         case .damaged(let name, let message):
             "the source '\(name)' is damaged: \(message). Restore its files from a copy and start the daemon anew, or delete the source and import it again"
+        case .unavailable(let name, let message):
+            "the source '\(name)' is unavailable: \(message). Its files are unchanged, and the daemon tries again every few seconds"
+        case .newerFormat(_, let message): message
         case .badFeature(_, _, let message): message
         case .forbiddenFile:
             "the file may not be read: it has to be a regular file below one of the daemon's import directories"

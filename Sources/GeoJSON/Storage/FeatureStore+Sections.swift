@@ -60,9 +60,12 @@ extension FeatureStore {
     /// - Parameters:
     ///   - moments: when the features were put in.
     ///   - owner: keeps the text valid and unchanged for as long as it lives.
+    ///   - load: brings a range of the text into memory before it is first read; false if that fails. Called from
+    ///     any thread.
     /// - Complexity: O(features), some 2 ms for a million.
     public static func onSections(
-        _ sections: FeatureSections, moments: FeatureMoments = FeatureMoments(), owner: AnyObject
+        _ sections: FeatureSections, moments: FeatureMoments = FeatureMoments(), owner: AnyObject,
+        load: @escaping @Sendable (Range<Int>) -> Bool = { _ in true }
     ) throws(FeatureSectionError) -> FeatureStore {
         let count = sections.offsets.count / MemoryLayout<UInt32>.stride
         let blocks = (count + blockSize - 1) / blockSize
@@ -83,7 +86,8 @@ extension FeatureStore {
             sections.checksums.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)
         }
         return FeatureStore(
-            blob: FeatureBlob(borrowing: sections.text, owner: owner, guardian: TextGuard(checksums: sums)),
+            blob: FeatureBlob(
+                borrowing: sections.text, owner: owner, guardian: TextGuard(checksums: sums, load: load)),
             blockStarts: blockStarts, offsets: offsets, moments: moments, fresh: nil)
     }
 

@@ -21,9 +21,13 @@ public final class TextGuard: Sendable {
         case damaged
     }
 
+    /// Brings a range of the text into memory before it is first read; false if that fails.
+    private let load: @Sendable (Range<Int>) -> Bool
+
     /// - Parameter checksums: of each chunk, in their order.
-    init(checksums: [UInt64]) {
+    init(checksums: [UInt64], load: @escaping @Sendable (Range<Int>) -> Bool = { _ in true }) {
         self.checksums = checksums
+        self.load = load
         good = Mutex(Array(repeating: 0, count: (checksums.count + 63) / 64))
     }
 
@@ -47,7 +51,7 @@ public final class TextGuard: Sendable {
         if good.withLock({ $0[word] & bit != 0 }) { return true }
         let start = chunk * Self.chunkSize
         let end = min(start + Self.chunkSize, text.count)
-        guard start < end,
+        guard start < end, load(start..<end),
             BlockChecksum.of(UnsafeRawBufferPointer(rebasing: text[start..<end])) == checksums[chunk]
         else { return fail() }
         good.withLock { $0[word] |= bit }

@@ -5,8 +5,9 @@ import SystemSupport
 /// How a journal lies in its file.
 ///
 /// The header is that of all files of the state directory, with, at 24, whether the journal goes on where the
-/// one before it ends (32 bits), at 32 the number of its snapshot's revision, and at 48 the generation of the
-/// snapshot that it follows (64 bits each). At 64 stands up to where records are known to be on disk, 64 bits,
+/// one before it ends (32 bits), at 28 whether its
+/// snapshot counts only once the mark says so (32 bits), at 32 the number of its snapshot's revision, at 48 the generation of the
+/// snapshot that it follows, and at 56 that of the journal that it goes on from (64 bits each). At 64 stands up to where records are known to be on disk, 64 bits,
 /// and that number's CRC-32; it is brought up to date after each sync, so that a record that is bad before that
 /// place is damage, and one behind it was never acknowledged. Records begin at 128: length, number from 1, each
 /// of 64 bits, the CRC-32 of these and the payload, the CRC-32 of these alone, and the payload.
@@ -15,11 +16,14 @@ package enum JournalFormat {
     package static let start = 128
     package static let recordHeaderSize = 24
 
-    package static func header(generation: UInt64, revision: UInt64, continues: Bool) -> [UInt8] {
+    /// - Parameter previous: the generation of the journal that it goes on from; nil if it follows other data.
+    package static func header(generation: UInt64, revision: UInt64, previous: UInt64?) -> [UInt8] {
         SectionFile.header(.journal) { header in
-            SectionFile.store(UInt32(continues ? 1 : 0), at: 24, in: &header)
+            SectionFile.store(UInt32(previous != nil ? 1 : 0), at: 24, in: &header)
+            SectionFile.store(UInt32(1), at: 28, in: &header)
             SectionFile.store(revision, at: 32, in: &header)
             SectionFile.store(generation, at: 48, in: &header)
+            SectionFile.store(previous ?? 0, at: 56, in: &header)
         }
     }
 

@@ -9,8 +9,16 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
     package let generation: UInt64
     /// Whether it goes on where the journal before it ends, rather than behind a snapshot of other data.
     package let continues: Bool
+    /// The generation of the journal that it goes on from; 0 if it does not say.
+    package let previous: UInt64
     /// Whether its snapshot was known to be in place.
     package let hasBegun: Bool
+    /// Whether the call that began the generation was never answered: neither its snapshot nor this counts.
+    package let isUncommitted: Bool
+    /// What is to be known of it beside.
+    package let note: String?
+    /// Up to where records were known to be on disk; nil if that is not known.
+    package let known: Int?
     package let records: [Record]
     /// The greatest number of a revision that it tells of: its snapshot's or a record's.
     package let newestRevision: UInt64
@@ -22,49 +30,56 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
     package let damage: String?
 
     /// Reads all records up to the first that is damaged. O(the file).
-    package init(_ path: String) throws(StateDamage) {
+    package init(_ path: String) throws(StateFault) {
         let file: MappedFile
-        do throws(FileError) { file = try MappedFile(path) } catch {
-            throw StateDamage(error.description)
-        }
+        do throws(FileError) { file = try MappedFile(loading: path) } catch { throw StateFault(error) }
         let bytes = file.bytes
         try SectionFile.checkStart(bytes, .journal, path)
-        guard bytes.count >= JournalFormat.start else { throw StateDamage("\(path) is cut short") }
-        let known = try Self.known(bytes, path)
+        guard bytes.count >= JournalFormat.start else { throw StateFault("\(path) is cut short") }
+        let known = Self.known(bytes)
         var place = JournalFormat.start
         var records: [Record] = []
         while place < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
             guard let payload = Self.payload(rest, number: UInt64(records.count + 1)) else { break }
             guard let record = Record(payload: payload) else {
-                throw StateDamage("\(path) has a record \(records.count + 1) of unknown content")
+                throw StateFault("\(path) has a record \(records.count + 1) of unknown content")
             }
             records.append(record)
             place += JournalFormat.recordHeaderSize + payload.count
         }
+        // Without a good mark, what is behind the last good record may have been acknowledged.
+        let isWhole = known.map { place >= $0 } ?? (place == bytes.count)
         damage =
-            place >= known
+            isWhole
             ? nil : "\(path) is damaged or cut short behind its record \(records.count), at byte \(place)"
+        note =
+            known == nil && isWhole
+            ? "\(path) is damaged in its mark of what is on disk; all of its records are good" : nil
+        self.known = known
         self.path = path
         self.records = records
         generation = bytes.loadUnaligned(fromByteOffset: 48, as: UInt64.self)
+        previous = bytes.loadUnaligned(fromByteOffset: 56, as: UInt64.self)
         continues = bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self) != 0
-        hasBegun = known > 0
+        hasBegun = known != 0
+        isUncommitted =
+            known == 0 && !continues && bytes.loadUnaligned(fromByteOffset: 28, as: UInt32.self) != 0
         newestRevision = records.map(\.revision).reduce(
             bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self), max)
         end = place
         tornBytes = bytes.count - place
     }
 
-    /// Up to where records are known to have been on disk; 0 where the journal had not begun.
-    private static func known(_ bytes: UnsafeRawBufferPointer, _ path: String) throws(StateDamage) -> Int {
+    /// Up to where records are known to have been on disk; 0 if the journal had not begun, nil if the mark is damaged.
+    private static func known(_ bytes: UnsafeRawBufferPointer) -> Int? {
         let mark = UnsafeRawBufferPointer(
             rebasing: bytes[JournalFormat.markOffset..<JournalFormat.markOffset + 12])
         let end = mark.loadUnaligned(fromByteOffset: 0, as: UInt64.self)
         let checksum = Zlib.crc32(UnsafeRawBufferPointer(rebasing: mark[..<8]))
         guard checksum == mark.loadUnaligned(fromByteOffset: 8, as: UInt32.self),
             let known = Int(exactly: end)
-        else { throw StateDamage("\(path) is damaged in its mark of what is on disk") }
+        else { return nil }
         return known
     }
 

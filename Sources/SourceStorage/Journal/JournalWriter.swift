@@ -18,16 +18,17 @@ package struct JournalWriter: Sendable {
     ///
     /// - Parameters:
     ///   - temporary: the name until then.
+    ///   - previous: the generation of the journal that it goes on from; nil if it follows other data.
     ///   - hasBegun: false where the journal counts only once `begin` was called.
     package init(
         creating path: String, beside temporary: String, generation: UInt64, revision: UInt64,
-        continues: Bool, hasBegun: Bool
+        previous: UInt64?, hasBegun: Bool
     ) throws(FileError) {
         self.path = path
         self.generation = generation
         file = try FileIO.create(temporary)
         var start = JournalFormat.header(
-            generation: generation, revision: revision, continues: continues)
+            generation: generation, revision: revision, previous: previous)
         start += JournalFormat.mark(hasBegun ? JournalFormat.start : 0)
         start += [UInt8](repeating: 0, count: JournalFormat.start - start.count)
         do throws(FileError) {
@@ -47,16 +48,22 @@ package struct JournalWriter: Sendable {
         file = try FileIO.open(reader.path, O_RDWR)
         end = reader.end
         count = UInt64(reader.records.count)
-        if reader.tornBytes > 0 {
-            try FileIO.truncate(file, to: end, path: path)
-            try FileIO.sync(file, path: path)
-        }
+        if reader.tornBytes > 0 { try FileIO.truncate(file, to: end, path: path) }
+        // Records behind the mark were written, but nobody knows whether the disk has them.
+        if reader.tornBytes > 0 || reader.known != end { try FileIO.sync(file, path: path) }
         try write(JournalFormat.mark(end), at: JournalFormat.markOffset)
     }
 
-    /// From now on the journal is known to follow its snapshot.
+    /// From now on the journal, and the snapshot that it follows, count. That is on disk on return.
     package mutating func begin() throws(FileError) {
         try write(JournalFormat.mark(end), at: JournalFormat.markOffset)
+        try FileIO.sync(file, path: path)
+    }
+
+    /// Takes `begin` back: neither the journal nor its snapshot counts, if they can't be removed.
+    package mutating func unbegin() {
+        try? write(JournalFormat.mark(0), at: JournalFormat.markOffset)
+        try? FileIO.sync(file, path: path)
     }
 
     /// Appends a record; it is on disk on return. Where this throws, the journal is as it was.
@@ -70,6 +77,12 @@ package struct JournalWriter: Sendable {
         do throws(FileError) {
             try write(record, at: end)
             try FileIO.sync(file, path: path)
+            // What is written to a file without its name is gone with the process.
+            guard try FileIO.isNamed(file, path) else {
+                throw FileError.unusable(
+                    "\(path) was removed or replaced while the daemon runs; nothing has changed. Put the state directory back, or restart the daemon on the one that is there"
+                )
+            }
         } catch {
             takeBack()
             throw error

@@ -16,7 +16,6 @@ import SystemSupport
 /// offset and length, each of 64 bits. Sections begin at multiples of 64.
 package enum SectionFile {
     package static let magic: [UInt8] = Array("clusterd".utf8)
-    package static let version: UInt32 = 1
     package static let byteOrder: UInt32 = 0x0102_0304
     package static let headerSize = 64
     package static let entrySize = 32
@@ -26,6 +25,18 @@ package enum SectionFile {
     package enum Kind: UInt32 {
         case snapshot = 1
         case journal = 2
+
+        /// The format version that is written; this and all before are read.
+        ///
+        /// A version rises when an older clusterd would misread the file: when a section or record changes its meaning,
+        /// or when one comes that must not be overlooked. A section or record member that may be overlooked needs no
+        /// new version. A kind that rises keeps its reader for all versions before. `docs/versioning.md` lists them.
+        package var version: UInt32 {
+            switch self {
+            case .snapshot: 1
+            case .journal: 1
+            }
+        }
     }
 
     /// What has its own checksums, chunk by chunk, and is not looked at when a file is opened.
@@ -33,23 +44,27 @@ package enum SectionFile {
 
     /// Checks what all files of the state directory begin with.
     package static func checkStart(_ bytes: UnsafeRawBufferPointer, _ kind: Kind, _ path: String)
-        throws(StateDamage)
+        throws(StateFault)
     {
         guard bytes.count >= headerSize else {
-            throw StateDamage("\(path) is cut short: it has \(bytes.count) bytes")
+            throw StateFault("\(path) is cut short: it has \(bytes.count) bytes")
         }
         guard bytes.prefix(magic.count).elementsEqual(magic) else {
-            throw StateDamage("\(path) is no file of clusterd's")
+            throw StateFault("\(path) is no file of clusterd's")
         }
         let found = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
-        guard found == version else {
-            throw StateDamage(
-                "\(path) has format version \(found), and this clusterd reads version \(version)")
+        // A damaged number is damage; only one with a good checksum says who wrote it.
+        let isIntact = headerChecksum(bytes) == bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
+        guard !isIntact || found <= kind.version else {
+            throw StateFault(
+                newerFormat:
+                    "\(path) was written by a newer clusterd: it has format version \(found), and this one reads up to \(kind.version). Start the newer clusterd; nothing was changed"
+            )
         }
         guard bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == byteOrder,
             bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self) == kind.rawValue,
-            headerChecksum(bytes) == bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
-        else { throw StateDamage("\(path) is damaged in its header") }
+            isIntact, found > 0
+        else { throw StateFault("\(path) is damaged in its header") }
     }
 
     package static func headerChecksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
@@ -62,7 +77,7 @@ package enum SectionFile {
     package static func header(_ kind: Kind, _ fill: (inout [UInt8]) -> Void) -> [UInt8] {
         var header = [UInt8](repeating: 0, count: headerSize)
         header.replaceSubrange(0..<magic.count, with: magic)
-        store(version, at: 8, in: &header)
+        store(kind.version, at: 8, in: &header)
         store(kind.rawValue, at: 12, in: &header)
         store(byteOrder, at: 16, in: &header)
         fill(&header)

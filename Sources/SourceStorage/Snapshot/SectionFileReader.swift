@@ -16,9 +16,10 @@ package struct SectionFileReader: Sendable {
         let range: Range<Int>
     }
 
-    /// Reads header and table; no section is looked at yet.
-    package init(_ file: MappedFile, path: String) throws(StateDamage) {
+    /// Reads header and table; no section is loaded yet.
+    package init(_ file: MappedFile, path: String) throws(StateFault) {
         let bytes = file.bytes
+        try Self.load(0..<min(bytes.count, SectionFile.headerSize), of: file)
         try SectionFile.checkStart(bytes, .snapshot, path)
         func number(_ offset: Int) -> Int? {
             Int(exactly: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
@@ -27,16 +28,17 @@ package struct SectionFileReader: Sendable {
         guard let start = number(32), number(40) == bytes.count, count <= SectionFile.mostSections,
             start >= SectionFile.headerSize, start <= bytes.count,
             bytes.count - start == count * SectionFile.entrySize
-        else { throw StateDamage("\(path) is cut short or damaged: it has \(bytes.count) bytes") }
+        else { throw StateFault("\(path) is cut short or damaged: it has \(bytes.count) bytes") }
+        try Self.load(start..<bytes.count, of: file)
         let table = UnsafeRawBufferPointer(rebasing: bytes[start...])
         guard Zlib.crc32(table) == bytes.loadUnaligned(fromByteOffset: 28, as: UInt32.self) else {
-            throw StateDamage("\(path) is damaged in its table of sections")
+            throw StateFault("\(path) is damaged in its table of sections")
         }
         var sections: [UInt32: Section] = [:]
         for place in 0..<count {
             let (name, section) = try Self.entry(table, place, within: start, path)
             guard sections.updateValue(section, forKey: name) == nil else {
-                throw StateDamage("\(path) has two sections \(name)")
+                throw StateFault("\(path) has two sections \(name)")
             }
         }
         self.file = file
@@ -45,9 +47,13 @@ package struct SectionFileReader: Sendable {
         generation = bytes.loadUnaligned(fromByteOffset: 48, as: UInt64.self)
     }
 
+    private static func load(_ range: Range<Int>, of file: MappedFile) throws(StateFault) {
+        do throws(FileError) { try file.load(range) } catch { throw StateFault(error) }
+    }
+
     private static func entry(
         _ table: UnsafeRawBufferPointer, _ place: Int, within end: Int, _ path: String
-    ) throws(StateDamage) -> (UInt32, Section) {
+    ) throws(StateFault) -> (UInt32, Section) {
         let entry = UnsafeRawBufferPointer(
             rebasing: table[place * SectionFile.entrySize..<(place + 1) * SectionFile.entrySize])
         let name = entry.loadUnaligned(fromByteOffset: 0, as: UInt32.self)
@@ -55,7 +61,7 @@ package struct SectionFileReader: Sendable {
             let length = Int(exactly: entry.loadUnaligned(fromByteOffset: 24, as: UInt64.self)),
             offset >= SectionFile.headerSize, offset % SectionFile.alignment == 0, offset <= end,
             length <= end - offset
-        else { throw StateDamage("\(path) has a section \(name) that lies outside of it") }
+        else { throw StateFault("\(path) has a section \(name) that lies outside of it") }
         let checksum = entry.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
         return (name, Section(checksum: checksum, range: offset..<offset + length))
     }
@@ -66,34 +72,44 @@ package struct SectionFileReader: Sendable {
         return UnsafeRawBufferPointer(rebasing: file.bytes[section.range])
     }
 
+    /// Where a section begins in the file.
+    package func offset(of name: UInt32) -> Int { sections[name]?.range.lowerBound ?? 0 }
+
     package func has(_ name: UInt32) -> Bool { sections[name] != nil }
 
-    /// Compares the checksums of all sections but one, on all cores. O(their bytes), some gigabytes a second.
-    package func verify(except unchecked: UInt32) throws(StateDamage) {
+    /// Loads all sections but one and compares their checksums, on all cores. O(their bytes), some gigabytes a second.
+    package func verify(except unchecked: UInt32) throws(StateFault) {
         // The largest first, so that no core is left with one at the end.
         let names = sections.keys.filter { $0 != unchecked }
             .sorted { (sections[$0]?.range.count ?? 0, $0) > (sections[$1]?.range.count ?? 0, $1) }
-        let damaged = Mutex<[UInt32]>([])
+        let faults = Mutex<[UInt32: StateFault]>([:])
         DispatchQueue.concurrentPerform(iterations: names.count) { place in
             let name = names[place]
-            if BlockChecksum.of(bytes(name)) != sections[name]?.checksum {
-                damaged.withLock { $0.append(name) }
-            }
+            do throws(StateFault) { try verify(section: name) } catch { faults.withLock { $0[name] = error } }
         }
-        if let name = damaged.withLock({ $0.min() }) {
-            throw StateDamage("\(path) is damaged in its section \(name)")
+        let found = faults.withLock { $0 }
+        // What could not be read may be good: then nothing is known of the file.
+        if let fault = found.values.first(where: { $0.kind == .machine }) { throw fault }
+        if let fault = found.min(by: { $0.key < $1.key }) { throw fault.value }
+    }
+
+    private func verify(section name: UInt32) throws(StateFault) {
+        guard let section = sections[name] else { return }
+        try Self.load(section.range, of: file)
+        guard BlockChecksum.of(bytes(name)) == section.checksum else {
+            throw StateFault("\(path) is damaged in its section \(name), bytes \(section.range)")
         }
     }
 
     /// A section's values, copied.
     package func values<Element: BitwiseCopyable>(
         _ name: UInt32, count: Int? = nil
-    ) throws(StateDamage) -> [Element] {
+    ) throws(StateFault) -> [Element] {
         let bytes = bytes(name)
         let stride = MemoryLayout<Element>.stride
         let found = bytes.count / stride
         guard has(name), bytes.count % stride == 0, count.map({ $0 == found }) ?? true else {
-            throw StateDamage("\(path) lacks section \(name), or it has a wrong size")
+            throw StateFault("\(path) lacks section \(name), or it has a wrong size")
         }
         return [Element](unsafeUninitializedCapacity: found) { target, written in
             UnsafeMutableRawBufferPointer(target).copyMemory(from: bytes)

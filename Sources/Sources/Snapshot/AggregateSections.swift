@@ -37,7 +37,7 @@ package enum AggregateSections {
 
     package static func read(
         kind: String, _ place: Int, clusters: Int, points: Int, from reader: SectionFileReader
-    ) throws(StateDamage) -> AggregateColumn {
+    ) throws(StateFault) -> AggregateColumn {
         func name(_ part: UInt32) -> UInt32 { SnapshotSection.aggregate(place, part) }
         switch kind {
         case "numbers": return .numbers(try reader.values(name(0), count: clusters))
@@ -52,10 +52,10 @@ package enum AggregateSections {
             let labels = try ValueSections.read(reader, count: nil, name)
             let codes: [UInt32] = try reader.values(name(3), count: points)
             guard (codes.max() ?? 0) <= labels.count else {
-                throw StateDamage("\(reader.path) lacks a label of section \(name(3))")
+                throw StateFault("\(reader.path) lacks a label of section \(name(3))")
             }
             return .labels(LabelAggregate(labels: labels, codes: codes, isHistogram: kind == "histogram"))
-        default: throw StateDamage("\(reader.path) has an aggregated property of unknown kind '\(kind)'")
+        default: throw StateFault("\(reader.path) has an aggregated property of unknown kind '\(kind)'")
         }
     }
 }

@@ -13,6 +13,8 @@ package struct Snapshot {
     package let description: SnapshotDescription
     package let generation: UInt64
     package let revision: Revision
+    /// Where the features' text is loaded from.
+    package let file: MappedFile
 
     /// Writes a plain revision under a name that nobody reads yet. Returns once all is on disk.
     ///
@@ -75,11 +77,10 @@ package struct Snapshot {
     /// rest, so that no query can go astray; the text is checked as it is read.
     ///
     /// - Complexity: O(the index), some 30 ms for a million points.
-    package init(_ path: String, shared: SharedState) throws(StateDamage) {
+    package init(_ path: String, shared: SharedState) throws(StateFault) {
         let file: MappedFile
-        do throws(FileError) { file = try MappedFile(path) } catch {
-            throw StateDamage(error.description)
-        }
+        do throws(FileError) { file = try MappedFile(path) } catch { throw StateFault(error) }
+        self.file = file
         let reader = try SectionFileReader(file, path: path)
         try reader.verify(except: SnapshotSection.text)
         generation = reader.generation
@@ -87,15 +88,15 @@ package struct Snapshot {
         let store = try Self.store(reader)
         let view = try Self.view(reader, description)
         guard store.count == description.points else {
-            throw StateDamage("\(path) has \(store.count) features for \(description.points) points")
+            throw StateFault("\(path) has \(store.count) features for \(description.points) points")
         }
         let columns: SourceColumns
         do throws(SourceError) { columns = try SourceColumns(store, reading: [], threads: 1, .never) } catch {
-            throw StateDamage("\(path): \(error.description)")
+            throw StateFault("\(path): \(error.description)")
         }
         let entries: [UInt64] = try reader.values(SnapshotSection.identifiers)
         guard let identifiers = IdentifierIndex(entries: entries, count: store.count) else {
-            throw StateDamage("\(path) has ids of features that are not there")
+            throw StateFault("\(path) has ids of features that are not there")
         }
         revision = Revision(
             number: description.revision, options: description.options, store: store, columns: columns,
@@ -103,7 +104,7 @@ package struct Snapshot {
             shared: shared)
     }
 
-    private static func store(_ reader: SectionFileReader) throws(StateDamage) -> FeatureStore {
+    private static func store(_ reader: SectionFileReader) throws(StateFault) -> FeatureStore {
         let sections = FeatureSections(
             text: reader.bytes(SnapshotSection.text), blockStarts: reader.bytes(SnapshotSection.blockStarts),
             offsets: reader.bytes(SnapshotSection.offsets),
@@ -112,11 +113,14 @@ package struct Snapshot {
             let moments = FeatureMoments(
                 starts: try reader.values(SnapshotSection.momentStarts),
                 milliseconds: try reader.values(SnapshotSection.moments))
-        else { throw StateDamage("\(reader.path) does not tell when its features were put in") }
+        else { throw StateFault("\(reader.path) does not tell when its features were put in") }
+        let (file, start) = (reader.file, reader.offset(of: SnapshotSection.text))
         do throws(FeatureSectionError) {
-            return try FeatureStore.onSections(sections, moments: moments, owner: reader.file)
+            return try FeatureStore.onSections(sections, moments: moments, owner: reader.file) { range in
+                (try? file.load(start + range.lowerBound..<start + range.upperBound)) != nil
+            }
         } catch {
-            throw StateDamage("\(reader.path): \(error.message)")
+            throw StateFault("\(reader.path): \(error.message)")
         }
     }
 
@@ -136,7 +140,7 @@ package struct Snapshot {
 
     private static func view(
         _ reader: SectionFileReader, _ description: SnapshotDescription
-    ) throws(StateDamage) -> View {
+    ) throws(StateFault) -> View {
         var sections: [IndexSection: UnsafeRawBufferPointer] = [:]
         for section in IndexSection.allCases where reader.has(SnapshotSection.index(section)) {
             sections[section] = reader.bytes(SnapshotSection.index(section))
@@ -148,7 +152,7 @@ package struct Snapshot {
                 sections: sections)
             try index.validate()
         } catch {
-            throw StateDamage("\(reader.path), section \(error.section): \(error.message)")
+            throw StateFault("\(reader.path), section \(error.section): \(error.message)")
         }
         var aggregates: [NamedAggregate] = []
         for (place, aggregate) in description.aggregates.enumerated() {

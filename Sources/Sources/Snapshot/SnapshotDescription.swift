@@ -67,7 +67,7 @@ package struct SnapshotDescription: Sendable {
     }
 
     /// - Parameter path: the file's, for what is said of it.
-    package init(_ text: UnsafeRawBufferPointer, path: String) throws(StateDamage) {
+    package init(_ text: UnsafeRawBufferPointer, path: String) throws(StateFault) {
         guard case .object(let object)? = try? JSONReader.parse(text),
             case .string(let source)? = object["source"],
             let revision = Self.integer(object["revision"]), revision >= 0,
@@ -76,9 +76,9 @@ package struct SnapshotDescription: Sendable {
             case .number(let build)? = object["buildMs"],
             case .array(let errors)? = object["errors"], case .array(let aggregates)? = object["aggregates"],
             case .bool(let hasPartitions)? = object["hasPartitions"]
-        else { throw StateDamage("\(path) has a description that is incomplete") }
+        else { throw StateFault("\(path) has a description that is incomplete") }
         do throws(SourceError) { options = try SourceOptions(reading: object["options"]) } catch {
-            throw StateDamage("\(path) has options that this clusterd does not read: \(error.description)")
+            throw StateFault("\(path) has options that this clusterd does not read: \(error.description)")
         }
         self.source = source
         owner = Self.integer(object["owner"]).flatMap { UInt32(exactly: $0) }

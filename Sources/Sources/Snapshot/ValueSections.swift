@@ -42,13 +42,13 @@ package enum ValueSections {
 
     package static func read(
         _ reader: SectionFileReader, count: Int?, _ name: (UInt32) -> UInt32
-    ) throws(StateDamage) -> [JSONValue] {
+    ) throws(StateFault) -> [JSONValue] {
         let kinds: [UInt8] = try reader.values(name(0), count: count)
         let numbers: [Double] = try reader.values(name(1), count: kinds.count)
         // One deeper than a feature's properties can be.
         let parsed = try? JSONReader.parse(reader.bytes(name(2)), maximumDepth: JSONReader.maximumDepth + 1)
         guard case .array(let others)? = parsed else {
-            throw StateDamage("\(reader.path) has values in section \(name(2)) that are no JSON")
+            throw StateFault("\(reader.path) has values in section \(name(2)) that are no JSON")
         }
         var values: [JSONValue] = []
         values.reserveCapacity(kinds.count)
@@ -60,10 +60,10 @@ package enum ValueSections {
             case .number: values.append(.number(number))
             case .other:
                 guard let place = Int(exactly: number), others.indices.contains(place) else {
-                    throw StateDamage("\(reader.path) lacks a value of section \(name(2))")
+                    throw StateFault("\(reader.path) lacks a value of section \(name(2))")
                 }
                 values.append(others[place])
-            case nil: throw StateDamage("\(reader.path) has a value of no kind in section \(name(0))")
+            case nil: throw StateFault("\(reader.path) has a value of no kind in section \(name(0))")
             }
         }
         return values

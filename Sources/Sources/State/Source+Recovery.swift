@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
+import Glibc
 import JSON
 import SourceStorage
 import SystemSupport
 
 extension Source {
-    /// A source as its directory has it: the snapshot's data, to be followed by `replay`.
+    /// A source as its directory has it: the snapshot's data, to be followed by `replay`. Nil for a directory whose
+    /// creation was never answered.
     ///
-    /// Where there is nothing good it is a source that answers nothing but what is wrong with it.
+    /// If nothing there is good, it is a source that answers nothing but what is wrong with it.
     package static func open(
         _ name: SourceName, in directory: StateDirectory, shared: SharedState
-    ) throws(SourceError) -> (source: Source, recovered: RecoveredSource?) {
+    ) throws(SourceError) -> (source: Source, recovered: RecoveredSource?)? {
         let path = directory.directory(of: name)
-        do throws(StateDamage) {
-            let recovered = try RecoveredSource.read(path, shared: shared, checkingText: false)
-            let description = recovered.snapshot.description
-            guard description.source == name.text else {
-                throw StateDamage("\(path) has the files of the source '\(description.source)'")
+        do throws(StateFault) {
+            guard let recovered = try read(path, name, shared) else {
+                directory.discard(name)
+                return nil
             }
+            let description = recovered.snapshot.description
             let identity = SourceIdentity(
                 name: name, owner: description.owner, createdAt: description.createdAt)
-            let files = SourceFiles(directory: path, identity: identity, recovered.contents)
+            let files = SourceFiles(
+                directory: path, identity: identity, recovered.apply(directory, name),
+                mapped: recovered.snapshot.file)
             let source = Source(
                 identity, recovered.snapshot.revision, updatedAt: description.updatedAt, files: files,
                 shared: shared)
@@ -30,10 +34,37 @@ extension Source {
             let identity = SourceIdentity(name: name, owner: nil, createdAt: .now)
             let source = Source(
                 identity, try .empty(options: SourceOptions(), shared: shared), updatedAt: .now, files: nil,
-                shared: shared, damage: error.message)
+                shared: shared, fault: error)
             shared.report(StateEvent(gravity: .error, source: name.text, message: error.message))
             return (source, nil)
         }
+    }
+
+    /// How often a start tries to read what the machine could not.
+    private static let attempts: UInt32 = 3
+
+    /// Reads a source's files; nil if none of them counts. A fault of the machine may pass, so it is tried again.
+    private static func read(
+        _ path: String, _ name: SourceName, _ shared: SharedState
+    ) throws(StateFault) -> RecoveredSource? {
+        for attempt in 1...attempts {
+            do throws(StateFault) {
+                let files = try FoundFiles(path)
+                if !files.snapshots.isEmpty, try files.uncommitted().isSuperset(of: files.snapshots) {
+                    return nil
+                }
+                let recovered = try RecoveredSource.read(path, shared: shared, checkingText: false)
+                let found = recovered.snapshot.description.source
+                guard found == name.text else {
+                    throw StateFault("\(path) has the files of the source '\(found)'")
+                }
+                return recovered
+            } catch {
+                guard error.kind == .machine, attempt < attempts else { throw error }
+                usleep(attempt * 20_000)
+            }
+        }
+        return nil
     }
 
     /// Makes the changes that followed the snapshot, by the way they came.
@@ -48,17 +79,21 @@ extension Source {
                 for change in recovered.changes { try make(change) }
             }
             files.tookReplay(milliseconds: (ContinuousClock.now - start) / .milliseconds(1))
-            if let loss = recovered.loss { try keepOlder(files, loss) }
+            if let loss = recovered.plan.loss {
+                keepOlder(files, loss)
+            } else {
+                settle(files)
+            }
         } catch {
             // Text that turned out to be damaged was reported already.
             if case .damaged = error { return recoverAgain() }
-            let message = "its journal can't be replayed: \(error.description)"
-            _ = setDamage(message)
-            report(.error, message)
+            let fault = StateFault("its journal can't be replayed: \(error.description)")
+            _ = setFault(fault)
+            report(.error, fault.message)
             return
         }
-        for note in recovered.notes where recovered.loss == nil { report(.warning, note) }
-        if files.wantsSnapshot || recovered.isPatched { saveLater() }
+        for note in recovered.plan.notes where recovered.plan.isComplete { report(.warning, note) }
+        if files.wantsSnapshot || recovered.plan.isPatched { saveLater() }
     }
 
     private func make(_ change: JournalRecord.Entry) throws(SourceError) {
@@ -90,50 +125,68 @@ extension Source {
     }
 
     /// Older data are served: from now on these are the source's, so that changes of them can be kept.
-    private func keepOlder(_ files: SourceFiles, _ loss: String) throws(SourceError) {
-        let message = "older data are served, as of \(updatedAt.text): \(loss)"
-        _ = setDamage(nil, note: message)
+    private func keepOlder(_ files: SourceFiles, _ loss: String) {
+        let message = "older data are served, from \(updatedAt.text): \(loss)"
+        _ = setFault(nil, note: message)
         report(.error, message)
-        try publish(revision.renumbered(), at: updatedAt)
-        try files.replace(with: revision, updatedAt: updatedAt)
+        do throws(SourceError) {
+            try publish(revision.renumbered(), at: updatedAt)
+            try files.replace(with: revision, updatedAt: updatedAt)
+        } catch {
+            // They are served all the same; a change is refused until an import has written a snapshot.
+            report(.error, "changes can't be kept: \(error.description)")
+        }
+    }
+
+    /// Makes sure that what was read from the journal is on disk before anybody is served.
+    private func settle(_ files: SourceFiles) {
+        do throws(SourceError) { try files.settle() } catch {
+            // The next change tries again, and is refused if that fails too.
+            report(.warning, "its journal can't be written yet: \(error.description)")
+        }
     }
 
     /// Marks the source as damaged in its text and looks for an older snapshot; the error for callers.
     package func reportDamage() -> SourceError {
-        let message = "\(files?.newestSnapshot ?? "its snapshot") is damaged in its features"
-        if setDamage(message) {
-            report(.error, message)
+        if let failure = files?.mapped?.failure {
+            let fault = StateFault(failure)
+            if setFault(fault) { report(.error, fault.message) }
+            return SourceError(fault, of: name)
+        }
+        let fault = StateFault("\(files?.newestSnapshot ?? "its snapshot") is damaged in its features")
+        if setFault(fault) {
+            report(.error, fault.message)
             // A replay looks for itself, once it has ended.
             if files?.isReplaying != true { shared.background.async { [self] in recoverAgain() } }
         }
-        return .damaged(name, message)
+        return SourceError(fault, of: name)
     }
 
     /// Replaces data that turned out to be damaged by what older files give, if any.
     private func recoverAgain() {
-        guard let files else { return }
+        guard let files, let directory = shared.directory else { return }
         try? inTurn { () throws(SourceError) in
             let recovered: RecoveredSource
-            do throws(StateDamage) {
+            do throws(StateFault) {
                 recovered = try RecoveredSource.read(files.directory, shared: shared, checkingText: true)
             } catch {
-                _ = setDamage(error.message)
+                _ = setFault(error)
                 report(.error, error.message)
                 return
             }
-            files.adopt(recovered.contents)
+            files.adopt(recovered.apply(directory, name), recovered.snapshot.file)
             // Nobody is to see data before all changes have been made to them.
             let other = Source(
                 files.identity, recovered.snapshot.revision.renumbered(),
                 updatedAt: recovered.snapshot.description.updatedAt, files: files, shared: shared)
             shared.memory.whileRecovering { other.replay(recovered) }
             let outcome = other.description
-            guard outcome.damage == nil else {
-                _ = setDamage(outcome.damage)
+            guard outcome.fault == nil else {
+                _ = setFault(outcome.fault)
                 return
             }
             try publish(outcome.revision, at: outcome.updatedAt)
-            _ = setDamage(nil, note: outcome.note)
+            _ = setFault(nil, note: outcome.note)
         }
     }
 

@@ -17,6 +17,17 @@ extension SourceError {
     }
 }
 
+extension SourceError {
+    /// Why a source's data are not to be had.
+    package init(_ fault: StateFault, of name: SourceName) {
+        switch fault.kind {
+        case .damage: self = .damaged(name, fault.message)
+        case .machine: self = .unavailable(name, fault.message)
+        case .newerFormat: self = .newerFormat(name, fault.message)
+        }
+    }
+}
+
 /// Evaluates an expression that works on files, with its errors as a source's.
 package func onDisk<Result>(_ body: @autoclosure () throws(FileError) -> Result) throws(SourceError) -> Result
 {

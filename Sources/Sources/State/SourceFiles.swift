@@ -14,6 +14,10 @@ package final class SourceFiles: Sendable {
     package let directory: String
     package let identity: SourceIdentity
     private let state: Mutex<State>
+    private let mappedFile: Mutex<MappedFile?>
+
+    /// The file that the features' text is loaded from.
+    package var mapped: MappedFile? { mappedFile.withLock { $0 } }
 
     /// Which files there are.
     package struct Contents: Sendable {
@@ -21,14 +25,18 @@ package final class SourceFiles: Sendable {
         package var generation: UInt64
         /// Of the one before it.
         package var previous: UInt64?
-        /// Where changes go; nil where it is damaged, and changes have to wait for a snapshot.
+        /// Where changes go; nil until the first change after a start, or if it is damaged.
         package var journal: JournalWriter?
+        /// What `journal` goes on from, if it could not be opened yet.
+        package var unopened: FoundJournal?
         /// The greatest generation of any file: the next is above it.
         package var newest: UInt64
     }
 
     private struct State {
         var contents: Contents
+        /// The directory itself, so that another in its place is noticed.
+        let directory: FileIdentity?
         /// Bytes of the newest snapshot.
         var snapshotBytes: Int
         /// How long replaying the journals since would take about.
@@ -41,20 +49,29 @@ package final class SourceFiles: Sendable {
 
         init(_ contents: Contents, in directory: String) {
             self.contents = contents
+            self.directory = FileIdentity(directory)
             snapshotBytes = FileIO.size(
                 SourceFiles.path(contents.generation, .snapshot, in: directory))
         }
     }
 
     /// What was found in a directory, or just made.
-    package init(directory: String, identity: SourceIdentity, _ contents: Contents) {
+    ///
+    /// - Parameter mapped: the snapshot's file, while features' text is loaded from it.
+    package init(
+        directory: String, identity: SourceIdentity, _ contents: Contents, mapped: MappedFile? = nil
+    ) {
         self.directory = directory
         self.identity = identity
+        mappedFile = Mutex(mapped)
         state = Mutex(State(contents, in: directory))
     }
 
     /// Goes on with what a recovery has found instead.
-    package func adopt(_ contents: Contents) { state.withLock { $0 = State(contents, in: directory) } }
+    package func adopt(_ contents: Contents, _ mapped: MappedFile) {
+        state.withLock { $0 = State(contents, in: directory) }
+        mappedFile.withLock { $0 = mapped }
+    }
 
     package enum FileKind: String {
         case snapshot
@@ -82,6 +99,7 @@ package final class SourceFiles: Sendable {
     package var newestSnapshot: String { path(state.withLock { $0.contents.generation }, .snapshot) }
 
     /// Writes the first snapshot and journal of a source into a directory that has no name yet.
+    /// They count once the journal has begun.
     package static func make(
         in directory: String, _ revision: Revision, _ identity: SourceIdentity, updatedAt: Timestamp
     ) throws(SourceError) -> JournalWriter {
@@ -91,7 +109,7 @@ package final class SourceFiles: Sendable {
             try JournalWriter(
                 creating: path(1, .journal, in: directory),
                 beside: "\(directory)/\(temporaryPrefix)1.journal", generation: 1,
-                revision: revision.number, continues: false, hasBegun: true))
+                revision: revision.number, previous: nil, hasBegun: false))
         try onDisk(try FileIO.syncDirectory(directory))
         return journal
     }
@@ -102,9 +120,7 @@ package final class SourceFiles: Sendable {
     ) throws(SourceError) {
         try withState { (state) throws(SourceError) in
             guard !state.isReplaying else { return }
-            guard state.contents.journal != nil else {
-                throw .stateNotWritable("\(directory) has a damaged journal; nothing has changed")
-            }
+            try openJournal(&state)
             let payload = record.payload(at: moment, revision: revision.number)
             do throws(FileError) { try state.contents.journal?.append(payload) } catch {
                 throw SourceError(error)
@@ -117,25 +133,37 @@ package final class SourceFiles: Sendable {
     /// Where this throws, the files are as they were.
     package func replace(with revision: Revision, updatedAt: Timestamp) throws(SourceError) {
         try withState { (state) throws(SourceError) in
+            try check(state)
             let generation = state.contents.newest + 1
             let (new, final) = (temporary(generation), path(generation, .snapshot))
             let journalPath = path(generation, .journal)
+            var made: JournalWriter?
             do throws(SourceError) {
                 try Snapshot.write(
                     revision, of: identity, updatedAt: updatedAt, generation: generation, to: new)
-                var journal = try onDisk(
+                let journal = try onDisk(
                     try JournalWriter(
                         creating: journalPath, beside: temporary(generation) + ".journal",
-                        generation: generation, revision: revision.number, continues: false,
+                        generation: generation, revision: revision.number, previous: nil,
                         hasBegun: false))
+                made = journal
                 try onDisk(try FileIO.rename(new, to: final))
                 try onDisk(try FileIO.syncDirectory(directory))
-                do throws(FileError) { try journal.begin() } catch { throw SourceError(error) }
-                state.contents.journal = journal
+                // This is the moment from which the new data count.
+                do throws(FileError) { try made?.begin() } catch { throw SourceError(error) }
+                state.contents.journal = made
+                state.contents.unopened = nil
                 state.contents.newest = generation
                 state.replayMilliseconds = 0
             } catch {
-                for path in [new, final, journalPath] { FileIO.remove(path) }
+                made?.unbegin()
+                FileIO.remove(new)
+                // The journal says that the snapshot does not count: it stays for as long as that does.
+                if FileIO.removes(final), (try? FileIO.syncDirectory(directory)) != nil {
+                    FileIO.remove(journalPath)
+                } else {
+                    state.contents.newest = generation
+                }
                 throw error
             }
             took(generation, &state)
@@ -167,13 +195,16 @@ package final class SourceFiles: Sendable {
     /// written beside them; the generation of both. To be called in the source's turn.
     package func beginSnapshot(of revision: Revision) throws(SourceError) -> UInt64 {
         try withState { (state) throws(SourceError) -> UInt64 in
+            try check(state)
+            try openJournal(&state)
             let generation = state.contents.newest + 1
             let path = path(generation, .journal)
+            let previous = state.contents.journal?.generation
             do throws(SourceError) {
                 let journal = try onDisk(
                     try JournalWriter(
                         creating: path, beside: temporary(generation) + ".journal", generation: generation,
-                        revision: revision.number, continues: true, hasBegun: true))
+                        revision: revision.number, previous: previous, hasBegun: true))
                 try onDisk(try FileIO.syncDirectory(directory))
                 state.contents.journal = journal
                 state.contents.newest = generation
@@ -224,6 +255,31 @@ package final class SourceFiles: Sendable {
         for name in (try? FileIO.names(in: directory)) ?? [] {
             if let file = Self.read(name), file.generation < oldest { FileIO.remove(directory + "/" + name) }
         }
+    }
+
+    /// Opens the journal in which changes go on, which a start only reads.
+    private func openJournal(_ state: inout State) throws(SourceError) {
+        guard state.contents.journal == nil else { return }
+        guard let last = state.contents.unopened else {
+            throw .stateNotWritable("\(directory) has a damaged journal; nothing has changed")
+        }
+        state.contents.journal = try onDisk(try JournalWriter(continuing: last))
+        state.contents.unopened = nil
+    }
+
+    /// Opens the journal, so that what it was found to hold is known to be on disk.
+    package func settle() throws(SourceError) {
+        try withState { (state) throws(SourceError) in
+            if state.contents.journal != nil || state.contents.unopened != nil { try openJournal(&state) }
+        }
+    }
+
+    /// Refuses to write into a directory that is not the one that was read.
+    private func check(_ state: State) throws(SourceError) {
+        guard let known = state.directory, FileIdentity(directory) != known else { return }
+        throw .stateNotWritable(
+            "\(directory) was removed or replaced while the daemon runs; nothing has changed. Put it back, or restart the daemon on the one that is there"
+        )
     }
 
     /// Whether a replay is under way.

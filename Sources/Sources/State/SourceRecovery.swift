@@ -1,163 +1,105 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import SourceStorage
 import SystemSupport
 
-/// What a source's files say: the snapshot to start from and the changes since.
+/// What a source's files say: the snapshot to start from, the changes since, and what a start does with the files.
 package struct RecoveredSource {
+    package let plan: RecoveryPlan
     package let snapshot: Snapshot
-    package let contents: SourceFiles.Contents
     package let changes: [JournalRecord.Entry]
-    /// What was found beside, for the log.
-    package let notes: [String]
-    /// Why this is not the newest data; nil where it is.
-    package let loss: String?
-    /// Whether a newer snapshot had to be passed over.
-    package let isPatched: Bool
     /// The greatest number of a revision that the files tell of.
     package let newestRevision: UInt64
+    /// Where changes go on.
+    private let last: FoundJournal?
+    private let directory: String
 
-    /// Reads a source's directory: the newest good snapshot with all journals that lead on from it.
+    /// Reads a source's directory: the newest good snapshot with all journals that lead on from it. Changes nothing.
     ///
     /// - Parameter checkingText: whether a snapshot counts as good only with all its text checked.
     package static func read(
         _ directory: String, shared: SharedState, checkingText: Bool
-    ) throws(StateDamage) -> RecoveredSource {
+    ) throws(StateFault) -> RecoveredSource {
         let files = try FoundFiles(directory)
-        var notes: [String] = []
-        for generation in files.snapshots {
-            do throws(StateDamage) {
-                let snapshot = try Self.snapshot(generation, directory, shared)
-                if checkingText, !snapshot.revision.store.verifyText() {
-                    throw StateDamage(
-                        "\(SourceFiles.path(generation, .snapshot, in: directory)) is damaged in its features"
-                    )
-                }
-                let chain = JournalChain(from: generation, files)
+        let uncommitted = try files.uncommitted()
+        var (notes, damaged): ([String], [String]) = ([], [])
+        for generation in files.snapshots where !uncommitted.contains(generation) {
+            do throws(StateFault) {
+                let snapshot = try Self.snapshot(generation, directory, shared, checkingText: checkingText)
+                let chain = try JournalChain(from: generation, files, uncommitted: uncommitted)
+                let changes = chain.changes
                 // That there once was nothing is no older data: an empty answer would be a wrong one.
-                guard chain.isComplete || snapshot.revision.hasData || !chain.changes.isEmpty else {
+                guard chain.isComplete || snapshot.revision.hasData || !changes.isEmpty else {
                     notes += chain.notes.filter { !notes.contains($0) }
                     continue
                 }
+                var plan = RecoveryPlan(generation: generation, newest: files.newest)
+                plan.previous = files.snapshots.first { $0 < generation && !uncommitted.contains($0) }
+                plan.journals = chain.journals.map(\.generation)
+                plan.notes = notes + chain.notes.filter { !notes.contains($0) }
+                plan.isComplete = chain.isComplete
+                plan.isPatched = !damaged.isEmpty
+                plan.steps = steps(files, uncommitted, damaged, chain, from: generation)
                 return RecoveredSource(
-                    snapshot: snapshot,
-                    contents: SourceFiles.Contents(
-                        generation: generation, previous: files.snapshots.first { $0 < generation },
-                        journal: chain.isComplete ? try chain.writer() : nil,
-                        newest: chain.isComplete ? chain.newest : files.newest),
-                    changes: chain.changes, notes: notes + chain.notes,
-                    loss: chain.isComplete ? nil : (notes + chain.notes).joined(separator: "; "),
-                    isPatched: !notes.isEmpty,
-                    newestRevision: max(snapshot.description.revision, files.newestRevision))
+                    plan: plan, snapshot: snapshot, changes: changes,
+                    newestRevision: max(snapshot.description.revision, files.newestRevision),
+                    last: chain.journals.last, directory: directory)
             } catch {
+                guard error.kind == .damage else { throw error }
+                damaged.append(files.name(generation, .snapshot))
                 if !notes.contains(error.message) { notes.append(error.message) }
             }
         }
-        throw StateDamage(
-            notes.isEmpty ? "\(directory) has no snapshot" : notes.joined(separator: "; "))
+        throw StateFault(notes.isEmpty ? "\(directory) has no snapshot" : notes.joined(separator: "; "))
     }
 
     private static func snapshot(
-        _ generation: UInt64, _ directory: String, _ shared: SharedState
-    ) throws(StateDamage) -> Snapshot {
+        _ generation: UInt64, _ directory: String, _ shared: SharedState, checkingText: Bool
+    ) throws(StateFault) -> Snapshot {
         let path = SourceFiles.path(generation, .snapshot, in: directory)
         let snapshot = try Snapshot(path, shared: shared)
         guard snapshot.generation == generation else {
-            throw StateDamage("\(path) is the snapshot of generation \(snapshot.generation)")
+            throw StateFault("\(path) is the snapshot of generation \(snapshot.generation)")
+        }
+        if checkingText, !snapshot.revision.store.verifyText() {
+            if let failure = snapshot.file.failure { throw StateFault(failure) }
+            throw StateFault("\(path) is damaged in its features")
         }
         return snapshot
     }
-}
 
-/// A source's files by generation.
-package struct FoundFiles {
-    package let directory: String
-    /// The newest first.
-    package let snapshots: [UInt64]
-    package let journals: Set<UInt64>
-    /// The greatest generation of any.
-    package var newest: UInt64 { max(snapshots.first ?? 0, journals.max() ?? 0) }
-    /// The greatest number of a revision that a journal tells of.
-    package let newestRevision: UInt64
-
-    package init(_ directory: String) throws(StateDamage) {
-        self.directory = directory
-        let names: [String]
-        do throws(FileError) { names = try FileIO.names(in: directory) } catch {
-            throw StateDamage(error.description)
-        }
-        for name in names where name.hasPrefix(SourceFiles.temporaryPrefix) {
-            FileIO.remove(directory + "/" + name)
-        }
-        let files = names.compactMap { SourceFiles.read($0) }
-        snapshots = files.filter { $0.kind == .snapshot }.map(\.generation).sorted(by: >)
-        journals = Set(files.filter { $0.kind == .journal }.map(\.generation))
-        newestRevision =
-            journals.compactMap { generation in
-                try? SourceJournal(SourceFiles.path(generation, .journal, in: directory)).newestRevision
-            }.max() ?? 0
-    }
-}
-
-/// The journals that lead on from a snapshot.
-private struct JournalChain {
-    private(set) var changes: [JournalRecord.Entry] = []
-    private(set) var notes: [String] = []
-    /// Whether the changes lead to the newest data.
-    private(set) var isComplete = true
-    private var last: SourceJournal?
-
-    init(from first: UInt64, _ files: FoundFiles) {
-        var generation = first
-        repeat {
-            do throws(StateDamage) {
-                let journal = try Self.read(generation, files)
-                if generation > first, !journal.continues {
-                    // Without its snapshot an import that had not ended; with it, or once it had, newer data.
-                    isComplete =
-                        !journal.hasBegun && generation == files.newest
-                        && !files.snapshots.contains(generation)
-                    if isComplete { FileIO.remove(journal.path) }
-                    return
-                }
-                take(journal)
-                if let damage = journal.damage { throw StateDamage(damage) }
-            } catch {
-                notes.append(error.message)
-                isComplete = false
-                return
+    private static func steps(
+        _ files: FoundFiles, _ uncommitted: Set<UInt64>, _ damaged: [String], _ chain: JournalChain,
+        from generation: UInt64
+    ) -> [RecoveryPlan.Step] {
+        var steps = files.temporaries.map { RecoveryPlan.Step.remove($0) }
+        // The snapshot first: without it the journal stands for nothing.
+        for generation in uncommitted.sorted() {
+            if files.snapshots.contains(generation) {
+                steps.append(.remove(files.name(generation, .snapshot)))
             }
-            generation += 1
-        } while generation <= files.newest
+            steps.append(.remove(files.name(generation, .journal)))
+        }
+        var aside = Set(damaged)
+        aside.formUnion(chain.damaged.map { files.name($0, .journal) })
+        if !chain.isComplete {
+            // What came after is of no use to the daemon, and of all use to whoever salvages.
+            aside.formUnion(
+                files.journals.filter { $0 > generation && !uncommitted.contains($0) }
+                    .map { files.name($0, .journal) })
+        }
+        return steps + aside.sorted().map { .setAside($0) }
     }
 
-    private mutating func take(_ journal: SourceJournal) {
-        last = journal
-        changes += journal.records
-        if journal.tornBytes > 0, journal.damage == nil {
-            notes.append(
-                "\(journal.path): the last \(journal.tornBytes) bytes, of a change that was being written when the daemon ended and that nobody was told of, are cut off"
-            )
+    /// Carries the plan out, and opens the journal in which changes go on.
+    package func apply(_ state: StateDirectory, _ name: SourceName) -> SourceFiles.Contents {
+        for step in plan.steps {
+            switch step {
+            case .remove(let file): FileIO.remove("\(directory)/\(file)")
+            case .setAside(let file): state.setAside(file, of: name)
+            }
         }
-    }
-
-    private static func read(_ generation: UInt64, _ files: FoundFiles) throws(StateDamage) -> SourceJournal {
-        let path = SourceFiles.path(generation, .journal, in: files.directory)
-        guard files.journals.contains(generation) else { throw StateDamage("\(path) is missing") }
-        let journal = try SourceJournal(path)
-        guard journal.generation == generation else {
-            throw StateDamage("\(path) is the journal of generation \(journal.generation)")
-        }
-        return journal
-    }
-
-    /// The generation of the last journal that leads on.
-    var newest: UInt64 { last?.generation ?? 0 }
-
-    func writer() throws(StateDamage) -> JournalWriter? {
-        guard let last else { return nil }
-        do throws(FileError) { return try JournalWriter(continuing: last) } catch {
-            throw StateDamage(error.description)
-        }
+        return SourceFiles.Contents(
+            generation: plan.generation, previous: plan.previous, journal: nil,
+            unopened: plan.isComplete ? last : nil, newest: plan.newest)
     }
 }

@@ -13,21 +13,36 @@ extension SourceRegistry {
     /// cores; the features' text is checked afterwards in the background.
     public func recover() throws(SourceError) {
         guard let directory = shared.directory else { return }
-        do throws(StateDamage) {
+        try raiseRevision(directory)
+        let (names, others) = try directory.names()
+        for concern in directory.concerns { warn(concern) }
+        for name in others where !name.hasPrefix(".") {
+            warn("\(directory.path)/sources/\(name) is not a source's name; it is left alone")
+        }
+        takeUp(try open(names, in: directory))
+        directory.removeLeftovers()
+    }
+
+    /// Revisions' numbers go on above those of sources that were deleted.
+    private func raiseRevision(_ directory: StateDirectory) throws(SourceError) {
+        do throws(StateFault) {
             shared.raiseRevision(to: try directory.lastRevision)
         } catch {
-            shared.report(StateEvent(gravity: .warning, source: nil, message: error.message))
+            guard error.kind == .damage else { throw .stateNotWritable(error.message) }
+            warn(error.message)
         }
-        let (names, others) = try directory.names()
-        for name in others {
-            let message = "\(directory.path)/sources/\(name) is no source's name; it is left alone"
-            shared.report(StateEvent(gravity: .warning, source: nil, message: message))
-        }
+    }
+
+    private func open(
+        _ names: [SourceName], in directory: StateDirectory
+    ) throws(SourceError) -> [Source] {
         let opened = Mutex<[(source: Source, recovered: RecoveredSource?)]>([])
         let failure = Mutex<SourceError?>(nil)
         DispatchQueue.concurrentPerform(iterations: names.count) { place in
             do throws(SourceError) {
-                let result = try Source.open(names[place], in: directory, shared: shared)
+                guard let result = try Source.open(names[place], in: directory, shared: shared) else {
+                    return
+                }
                 opened.withLock { $0.append(result) }
             } catch {
                 failure.withLock { $0 = error }
@@ -40,7 +55,35 @@ extension SourceRegistry {
             if let recovered { shared.memory.whileRecovering { source.replay(recovered) } }
             source.verifyLater()
         }
-        takeUp(all.map(\.source))
+        return all.map(\.source)
+    }
+
+    private func warn(_ message: String) {
+        shared.report(StateEvent(gravity: .warning, source: nil, message: message))
+    }
+
+    /// Whether a source is unavailable because the machine could not read its files, and it is time to try again.
+    func mayRetry(at now: ContinuousClock.Instant = .now) -> Bool {
+        guard shared.directory != nil, all.contains(where: { $0.fault?.kind == .machine }) else {
+            return false
+        }
+        return shared.lastRetry.withLock { last in last.map { now - $0 >= .seconds(5) } ?? true }
+    }
+
+    /// Tries again to read the files of sources that the machine could not read. Blocks: only for threads of the pool.
+    func retryUnavailable() {
+        guard let directory = shared.directory, mayRetry() else { return }
+        shared.lastRetry.withLock { $0 = .now }
+        for source in all where source.fault?.kind == .machine {
+            guard let found = try? open([source.name], in: directory).first, found.fault == nil else {
+                continue
+            }
+            takeUp([found])
+            shared.report(
+                StateEvent(
+                    gravity: .information, source: source.name.text, message: "its files can be read again"))
+            source.observers.tell()
+        }
     }
 }
 

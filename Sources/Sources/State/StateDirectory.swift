@@ -37,10 +37,57 @@ public final class StateDirectory: Sendable {
             throw Problem(description: "cannot lock the state directory \(path): \(message)")
         }
         Self.write(getpid(), to: lock)
+    }
+
+    /// Removes what calls that were never answered, or answered deletions, have left.
+    package func removeLeftovers() {
         for name in (try? FileIO.names(in: sources)) ?? [] where name.hasPrefix(".") {
             FileIO.removeDirectory(sources + "/" + name)
         }
     }
+
+    /// What others could do to the directory that they should not, for a person.
+    package var concerns: [String] {
+        [path, sources].compactMap { path in
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            if status.st_uid != geteuid(), status.st_uid != 0 {
+                return
+                    "\(path) belongs to user \(status.st_uid), who can change what the daemon keeps; chown it to user \(geteuid())"
+            }
+            guard status.st_mode & 0o022 != 0 else { return nil }
+            let mode = String(status.st_mode & 0o7777, radix: 8)
+            return "\(path) has mode 0\(mode): other users can change what the daemon keeps; chmod it to 0700"
+        }
+    }
+
+    /// Refuses to write into a directory that is not the one that was locked.
+    private func check() throws(SourceError) {
+        guard try onDisk(try FileIO.isNamed(lock, path + "/lock")) else {
+            throw .stateNotWritable(
+                "the state directory \(path) was removed or replaced while the daemon runs; nothing has changed. Put it back, or restart the daemon on the one that is there"
+            )
+        }
+    }
+
+    /// Keeps a damaged file of a source under `damaged/NAME/`. Nobody deletes it there but a person.
+    package func setAside(_ file: String, of name: SourceName) {
+        let folder = path + "/damaged/" + name.text
+        try? FileIO.makeDirectory(path + "/damaged")
+        try? FileIO.makeDirectory(folder)
+        let source = directory(of: name) + "/" + file
+        for copy in 0..<100 {
+            let target = folder + "/" + (copy == 0 ? file : "\(file).\(copy)")
+            if FileIdentity(target) == FileIdentity(source) { return }
+            // The file stays where it is until a good snapshot has taken its place.
+            if link(source, target) == 0 { break }
+            guard errno == EEXIST else { return }
+        }
+        try? FileIO.syncDirectory(folder)
+    }
+
+    /// Removes the directory of a source whose creation was never answered.
+    package func discard(_ name: SourceName) { try? remove(name) }
 
     /// The process that says to hold the lock, as ` (process 7)`.
     private static func holder(of lock: FileDescriptor) -> String {
@@ -65,15 +112,13 @@ public final class StateDirectory: Sendable {
 
     /// A revision's number that was given to a source now deleted: numbers go on above it.
     package var lastRevision: UInt64 {
-        get throws(StateDamage) {
+        get throws(StateFault) {
             let path = path + "/revision"
             guard FileIO.exists(path) else { return 0 }
             let file: MappedFile
-            do throws(FileError) { file = try MappedFile(path) } catch {
-                throw StateDamage(error.description)
-            }
+            do throws(FileError) { file = try MappedFile(loading: path) } catch { throw StateFault(error) }
             guard let number = UInt64(String(decoding: file.bytes, as: UTF8.self)) else {
-                throw StateDamage("\(path) is damaged: it has no number")
+                throw StateFault("\(path) is damaged: it has no number")
             }
             return number
         }
@@ -81,6 +126,7 @@ public final class StateDirectory: Sendable {
 
     /// Notes a number above which those of later revisions are to be. It is on disk on return.
     package func note(lastRevision: UInt64) throws(SourceError) {
+        try check()
         let (new, final) = (path + "/new-revision", path + "/revision")
         let file = try onDisk(try FileIO.create(new))
         let text = Array(String(lastRevision).utf8)
@@ -104,27 +150,39 @@ public final class StateDirectory: Sendable {
         // Names that begin with a dot are no sources' and are removed at the next start.
         let new = sources + "/.new-" + identity.name.text
         let final = directory(of: identity.name)
+        try check()
         FileIO.removeDirectory(new)
-        var journal: JournalWriter
+        // Left by a creation that failed and could not be taken back.
+        if FileIO.exists(final) { try onDisk(try FileIO.rename(final, to: goneDirectory(identity.name))) }
+        var made: JournalWriter?
         do throws(SourceError) {
             try onDisk(try FileIO.makeDirectory(new))
-            journal = try SourceFiles.make(in: new, revision, identity, updatedAt: identity.createdAt)
+            made = try SourceFiles.make(in: new, revision, identity, updatedAt: identity.createdAt)
             try onDisk(try FileIO.rename(new, to: final))
             try onDisk(try FileIO.syncDirectory(sources))
+            made?.path = SourceFiles.path(1, .journal, in: final)
+            // This is the moment from which the source exists.
+            do throws(FileError) { try made?.begin() } catch { throw SourceError(error) }
         } catch {
+            made?.unbegin()
+            try? FileIO.rename(final, to: new)
             FileIO.removeDirectory(new)
             throw error
         }
-        journal.path = SourceFiles.path(1, .journal, in: final)
         return SourceFiles(
             directory: final, identity: identity,
-            SourceFiles.Contents(generation: 1, previous: nil, journal: journal, newest: 1))
+            SourceFiles.Contents(generation: 1, previous: nil, journal: made, newest: 1))
+    }
+
+    /// A name of its own for a directory that is to be removed.
+    private func goneDirectory(_ name: SourceName) -> String {
+        sources + "/.gone-\(name.text)-\(UInt64.random(in: 0...(.max)))"
     }
 
     /// Removes a source's files. It is gone on disk on return, or all is as it was.
     package func remove(_ name: SourceName) throws(SourceError) {
-        let (old, gone) = (directory(of: name), sources + "/.gone-" + name.text)
-        FileIO.removeDirectory(gone)
+        try check()
+        let (old, gone) = (directory(of: name), goneDirectory(name))
         try onDisk(try FileIO.rename(old, to: gone))
         do throws(SourceError) { try onDisk(try FileIO.syncDirectory(sources)) } catch {
             try? FileIO.rename(gone, to: old)

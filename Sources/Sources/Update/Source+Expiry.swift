@@ -49,13 +49,14 @@ extension Source {
 extension SourceRegistry {
     /// Whether some source may have features that are too old. A look at each source; never waits.
     public func mayExpire(at now: Timestamp = .now) -> Bool {
-        all.contains { $0.mayExpire(at: now) }
+        all.contains { $0.mayExpire(at: now) } || mayRetry()
     }
 
     /// Takes out all features that are too old. Blocks: only for threads of the pool.
     ///
     /// Where a source's cannot be taken out, because that cannot be written, they stay and it is reported.
     public func expire(at now: Timestamp = .now) {
+        retryUnavailable()
         for source in all where source.mayExpire(at: now) {
             do throws(SourceError) { try source.expire(at: now) } catch {
                 switch error {

@@ -14,6 +14,12 @@ public enum FileError: Error, Sendable, Equatable, CustomStringConvertible {
         return code == ENOSPC || code == EDQUOT || code == EFBIG
     }
 
+    /// Whether nothing has the name, or what has it is of another kind: trying again gives the same.
+    public var isMissing: Bool {
+        guard case .failed(_, _, let code) = self else { return true }
+        return [ENOENT, ENOTDIR, EISDIR, ELOOP, ENXIO].contains(code)
+    }
+
     public var description: String {
         switch self {
         case .failed(let action, let path, let code):

@@ -100,6 +100,20 @@ package enum FileIO {
         return names
     }
 
+    /// Whether a path leads to an open file, not to another or none.
+    package static func isNamed(_ file: FileDescriptor, _ path: String) throws(FileError) -> Bool {
+        var (own, named) = (stat(), stat())
+        guard fstat(file.number, &own) == 0 else { throw failure(errno, "look at", path) }
+        guard lstat(path, &named) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return false }
+            throw failure(errno, "look at", path)
+        }
+        return own.st_dev == named.st_dev && own.st_ino == named.st_ino
+    }
+
+    /// Removes a file; false if it is still there.
+    package static func removes(_ path: String) -> Bool { unlink(path) == 0 || errno == ENOENT }
+
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     package static func failure(_ code: Int32, _ action: String, _ path: String) -> FileError {

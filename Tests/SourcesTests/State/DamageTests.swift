@@ -130,16 +130,31 @@ struct DamageTests {
         }
     }
 
-    @Test("formats of a later clusterd are refused by name")
-    func versions() throws {
+    @Test("files of a newer clusterd are refused by name and stay as they are")
+    func newerFormat() throws {
         let folder = try Folder(Self.imports)
+        let kept = folder.kept
         for name in ["3.snapshot", "3.journal"] {
             var later = try #require(folder.files[name])
             later[8] = 7
-            try folder.check(name, later, "of version 7")
-            let told = (folder.kept.history + folder.kept.reports).map(\.message).joined()
-            #expect(told.contains("format version 7") && told.contains("reads version 1"))
+            let checksum = later.withUnsafeBytes { SectionFile.headerChecksum($0) }
+            withUnsafeBytes(of: checksum) { later.replaceSubrange(20..<24, with: $0) }
+            try kept.restart {
+                for name in try kept.files() { unlink(kept.file(name)) }
+                for (other, content) in folder.files {
+                    try (other == name ? later : content).write(to: fileURL(kept, other))
+                }
+            }
+            #expect(try kept.source().description.state == .unavailable)
+            #expect(kept.reports.map(\.message).joined().contains("written by a newer clusterd"))
+            #expect(throws: SourceError.self) { try kept.source().change(remove: [8]) }
+            #expect(try Set(kept.files()) == Set(folder.files.keys))
+            #expect(try Data(contentsOf: fileURL(kept, name)) == later)
         }
+        try kept.restart {
+            for (name, content) in folder.files { try content.write(to: fileURL(kept, name)) }
+        }
+        #expect(kept.said() == folder.allowed.newest)
     }
 
     @Test("an import that was cut short by a kill leaves no trace, and changes go on behind it")
@@ -154,7 +169,7 @@ struct DamageTests {
             try Data(count: 5000).write(to: URL(fileURLWithPath: names[0]))
             _ = try JournalWriter(
                 creating: names[1], beside: kept.file("new-3.journal"), generation: 3, revision: 9,
-                continues: false, hasBegun: false)
+                previous: nil, hasBegun: false)
         }
         #expect(kept.seen() == seen && kept.reports.isEmpty)
         #expect(try kept.files() == ["1.journal", "1.snapshot", "2.journal", "2.snapshot"])

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+import SourceStorage
+import SystemSupport
+
+/// A source's journal, whose records are changes.
+package typealias FoundJournal = JournalReader<JournalRecord.Entry>
+
+/// A source's files by generation, as they were found. Reading them changes nothing.
+package struct FoundFiles {
+    package let directory: String
+    /// The newest first.
+    package let snapshots: [UInt64]
+    /// The oldest first.
+    package let journals: [UInt64]
+    /// Files that were being written when the daemon ended.
+    package let temporaries: [String]
+    /// The greatest generation of any.
+    package var newest: UInt64 { max(snapshots.first ?? 0, journals.last ?? 0) }
+
+    package init(_ directory: String) throws(StateFault) {
+        self.directory = directory
+        let names: [String]
+        do throws(FileError) { names = try FileIO.names(in: directory) } catch { throw StateFault(error) }
+        temporaries = names.filter { $0.hasPrefix(SourceFiles.temporaryPrefix) }.sorted()
+        let files = names.compactMap { SourceFiles.read($0) }
+        snapshots = files.filter { $0.kind == .snapshot }.map(\.generation).sorted(by: >)
+        journals = files.filter { $0.kind == .journal }.map(\.generation).sorted()
+    }
+
+    /// The name of a file within the directory.
+    package func name(_ generation: UInt64, _ kind: SourceFiles.FileKind) -> String {
+        "\(generation).\(kind.rawValue)"
+    }
+
+    package func journal(_ generation: UInt64) throws(StateFault) -> FoundJournal {
+        let path = SourceFiles.path(generation, .journal, in: directory)
+        let journal = try FoundJournal(path)
+        guard journal.generation == generation else {
+            throw StateFault("\(path) is the journal of generation \(journal.generation)")
+        }
+        return journal
+    }
+
+    /// The generations whose call was never answered.
+    package func uncommitted() throws(StateFault) -> Set<UInt64> {
+        var found: Set<UInt64> = []
+        for generation in journals {
+            do throws(StateFault) {
+                if try journal(generation).isUncommitted { found.insert(generation) }
+            } catch {
+                if error.kind != .damage { throw error }
+            }
+        }
+        return found
+    }
+
+    /// The greatest number of a revision in the journals that can be read.
+    package var newestRevision: UInt64 {
+        journals.compactMap { try? journal($0).newestRevision }.max() ?? 0
+    }
+}
