@@ -55,6 +55,19 @@ public struct JSONMembers: Sequence, IteratorProtocol {
         return (key, UnsafeRawBufferPointer(rebasing: text[valueStart..<place]))
     }
 
+    /// The text of an array's next element, if `text` is an array.
+    fileprivate mutating func nextElement() -> UnsafeRawBufferPointer? {
+        skipSpace()
+        if place < text.count, text[place] == UInt8(ascii: ",") {
+            place += 1
+            skipSpace()
+        }
+        guard place < text.count, text[place] != UInt8(ascii: "]") else { return nil }
+        let start = place
+        skipValue()
+        return place > start ? UnsafeRawBufferPointer(rebasing: text[start..<place]) : nil
+    }
+
     private mutating func skipSpace() {
         while place < text.count, text[place] <= UInt8(ascii: " ") { place += 1 }
     }
@@ -139,4 +152,17 @@ public enum JSONText {
             }
         }
     }
+}
+
+/// The texts of a JSON array's elements.
+public struct JSONElements: Sequence, IteratorProtocol {
+    private var scanner: JSONMembers
+
+    /// - Parameter array: a JSON array's text, already validated, from its bracket on. Nil if it is no array.
+    public init?(ofValidated array: UnsafeRawBufferPointer) {
+        guard array.first == UInt8(ascii: "[") else { return nil }
+        scanner = JSONMembers(ofValidated: array)
+    }
+
+    public mutating func next() -> UnsafeRawBufferPointer? { scanner.nextElement() }
 }

@@ -98,8 +98,7 @@ public final class Revision: Sendable {
     /// A number for each feature, made if it is not there yet: about 40 ms for a million.
     package func featureCodes(_ cancellation: Cancellation) throws(SourceError) -> FeatureCodes {
         if let codes = codes.withLock({ $0 }) { return codes }
-        let identifiers = try identifierIndex(cancellation)
-        let made = try FeatureCodes(store, identifiers, cancellation)
+        let made = try FeatureCodes(store, threads: shared.limits.buildThreads, cancellation)
         return codes.withLock { known in
             if let known { return known }
             known = made

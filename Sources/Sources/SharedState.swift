@@ -20,6 +20,8 @@ package final class SharedState: Sendable {
     package let report: @Sendable (StateEvent) -> Void
     /// Writes snapshots and compares checksums, one source after the other.
     package let background = DispatchQueue(label: "snapshots", qos: .utility)
+    /// The clock that features' ages are measured by.
+    let clock = ExpiryClock()
     /// When it was last tried to read files that the machine could not read.
     let lastRetry = Mutex<ContinuousClock.Instant?>(nil)
     private let lastRevision = Atomic<UInt64>(0)

@@ -199,12 +199,6 @@ enum Coordinates {
     }
 
     static func rounded(_ number: Double, _ decimals: Int?) -> Double {
-        guard let decimals, decimals < powers.count else { return number }
-        let power = powers[max(0, decimals)]
-        return (number * power).rounded() / power
+        decimals.map { number.rounded(decimals: $0) } ?? number
     }
-
-    private static let powers: [Double] = [
-        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-    ]
 }

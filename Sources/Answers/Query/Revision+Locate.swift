@@ -13,10 +13,14 @@ extension Revision {
         of identifier: FeatureIdentifier, at zoom: Double, in view: View, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
     ) throws(SourceError) {
-        let places = try identifierIndex(cancellation).places(of: identifier, in: store)
-        guard let point = places.lazy.compactMap({ view.point(of: $0) }).first else {
-            throw .featureNotFound(identifier.description)
+        // Many features may have one id; those behind the first in the view need not be looked at.
+        var shownPoint: PointIndex?
+        _ = try identifierIndex(cancellation).firstPlace(of: identifier, in: store) {
+            shownPoint = view.point(of: $0)
+            return shownPoint != nil || cancellation.isCancelled
         }
+        try cancellation.stopIfCancelled()
+        guard let point = shownPoint else { throw .featureNotFound(identifier.description) }
         let shown = view.index.node(showing: point, at: view.index.level(for: zoom))
         bytes.append("{\"feature\":")
         let writer = FeatureWriter(

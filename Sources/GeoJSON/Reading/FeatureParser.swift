@@ -132,16 +132,25 @@ final class FeatureParser {
     ) -> FeatureFault? {
         guard let properties = members.properties else { return .badProperties }
         guard let element = members.geometry, element.kind != .null else { return .noGeometry }
-        var identifier = members.identifier
+        let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+        let sent = members.identifier?.rawText ?? empty
+        var field: [UInt8] = []
         if let promoteId {
-            identifier = Self.promoted(promoteId, properties)
-            if identifier != nil { result.advice.promoted += 1 }
+            let promoted = Self.promoted(promoteId, properties)
+            if promoted != nil { result.advice.promoted += 1 }
+            field = FeatureRecord.identifier(promoted: promoted?.rawText ?? empty, sent: sent)
         }
         rest.removeAll(keepingCapacity: true)
         if members.hasRest { gatherRest(of: feature) }
-        let row = Row(
-            identifier: identifier?.rawText ?? UnsafeRawBufferPointer(start: nil, count: 0),
-            properties: properties, rest: rest)
+        return field.withUnsafeBytes { field in
+            append(
+                element, Row(identifier: promoteId == nil ? sent : field, properties: properties, rest: rest),
+                result)
+        }
+    }
+
+    /// Appends the rows of a geometry; or appends nothing and returns what is wrong.
+    private func append(_ element: JSONElement, _ row: Row, _ result: ParsedFeatures) -> FeatureFault? {
         switch Geometry(element).rows(rules, &result.advice) {
         case .fault(let fault): return fault
         case .point(let coordinates, let foreign, let position):

@@ -88,8 +88,14 @@ final class FeatureBlob: @unchecked Sendable {
 /// The layout is three lengths (id, coordinates, rest), then id, coordinates, rest (further members, each
 /// with a comma before it) and properties, whose length is what remains. Behind the coordinates' bracket are the
 /// geometry's own further members, each with a comma before it.
+///
+/// An id that a property gave (`promoteId`) is kept with the one that was sent: a zero byte, the id, a zero byte, the
+/// sent id. JSON text has no such byte.
 struct FeatureRecord {
+    /// The id that counts.
     let identifier: UnsafeRawBufferPointer
+    /// The id that was sent.
+    let sentIdentifier: UnsafeRawBufferPointer
     let coordinates: UnsafeRawBufferPointer
     let rest: UnsafeRawBufferPointer
     let properties: UnsafeRawBufferPointer
@@ -107,10 +113,33 @@ struct FeatureRecord {
             coordinatesLength = Self.length(bytes, &place)
             restLength = Self.length(bytes, &place)
         }
-        identifier = Self.part(bytes, &place, identifierLength)
+        let identifier = Self.part(bytes, &place, identifierLength)
+        if identifier.first == 0 {
+            (self.identifier, sentIdentifier) = Self.promoted(identifier)
+        } else {
+            (self.identifier, sentIdentifier) = (identifier, identifier)
+        }
         coordinates = Self.part(bytes, &place, coordinatesLength)
         rest = Self.part(bytes, &place, restLength)
         properties = UnsafeRawBufferPointer(rebasing: bytes[place...])
+    }
+
+    /// What a record of a promoted id begins with; nothing for one that was sent.
+    static func identifier(
+        promoted: UnsafeRawBufferPointer, sent: UnsafeRawBufferPointer
+    ) -> [UInt8] {
+        [0] + promoted + [0] + sent
+    }
+
+    private static func promoted(
+        _ field: UnsafeRawBufferPointer
+    ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer) {
+        let rest = UnsafeRawBufferPointer(rebasing: field.dropFirst())
+        let end = rest.firstIndex(of: 0) ?? rest.count
+        return (
+            UnsafeRawBufferPointer(rebasing: rest[..<end]),
+            UnsafeRawBufferPointer(rebasing: rest[min(end + 1, rest.count)...])
+        )
     }
 
     @inline(__always) private static func length(_ bytes: UnsafeRawBufferPointer, _ place: inout Int) -> Int {

@@ -7,6 +7,16 @@ extension FeatureRecord {
         into bytes: inout ByteWriter, selection: PropertySelection? = nil, precision: Int? = nil,
         leavingOut member: StaticString? = nil
     ) {
+        write(
+            identifier: identifier, into: &bytes, selection: selection, precision: precision,
+            leavingOut: member)
+    }
+
+    /// The same with another id.
+    @inline(__always) func write(
+        identifier: UnsafeRawBufferPointer, into bytes: inout ByteWriter,
+        selection: PropertySelection? = nil, precision: Int? = nil, leavingOut member: StaticString? = nil
+    ) {
         bytes.append("{\"type\":\"Feature\"")
         if !identifier.isEmpty {
             bytes.append(",\"id\":")

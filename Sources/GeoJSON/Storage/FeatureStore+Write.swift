@@ -35,6 +35,12 @@ extension FeatureStore {
         record(index).write(into: &bytes, selection: selection, precision: precision, leavingOut: member)
     }
 
+    /// Writes a feature as it was sent, with its own id where a property gives another: to be read again.
+    public func writeSent(_ index: Int, into bytes: inout ByteWriter) {
+        let record = record(index)
+        record.write(identifier: record.sentIdentifier, into: &bytes)
+    }
+
     /// The same of the feature at a place among those that were prepared.
     public func write(
         _ place: Int, of prepared: PreparedFeatures, into bytes: inout ByteWriter,
@@ -53,15 +59,5 @@ extension FeatureStore {
     /// Writes a feature's id; nothing where it has none.
     public func writeIdentifier(_ index: Int, into bytes: inout ByteWriter) {
         bytes.append(contentsOf: record(index).identifier)
-    }
-}
-
-extension Double {
-    /// The nearest number with so many decimals, halves away from zero.
-    public func rounded(decimals: Int) -> Double {
-        var scale = 1.0
-        for _ in 0..<max(0, min(decimals, 17)) { scale *= 10 }
-        let scaled = self * scale
-        return scaled.isFinite && abs(scaled) < 0x1p53 ? scaled.rounded() / scale : self
     }
 }

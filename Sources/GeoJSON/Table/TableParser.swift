@@ -72,12 +72,13 @@ struct TableParser {
         _ position: Position, to blob: FeatureBlob
     ) {
         var head = ByteWriter(capacity: 128)
-        if let id, !cells[id].text.isEmpty {
-            if case .number = CellKind(cells[id], staysText: header.staysText[id]) {
-                head.append(contentsOf: cells[id].text)
-            } else {
-                head.append(json: cells[id].string)
-            }
+        if rules.promoteId == nil {
+            append(header, id, to: &head)
+        } else {
+            head.append(UInt8(0))
+            append(header, id, to: &head)
+            head.append(UInt8(0))
+            append(header, header.id, to: &head)
         }
         let idLength = head.count
         head.append("[")
@@ -93,6 +94,16 @@ struct TableParser {
         blob.append(length: head.count - idLength)
         blob.append(length: 0)
         head.withUnsafeBytes { blob.append($0) }
+    }
+
+    /// Writes a cell as an id; nothing if it is empty.
+    private func append(_ header: TableHeader, _ column: Int?, to head: inout ByteWriter) {
+        guard let column, !cells[column].text.isEmpty else { return }
+        if case .number = CellKind(cells[column], staysText: header.staysText[column]) {
+            head.append(contentsOf: cells[column].text)
+        } else {
+            head.append(json: cells[column].string)
+        }
     }
 
     private func appendProperties(_ header: TableHeader, to blob: FeatureBlob) {

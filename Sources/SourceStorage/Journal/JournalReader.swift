@@ -31,8 +31,8 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
 
     /// Reads all records up to the first that is damaged. O(the file).
     package init(_ path: String) throws(StateFault) {
-        let file: MappedFile
-        do throws(FileError) { file = try MappedFile(loading: path) } catch { throw StateFault(error) }
+        let file: FileImage
+        do throws(FileError) { file = try FileImage(loading: path) } catch { throw StateFault(error) }
         let bytes = file.bytes
         try SectionFile.checkStart(bytes, .journal, path)
         guard bytes.count >= JournalFormat.start else { throw StateFault("\(path) is cut short") }

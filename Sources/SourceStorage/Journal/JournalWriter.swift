@@ -61,16 +61,17 @@ package struct JournalWriter: Sendable {
     }
 
     /// Takes `begin` back: neither the journal nor its snapshot counts, if they can't be removed.
-    package mutating func unbegin() {
-        try? write(JournalFormat.mark(0), at: JournalFormat.markOffset)
-        try? FileIO.sync(file, path: path)
+    package func unbegin() throws(FileError) {
+        try write(JournalFormat.mark(0), at: JournalFormat.markOffset)
+        try FileIO.sync(file, path: path)
     }
 
     /// Appends a record; it is on disk on return. Where this throws, the journal is as it was.
     package mutating func append(_ payload: [UInt8]) throws(FileError) {
+        if isBroken { takeBack() }
         guard !isBroken else {
             throw .unusable(
-                "cannot write \(path): an earlier change could not be written nor taken back; nothing has changed. Make the state directory writable and start the daemon anew"
+                "cannot write \(path): an earlier change could neither be written nor taken back; nothing has changed. Make the state directory writable"
             )
         }
         let record = JournalFormat.record(payload, number: count + 1)
@@ -93,13 +94,17 @@ package struct JournalWriter: Sendable {
         try? write(JournalFormat.mark(end), at: JournalFormat.markOffset)
     }
 
+    /// Makes sure that what lies behind the last good record is not read as one.
     private mutating func takeBack() {
+        isBroken = true
         do throws(FileError) {
-            try FileIO.truncate(file, to: end, path: path)
+            do throws(FileError) { try FileIO.truncate(file, to: end, path: path) } catch {
+                // Without its length a record is none.
+                try write([UInt8](repeating: 0, count: JournalFormat.recordHeaderSize), at: end)
+            }
             try FileIO.sync(file, path: path)
-        } catch {
-            isBroken = true
-        }
+            isBroken = false
+        } catch {}
     }
 
     private func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {

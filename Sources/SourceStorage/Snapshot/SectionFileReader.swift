@@ -6,7 +6,7 @@ import SystemSupport
 
 /// The sections of a mapped file, each within it and with its checksum.
 package struct SectionFileReader: Sendable {
-    package let file: MappedFile
+    package let file: FileImage
     package let path: String
     package let generation: UInt64
     private let sections: [UInt32: Section]
@@ -17,7 +17,7 @@ package struct SectionFileReader: Sendable {
     }
 
     /// Reads header and table; no section is loaded yet.
-    package init(_ file: MappedFile, path: String) throws(StateFault) {
+    package init(_ file: FileImage, path: String) throws(StateFault) {
         let bytes = file.bytes
         try Self.load(0..<min(bytes.count, SectionFile.headerSize), of: file)
         try SectionFile.checkStart(bytes, .snapshot, path)
@@ -47,7 +47,7 @@ package struct SectionFileReader: Sendable {
         generation = bytes.loadUnaligned(fromByteOffset: 48, as: UInt64.self)
     }
 
-    private static func load(_ range: Range<Int>, of file: MappedFile) throws(StateFault) {
+    private static func load(_ range: Range<Int>, of file: FileImage) throws(StateFault) {
         do throws(FileError) { try file.load(range) } catch { throw StateFault(error) }
     }
 

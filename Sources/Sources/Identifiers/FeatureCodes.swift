@@ -8,7 +8,7 @@ import SystemSupport
 ///
 /// It is a hash of the feature's id; of a feature without one, of all its text. Features whose hashes are equal, such as those with
 /// the same id, are ranked by their ids and then by their places, and each but the first gets a number that follows from
-/// the hash and its rank. Takes 8 bytes for each feature without an id, beside the index by id.
+/// the hash and its rank. Takes 8 bytes for each feature.
 package struct FeatureCodes: Sendable {
     package static let bits: UInt64 = 48
     private static let mask: UInt64 = (1 << bits) - 1
@@ -22,7 +22,12 @@ package struct FeatureCodes: Sendable {
         return inverse & mask
     }()
 
-    private let identifiers: IdentifierIndex
+    /// What ids are hashed with here: the same everywhere, unlike the key of `IdentifierIndex`, since clients see what
+    /// comes of it.
+    static let key = SipHash(0, 0)
+
+    /// Features with an id: the upper half of the hash above the place, sorted.
+    private let identified: [UInt64]
     /// Features without an id: the upper half of the hash above the place, sorted.
     private let anonymous: [UInt64]
     /// Upper halves of hashes that several features have.
@@ -43,11 +48,11 @@ package struct FeatureCodes: Sendable {
 
     /// - Complexity: O(features); about 5 ms for a million with ids, 300 ms without.
     package init(
-        _ store: FeatureStore, _ identifiers: IdentifierIndex, _ cancellation: Cancellation
+        _ store: FeatureStore, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
-        self.identifiers = identifiers
+        identified = try HashedPlaces.sorted(of: store, key: Self.key, threads: threads, cancellation)
         var anonymous: [UInt64] = []
-        if identifiers.count < store.count {
+        if identified.count < store.count {
             for place in 0..<store.count where !store.isGone(place) && !store.hasIdentifier(place) {
                 if place & 0xfff == 0 { try cancellation.stopIfCancelled() }
                 let hash = Self.hash(of: place, in: store)
@@ -57,11 +62,12 @@ package struct FeatureCodes: Sendable {
         }
         self.anonymous = anonymous
         repeated = []
-        Self.visitRepeated(identifiers.entries, anonymous) { repeated.insert($0) }
-        for place in identifiers.addedPlaces { note(place, in: store) }
+        Self.visitRepeated(identified, anonymous) { repeated.insert($0) }
     }
 
-    package var memoryBytes: Int { anonymous.count * 8 + repeated.count * 8 + added.count * 48 }
+    package var memoryBytes: Int {
+        (identified.count + anonymous.count) * 8 + repeated.count * 8 + added.count * 48
+    }
 
     /// The same after an update added features.
     package func adding(_ places: Range<Int>, in store: FeatureStore) -> FeatureCodes {
@@ -143,7 +149,7 @@ package struct FeatureCodes: Sendable {
 
     /// Places of features whose hashes have an upper half; some may be gone, or have another id now.
     private func candidates(_ prefix: UInt32) -> [Int] {
-        Self.find(prefix, in: identifiers.entries) + Self.find(prefix, in: anonymous) + (added[prefix] ?? [])
+        Self.find(prefix, in: identified) + Self.find(prefix, in: anonymous) + (added[prefix] ?? [])
     }
 
     private static func find(_ prefix: UInt32, in entries: [UInt64]) -> [Int] {
@@ -175,9 +181,9 @@ package struct FeatureCodes: Sendable {
     }
 
     private static func hash(of place: Int, in store: FeatureStore) -> UInt64 {
-        if let hash = store.identifierHash(place) { return hash }
+        if let hash = store.identifierHash(place, key) { return hash }
         var text = ByteWriter(capacity: 512)
         store.write(place, into: &text, selection: nil, precision: nil)
-        return text.withUnsafeBytes { FeatureIdentifier.hash($0) }
+        return text.withUnsafeBytes { key.hash($0) }
     }
 }

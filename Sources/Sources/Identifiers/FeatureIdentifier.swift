@@ -7,7 +7,7 @@ import SystemSupport
 /// A feature's id as it is compared: a number by its value (1 is 1.0), a string by its bytes; the number 1
 /// and the string "1" differ.
 public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// A string's bytes after a quotation mark, or a number's text as JavaScript prints it.
+    /// A string's bytes after a quotation mark, an integer's digits, or another number's text as JavaScript prints it.
     private let bytes: [UInt8]
 
     /// Nil where the value is neither a number nor a string.
@@ -24,7 +24,9 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Reads an id's JSON text; nil where it is none.
-    package init?(json text: UnsafeRawBufferPointer) {
+    ///
+    /// Integers are compared digit by digit, also those beyond 2^53, which a double can't tell apart.
+    public init?(json text: UnsafeRawBufferPointer) {
         if let plain = Self.plain(text) {
             self.init(bytes: Array(plain))
             return
@@ -33,10 +35,10 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.init(value)
     }
 
-    /// The `stableHash` of an id's JSON text, mostly without allocation; nil where it is none.
-    package static func stableHash(json text: UnsafeRawBufferPointer) -> UInt64? {
-        if let plain = plain(text) { return hash(plain) }
-        return FeatureIdentifier(json: text)?.stableHash
+    /// The `hash` of an id's JSON text, mostly without allocation; nil where it is none.
+    package static func hash(json text: UnsafeRawBufferPointer, _ key: SipHash) -> UInt64? {
+        if let plain = plain(text) { return key.hash(plain) }
+        return FeatureIdentifier(json: text)?.hash(key)
     }
 
     /// The bytes of what needs no decoding: strings without escapes and short integers.
@@ -47,8 +49,23 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
             return isPlain ? UnsafeRawBufferPointer(rebasing: text.dropLast()) : nil
         }
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        let isShort = text.count <= 15 && (first != UInt8(ascii: "0") || text.count == 1)
-        return isShort && text.allSatisfy({ digits.contains($0) }) ? text : nil
+        let isNegative = first == UInt8(ascii: "-")
+        let unsigned = isNegative ? text.dropFirst() : text[...]
+        // JavaScript prints longer ones with an exponent.
+        guard let leading = unsigned.first, unsigned.count <= 21 else { return nil }
+        let isInteger = leading != UInt8(ascii: "0") || unsigned.count == 1 && !isNegative
+        return isInteger && unsigned.allSatisfy({ digits.contains($0) }) ? text : nil
+    }
+
+    /// Reads the text of a JSON array of ids, already validated; nil if it is no array, or holds something else.
+    public static func list(json text: UnsafeRawBufferPointer) -> [FeatureIdentifier]? {
+        guard let values = JSONElements(ofValidated: text) else { return nil }
+        var identifiers: [FeatureIdentifier] = []
+        for value in values {
+            guard let identifier = FeatureIdentifier(json: value) else { return nil }
+            identifiers.append(identifier)
+        }
+        return identifiers
     }
 
     /// The id as JSON text, for messages.
@@ -63,14 +80,6 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         bytes.dropFirst().withUnsafeBytes { output.append(json: $0) }
     }
 
-    /// A hash that is the same in every process.
-    package var stableHash: UInt64 { bytes.withUnsafeBytes { Self.hash($0) } }
-
-    /// FNV-1a of 64 bits, with a last mixing step so that all its bits are good.
-    static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        hash ^= hash >> 32
-        return hash &* 0x9e37_79b9_7f4a_7c15
-    }
+    /// A hash by which nobody who does not know the key can look for ids that collide.
+    package func hash(_ key: SipHash) -> UInt64 { bytes.withUnsafeBytes { key.hash($0) } }
 }

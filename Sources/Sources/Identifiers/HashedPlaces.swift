@@ -14,13 +14,13 @@ package enum HashedPlaces {
 
     /// All features that have an id, by hash and then by place. O(features).
     package static func sorted(
-        of store: FeatureStore, threads: Int, _ cancellation: Cancellation
+        of store: FeatureStore, key: SipHash, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt64] {
         let shares = max(1, min(threads, store.count / smallestShare))
         let parts = Mutex([[UInt64]](repeating: [], count: shares))
         DispatchQueue.concurrentPerform(iterations: shares) { share in
             let rows = store.count * share / shares..<store.count * (share + 1) / shares
-            let part = hashed(rows, of: store, cancellation)
+            let part = hashed(rows, of: store, key, cancellation)
             parts.withLock { $0[share] = part }
         }
         try cancellation.stopIfCancelled()
@@ -29,13 +29,13 @@ package enum HashedPlaces {
     }
 
     private static func hashed(
-        _ rows: Range<Int>, of store: FeatureStore, _ cancellation: Cancellation
+        _ rows: Range<Int>, of store: FeatureStore, _ key: SipHash, _ cancellation: Cancellation
     ) -> [UInt64] {
         var hashed: [UInt64] = []
         hashed.reserveCapacity(rows.count)
         for place in rows {
             if place & 0xffff == 0, cancellation.isCancelled { break }
-            guard let hash = store.identifierHash(place) else { continue }
+            guard let hash = store.identifierHash(place, key) else { continue }
             hashed.append(IdentifierIndex.prefix(hash) | UInt64(UInt32(truncatingIfNeeded: place)))
         }
         return hashed

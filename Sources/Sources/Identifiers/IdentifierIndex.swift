@@ -10,31 +10,32 @@ import SystemSupport
 package struct IdentifierIndex: Sendable {
     /// The hash's upper 32 bits above the place.
     package let entries: [UInt64]
+    /// What ids are hashed with.
+    package let key: SipHash
     /// Features that came later, beyond the places of `entries`.
     private var added: [FeatureIdentifier: [Int]] = [:]
 
     /// - Complexity: O(features); some 30 ms for a million on two threads.
-    package init(_ store: FeatureStore, threads: Int, _ cancellation: Cancellation) throws(SourceError) {
-        entries = try HashedPlaces.sorted(of: store, threads: threads, cancellation)
+    package init(
+        _ store: FeatureStore, key: SipHash = .random(), threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        self.key = key
+        entries = try HashedPlaces.sorted(of: store, key: key, threads: threads, cancellation)
     }
 
     /// An index whose entries were made earlier, of a store with so many features; nil where they can't be.
-    package init?(entries: [UInt64], count: Int) {
+    package init?(entries: [UInt64], key: SipHash, count: Int) {
         guard entries.allSatisfy({ Int(UInt32(truncatingIfNeeded: $0)) < count }) else { return nil }
         self.entries = entries
+        self.key = key
     }
 
-    private init(sorted entries: [UInt64]) {
+    private init(sorted entries: [UInt64], _ key: SipHash) {
         self.entries = entries
+        self.key = key
     }
 
     package var memoryBytes: Int { entries.count * MemoryLayout<UInt64>.stride + added.count * 64 }
-
-    /// How many entries there are, those of features that are gone included.
-    package var count: Int { entries.count + added.values.reduce(0) { $0 + $1.count } }
-
-    /// Places of features that came later.
-    package var addedPlaces: [Int] { added.values.flatMap { $0 } }
 
     /// The same with a feature whose place is greater than all others'.
     package mutating func add(_ identifier: FeatureIdentifier, at place: Int) {
@@ -44,20 +45,30 @@ package struct IdentifierIndex: Sendable {
     /// The places of all features that have the id, ascending, in the store that the index was made of or one
     /// that changed it since. O(log features).
     package func places(of identifier: FeatureIdentifier, in store: FeatureStore) -> [Int] {
-        let prefix = Self.prefix(identifier.stableHash)
+        var found: [Int] = []
+        _ = firstPlace(of: identifier, in: store) {
+            found.append($0)
+            return false
+        }
+        return found
+    }
+
+    /// The first of these places for which a condition holds. O(log features), and what is looked at.
+    package func firstPlace(
+        of identifier: FeatureIdentifier, in store: FeatureStore, where isRight: (Int) -> Bool
+    ) -> Int? {
+        let prefix = Self.prefix(identifier.hash(key))
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
             if entries[middle] < prefix { low = middle + 1 } else { high = middle }
         }
-        var found: [Int] = []
         while low < entries.count, Self.prefix(entries[low]) == prefix {
             let place = Int(UInt32(truncatingIfNeeded: entries[low]))
-            if store.featureIdentifier(place) == identifier { found.append(place) }
+            if store.featureIdentifier(place) == identifier, isRight(place) { return place }
             low += 1
         }
-        guard let later = added[identifier] else { return found }
-        return found + later.filter { store.featureIdentifier($0) == identifier }
+        return added[identifier]?.first { store.featureIdentifier($0) == identifier && isRight($0) }
     }
 
     /// The index of a store's `plain()`, without reading ids again.
@@ -78,7 +89,7 @@ package struct IdentifierIndex: Sendable {
             return number == .max ? nil : Self.prefix(entry) | UInt64(number)
         }
         let later = added.flatMap { identifier, places in
-            let prefix = Self.prefix(identifier.stableHash)
+            let prefix = Self.prefix(identifier.hash(key))
             return places.compactMap { renumbered(prefix | UInt64(UInt32(truncatingIfNeeded: $0))) }
         }.sorted()
         var gathered: [UInt64] = []
@@ -93,7 +104,7 @@ package struct IdentifierIndex: Sendable {
             gathered.append(entry)
         }
         gathered += later[next...]
-        return IdentifierIndex(sorted: gathered)
+        return IdentifierIndex(sorted: gathered, key)
     }
 
     package static func prefix(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }
@@ -105,8 +116,8 @@ extension FeatureStore {
         withIdentifier(place) { text in text.flatMap { FeatureIdentifier(json: $0) } }
     }
 
-    /// The id's `stableHash`; nil where the feature has none.
-    package func identifierHash(_ place: Int) -> UInt64? {
-        withIdentifier(place) { text in text.flatMap { FeatureIdentifier.stableHash(json: $0) } }
+    /// The id's hash; nil where the feature has none.
+    package func identifierHash(_ place: Int, _ key: SipHash) -> UInt64? {
+        withIdentifier(place) { text in text.flatMap { FeatureIdentifier.hash(json: $0, key) } }
     }
 }

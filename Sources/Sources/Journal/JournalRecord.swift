@@ -44,7 +44,7 @@ package enum JournalRecord: Sendable {
             for row in slice.rows {
                 if !isFirst { text.append(",") }
                 isFirst = false
-                slice.store.write(row, into: &text)
+                slice.store.writeSent(row, into: &text)
             }
         }
         text.append("]")

@@ -10,11 +10,11 @@ import SystemSupport
 extension SourceOptions {
     /// Reads options, compiling their expressions.
     ///
-    /// Missing members keep their defaults; null counts as missing. A member of the wrong type, out of
-    /// its range or of an unknown name is refused with its path.
+    /// Missing members keep their defaults. A member that is null, of the wrong type, out of its range or of an
+    /// unknown name is refused with its path.
     public init(reading value: JSONValue?, path: String = "options") throws(SourceError) {
         self.init()
-        guard let value, value != .null else { return }
+        guard let value else { return }
         guard case .object(let object) = value else {
             throw .invalidParameter(path: path, message: "must be an object")
         }
@@ -28,7 +28,6 @@ extension SourceOptions {
     }
 
     private mutating func read(_ name: String, _ value: JSONValue, path: String) throws(SourceError) {
-        if value == .null, Self.names.contains(name) { return }
         switch name {
         case "radius": radius = try RadiusOption(reading: value, path: path)
         case "extent": extent = try OptionValue.integer(value, in: 1...Self.largestExtent, path: path)

@@ -14,7 +14,7 @@ package struct Snapshot {
     package let generation: UInt64
     package let revision: Revision
     /// Where the features' text is loaded from.
-    package let file: MappedFile
+    package let file: FileImage
 
     /// Writes a plain revision under a name that nobody reads yet. Returns once all is on disk.
     ///
@@ -62,6 +62,7 @@ package struct Snapshot {
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
         try writer.add(SnapshotSection.identifiers, identifiers.entries)
+        try writer.add(SnapshotSection.identifierKey, identifiers.key.key)
         if let order = revision.view.order {
             try writer.add(SnapshotSection.sortedPlaces, order.builtPlaces)
         }
@@ -78,8 +79,8 @@ package struct Snapshot {
     ///
     /// - Complexity: O(the index), some 30 ms for a million points.
     package init(_ path: String, shared: SharedState) throws(StateFault) {
-        let file: MappedFile
-        do throws(FileError) { file = try MappedFile(path) } catch { throw StateFault(error) }
+        let file: FileImage
+        do throws(FileError) { file = try FileImage(path) } catch { throw StateFault(error) }
         self.file = file
         let reader = try SectionFileReader(file, path: path)
         try reader.verify(except: SnapshotSection.text)
@@ -94,14 +95,23 @@ package struct Snapshot {
         do throws(SourceError) { columns = try SourceColumns(store, reading: [], threads: 1, .never) } catch {
             throw StateFault("\(path): \(error.description)")
         }
-        let entries: [UInt64] = try reader.values(SnapshotSection.identifiers)
-        guard let identifiers = IdentifierIndex(entries: entries, count: store.count) else {
-            throw StateFault("\(path) has ids of features that are not there")
-        }
+        let identifiers = try Self.identifiers(reader, of: store)
         revision = Revision(
             number: description.revision, options: description.options, store: store, columns: columns,
             view: view, buildMilliseconds: description.buildMilliseconds, identifiers: identifiers,
             shared: shared)
+    }
+
+    /// The features by id; nil if the file has them by an older hash.
+    private static func identifiers(
+        _ reader: SectionFileReader, of store: FeatureStore
+    ) throws(StateFault) -> IdentifierIndex? {
+        guard reader.has(SnapshotSection.identifierKey) else { return nil }
+        let entries: [UInt64] = try reader.values(SnapshotSection.identifiers)
+        guard let key = SipHash(key: try reader.values(SnapshotSection.identifierKey)),
+            let identifiers = IdentifierIndex(entries: entries, key: key, count: store.count)
+        else { throw StateFault("\(reader.path) has ids of features that are not there") }
+        return identifiers
     }
 
     private static func store(_ reader: SectionFileReader) throws(StateFault) -> FeatureStore {
@@ -127,13 +137,13 @@ package struct Snapshot {
     /// The order of `sortKey`, which must name each feature once.
     private static func order(
         _ reader: SectionFileReader, _ description: SnapshotDescription
-    ) throws(StateDamage) -> PointOrder? {
+    ) throws(StateFault) -> PointOrder? {
         guard description.options.sortKey != nil else { return nil }
         let places: [UInt32] = try reader.values(SnapshotSection.sortedPlaces)
         var seen = [Bool](repeating: false, count: description.points)
         for place in places where Int(place) < seen.count { seen[Int(place)] = true }
         guard places.count == description.points, seen.allSatisfy({ $0 }) else {
-            throw StateDamage("\(reader.path) does not have the order of its features")
+            throw StateFault("\(reader.path) does not have the order of its features")
         }
         return PointOrder(places: places)
     }

@@ -13,8 +13,10 @@ package enum SnapshotSection {
     package static let blockStarts: UInt32 = 3
     package static let offsets: UInt32 = 4
     package static let textChecksums: UInt32 = 5
-    /// The features by id: `IdentifierIndex.entries`.
-    package static let identifiers: UInt32 = 6
+    /// The features by id: `IdentifierIndex.entries`, and the key that ids are hashed with. (Section 6 had them by a
+    /// hash without a key; it is not read, and the index is made when it is needed.)
+    package static let identifiers: UInt32 = 10
+    package static let identifierKey: UInt32 = 11
     /// Where runs of features begin that were put in together, 32 bits each, and when, 64 bits each.
     package static let momentStarts: UInt32 = 7
     package static let moments: UInt32 = 8

@@ -118,10 +118,10 @@ extension Source {
     }
 
     private static func identifiers(_ text: [UInt8]) throws(SourceError) -> [FeatureIdentifier] {
-        guard case .array(let values)? = try? JSONReader.parse(text) else {
-            throw .defect("a record's ids are no array")
+        guard let identifiers = text.withUnsafeBytes({ FeatureIdentifier.list(json: $0) }) else {
+            throw .defect("a record's ids are not an array of ids")
         }
-        return values.compactMap { FeatureIdentifier($0) }
+        return identifiers
     }
 
     /// Older data are served: from now on these are the source's, so that changes of them can be kept.

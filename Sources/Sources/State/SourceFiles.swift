@@ -14,10 +14,10 @@ package final class SourceFiles: Sendable {
     package let directory: String
     package let identity: SourceIdentity
     private let state: Mutex<State>
-    private let mappedFile: Mutex<MappedFile?>
+    private let mappedFile: Mutex<FileImage?>
 
     /// The file that the features' text is loaded from.
-    package var mapped: MappedFile? { mappedFile.withLock { $0 } }
+    package var mapped: FileImage? { mappedFile.withLock { $0 } }
 
     /// Which files there are.
     package struct Contents: Sendable {
@@ -46,6 +46,8 @@ package final class SourceFiles: Sendable {
         var isRemoved = false
         /// While a journal is being replayed nothing is written.
         var isReplaying = false
+        /// The journal of a generation that could neither be written nor taken back.
+        var failed: JournalWriter?
 
         init(_ contents: Contents, in directory: String) {
             self.contents = contents
@@ -59,7 +61,7 @@ package final class SourceFiles: Sendable {
     ///
     /// - Parameter mapped: the snapshot's file, while features' text is loaded from it.
     package init(
-        directory: String, identity: SourceIdentity, _ contents: Contents, mapped: MappedFile? = nil
+        directory: String, identity: SourceIdentity, _ contents: Contents, mapped: FileImage? = nil
     ) {
         self.directory = directory
         self.identity = identity
@@ -68,7 +70,7 @@ package final class SourceFiles: Sendable {
     }
 
     /// Goes on with what a recovery has found instead.
-    package func adopt(_ contents: Contents, _ mapped: MappedFile) {
+    package func adopt(_ contents: Contents, _ mapped: FileImage) {
         state.withLock { $0 = State(contents, in: directory) }
         mappedFile.withLock { $0 = mapped }
     }
@@ -133,7 +135,7 @@ package final class SourceFiles: Sendable {
     /// Where this throws, the files are as they were.
     package func replace(with revision: Revision, updatedAt: Timestamp) throws(SourceError) {
         try withState { (state) throws(SourceError) in
-            try check(state)
+            try check(&state)
             let generation = state.contents.newest + 1
             let (new, final) = (temporary(generation), path(generation, .snapshot))
             let journalPath = path(generation, .journal)
@@ -156,13 +158,11 @@ package final class SourceFiles: Sendable {
                 state.contents.newest = generation
                 state.replayMilliseconds = 0
             } catch {
-                made?.unbegin()
                 FileIO.remove(new)
-                // The journal says that the snapshot does not count: it stays for as long as that does.
-                if FileIO.removes(final), (try? FileIO.syncDirectory(directory)) != nil {
-                    FileIO.remove(journalPath)
-                } else {
+                if let made {
                     state.contents.newest = generation
+                    state.failed = made
+                    try? takeBackFailed(&state)
                 }
                 throw error
             }
@@ -195,7 +195,7 @@ package final class SourceFiles: Sendable {
     /// written beside them; the generation of both. To be called in the source's turn.
     package func beginSnapshot(of revision: Revision) throws(SourceError) -> UInt64 {
         try withState { (state) throws(SourceError) -> UInt64 in
-            try check(state)
+            try check(&state)
             try openJournal(&state)
             let generation = state.contents.newest + 1
             let path = path(generation, .journal)
@@ -257,8 +257,21 @@ package final class SourceFiles: Sendable {
         }
     }
 
+    /// Makes sure that a generation whose call has failed does not count. Nothing may be written before.
+    private func takeBackFailed(_ state: inout State) throws(SourceError) {
+        guard let failed = state.failed else { return }
+        do throws(FileError) { try failed.unbegin() } catch { throw SourceError(error) }
+        state.failed = nil
+        // The journal says that the snapshot does not count: it stays for as long as that does.
+        let snapshot = path(failed.generation, .snapshot)
+        if FileIO.removes(snapshot), (try? FileIO.syncDirectory(directory)) != nil {
+            FileIO.remove(failed.path)
+        }
+    }
+
     /// Opens the journal in which changes go on, which a start only reads.
     private func openJournal(_ state: inout State) throws(SourceError) {
+        try takeBackFailed(&state)
         guard state.contents.journal == nil else { return }
         guard let last = state.contents.unopened else {
             throw .stateNotWritable("\(directory) has a damaged journal; nothing has changed")
@@ -275,7 +288,8 @@ package final class SourceFiles: Sendable {
     }
 
     /// Refuses to write into a directory that is not the one that was read.
-    private func check(_ state: State) throws(SourceError) {
+    private func check(_ state: inout State) throws(SourceError) {
+        try takeBackFailed(&state)
         guard let known = state.directory, FileIdentity(directory) != known else { return }
         throw .stateNotWritable(
             "\(directory) was removed or replaced while the daemon runs; nothing has changed. Put it back, or restart the daemon on the one that is there"

@@ -19,7 +19,9 @@ extension SourceRegistry {
         for name in others where !name.hasPrefix(".") {
             warn("\(directory.path)/sources/\(name) is not a source's name; it is left alone")
         }
-        takeUp(try open(names, in: directory))
+        let sources = try open(names, in: directory)
+        if let last = sources.filter({ $0.fault == nil }).map(\.updatedAt).max() { shared.clock.note(last) }
+        takeUp(sources)
         directory.removeLeftovers()
     }
 

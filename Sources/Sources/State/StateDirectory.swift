@@ -86,6 +86,9 @@ public final class StateDirectory: Sendable {
         try? FileIO.syncDirectory(folder)
     }
 
+    /// How often it is tried to take a deletion back.
+    private static let attempts = 8
+
     /// Removes the directory of a source whose creation was never answered.
     package func discard(_ name: SourceName) { try? remove(name) }
 
@@ -115,8 +118,8 @@ public final class StateDirectory: Sendable {
         get throws(StateFault) {
             let path = path + "/revision"
             guard FileIO.exists(path) else { return 0 }
-            let file: MappedFile
-            do throws(FileError) { file = try MappedFile(loading: path) } catch { throw StateFault(error) }
+            let file: FileImage
+            do throws(FileError) { file = try FileImage(loading: path) } catch { throw StateFault(error) }
             guard let number = UInt64(String(decoding: file.bytes, as: UTF8.self)) else {
                 throw StateFault("\(path) is damaged: it has no number")
             }
@@ -164,7 +167,7 @@ public final class StateDirectory: Sendable {
             // This is the moment from which the source exists.
             do throws(FileError) { try made?.begin() } catch { throw SourceError(error) }
         } catch {
-            made?.unbegin()
+            try? made?.unbegin()
             try? FileIO.rename(final, to: new)
             FileIO.removeDirectory(new)
             throw error
@@ -185,7 +188,8 @@ public final class StateDirectory: Sendable {
         let (old, gone) = (directory(of: name), goneDirectory(name))
         try onDisk(try FileIO.rename(old, to: gone))
         do throws(SourceError) { try onDisk(try FileIO.syncDirectory(sources)) } catch {
-            try? FileIO.rename(gone, to: old)
+            // A source that is neither served nor deleted would be lost.
+            for _ in 0..<Self.attempts where FileIO.exists(gone) { try? FileIO.rename(gone, to: old) }
             throw error
         }
         FileIO.removeDirectory(gone)

@@ -13,6 +13,7 @@ extension Source {
     /// Features put in at this moment or before are too old, in milliseconds since 1970; nil where none is.
     private func expiryLimit(at now: Timestamp) -> Int64? {
         guard let seconds = revision.options.ttlSeconds else { return nil }
+        let now = shared.clock.trusted(now)
         return now.milliseconds - (Int64(exactly: (seconds * 1000).rounded()) ?? .max / 2)
     }
 

@@ -50,7 +50,7 @@ extension Source {
             bytes.append("[")
             for place in start..<min(start + step, store.count) {
                 if place > start { bytes.append(",") }
-                store.write(place, into: &bytes)
+                store.writeSent(place, into: &bytes)
             }
             bytes.append("]")
             var failure: GeoJSONError?

@@ -40,7 +40,7 @@ struct GatheredIdentifiersTests {
         #expect(!revision.isPlain && revision.store.livingPlaces != nil)
         let gathered = try #require(revision.gatheredIdentifiers)
         let plain = revision.store.plain()
-        let read = try IdentifierIndex(plain, threads: 1, .never)
+        let read = try IdentifierIndex(plain, key: gathered.key, threads: 1, .never)
         #expect(gathered.entries == read.entries && plain.count == gathered.entries.count)
         #expect(try gathered.places(of: id("201"), in: plain) == [plain.count - 2])
         #expect(try gathered.places(of: id("\"twin\""), in: plain).count == 2)

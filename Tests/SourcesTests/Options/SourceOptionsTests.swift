@@ -94,7 +94,9 @@ private func read(_ text: String) throws -> SourceOptions {
         for (name, value) in given.members { #expect(told[name] == value) }
     }
 
-    @Test func nullIsAsIfLeftOut() throws {
-        #expect(try read("{\"radius\":null,\"filter\":null}").json == read("{}").json)
+    @Test("null is refused and named", arguments: SourceOptions.names)
+    func null(_ name: String) throws {
+        let error = #expect(throws: SourceError.self) { try read("{\"\(name)\":null}") }
+        #expect(error.map { "\($0)" }?.hasPrefix("params.options.\(name): ") == true)
     }
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import Synchronization
+
+/// A file's bytes in memory of their own, read piece by piece when they are needed.
+///
+/// Nothing that happens to the file or its disk later reaches what was loaded, and what the disk can't deliver is an
+/// error. A mapping of the file would do neither: a page that can't be read, or that lies behind a new end of the file,
+/// is a signal that ends the process.
+///
+/// Invariant: `bytes` is one anonymous mapping that stays until the last reference goes. A block is written by the one
+/// thread that has set its state from `missing` to `loading`, before it sets `loaded`; nobody writes it again. Who reads
+/// bytes has loaded them before. That is why this may be shared.
+package final class FileImage: @unchecked Sendable {
+    package let bytes: UnsafeRawBufferPointer
+    package let path: String
+    private let states: UnsafeMutableBufferPointer<Atomic<UInt8>>
+    /// Blocks that are still to be loaded; with the last one the file is closed.
+    private let missing: Atomic<Int>
+    private let file: Mutex<FileDescriptor?>
+    private let lastFailure = Mutex<FileError?>(nil)
+
+    private enum State {
+        static let missing: UInt8 = 0
+        static let loading: UInt8 = 1
+        static let loaded: UInt8 = 2
+    }
+
+    private static let blockSize = 1 << 16
+
+    /// Opens a file; nothing is read yet.
+    package init(_ path: String) throws(FileError) {
+        self.path = path
+        let file = try FileIO.open(path, O_RDONLY | O_NONBLOCK)
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw FileIO.failure(errno, "look at", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw FileIO.failure(EISDIR, "read", path) }
+        let size = Int(status.st_size)
+        let count = (size + Self.blockSize - 1) / Self.blockSize
+        var memory: UnsafeMutableRawPointer?
+        if size > 0 {
+            let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+            memory = mmap(nil, size, PROT_READ | PROT_WRITE, flags, -1, 0)
+            guard let memory, memory != MAP_FAILED else { throw FileIO.failure(errno, "make room for", path) }
+            LargePages.advise(
+                UnsafeMutableRawBufferPointer(start: memory, count: size).bindMemory(to: UInt8.self))
+        }
+        bytes = UnsafeRawBufferPointer(start: memory, count: size)
+        states = .allocate(capacity: count)
+        for place in 0..<count {
+            if let state = states.baseAddress { (state + place).initialize(to: Atomic(State.missing)) }
+        }
+        missing = Atomic(count)
+        self.file = Mutex(count > 0 ? file : nil)
+    }
+
+    /// Opens a file and reads all of it.
+    package convenience init(loading path: String) throws(FileError) {
+        try self.init(path)
+        try load(0..<bytes.count)
+    }
+
+    deinit {
+        if let start = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) }
+        states.deinitialize()
+        states.deallocate()
+    }
+
+    /// Why bytes could not be read, if any could not.
+    package var failure: FileError? { lastFailure.withLock { $0 } }
+
+    /// Reads the bytes of a range that were not read before. Safe from any thread.
+    package func load(_ range: Range<Int>) throws(FileError) {
+        guard !range.isEmpty else { return }
+        for block in range.lowerBound / Self.blockSize...(range.upperBound - 1) / Self.blockSize {
+            while try !isLoaded(block) { sched_yield() }
+        }
+    }
+
+    /// False while another thread reads the block.
+    private func isLoaded(_ block: Int) throws(FileError) -> Bool {
+        let (missing, loading) = (State.missing, State.loading)
+        let (isOurs, state) = states[block].compareExchange(
+            expected: missing, desired: loading, ordering: .acquiringAndReleasing)
+        guard isOurs else { return state == State.loaded }
+        do throws(FileError) { try read(block) } catch {
+            states[block].store(missing, ordering: .releasing)
+            lastFailure.withLock { $0 = error }
+            throw error
+        }
+        states[block].store(State.loaded, ordering: .releasing)
+        if self.missing.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
+            file.withLock { $0 = nil }
+        }
+        return true
+    }
+
+    private func read(_ block: Int) throws(FileError) {
+        guard let file = file.withLock({ $0 }), let base = bytes.baseAddress else { return }
+        let memory = UnsafeMutableRawPointer(mutating: base)
+        var start = block * Self.blockSize
+        let end = min(start + Self.blockSize, bytes.count)
+        while start < end {
+            let count = pread(file.number, memory + start, end - start, off_t(start))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                // The file is shorter than it was when it was opened.
+                throw FileIO.failure(count == 0 ? EIO : errno, "read", path)
+            }
+            start += count
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import Testing
+
+@testable import SourceStorage
+@testable import Sources
+@testable import SystemSupport
+
+@Suite("Recovery plans")
+struct RecoveryPlanTests {
+    /// Two imports and an update, with all files written.
+    private func prepared() throws -> KeptSources {
+        let kept = try KeptSources(isQuick: true)
+        let source = try kept.create()
+        try source.load(towns(12))
+        try source.load(towns(20, from: 5))
+        try source.change(remove: [8])
+        kept.wait()
+        return kept
+    }
+
+    private func plan(_ kept: KeptSources) throws -> RecoveryPlan {
+        try RecoveredSource.read(
+            "\(kept.path)/sources/test", shared: kept.registry.shared, checkingText: true
+        ).plan
+    }
+
+    private func write(_ data: Data, _ path: String) throws { try data.write(to: URL(fileURLWithPath: path)) }
+
+    @Test("good files need nothing")
+    func good() throws {
+        let kept = try prepared()
+        let plan = try plan(kept)
+        #expect(plan.generation == 3 && plan.previous == 2 && plan.journals == [3])
+        #expect(plan.steps.isEmpty && plan.isComplete && plan.notes.isEmpty)
+    }
+
+    @Test("a plan changes nothing; carried out it keeps the damaged file")
+    func damaged() throws {
+        let kept = try prepared()
+        let path = kept.file("3.snapshot")
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        data[data.count / 3] ^= 1
+        try write(data, path)
+        try write(Data(count: 10), kept.file("new-4"))
+        let files = try kept.files()
+        let plan = try plan(kept)
+        #expect(plan.generation == 2 && !plan.isComplete && plan.isPatched)
+        #expect(plan.steps == [.remove("new-4"), .setAside("3.journal"), .setAside("3.snapshot")])
+        #expect(try kept.files() == files)
+        try kept.restart()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: kept.path + "/damaged/test/3.snapshot")) == data)
+        #expect(FileManager.default.fileExists(atPath: kept.path + "/damaged/test/3.journal"))
+        #expect(try kept.source().description.note?.contains("older data are served") == true)
+        // A later start sets nothing aside again.
+        try kept.restart()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: kept.path + "/damaged/test").count == 2)
+    }
+
+    @Test("a generation whose call was never answered does not count")
+    func uncommitted() throws {
+        let kept = try prepared()
+        let said = kept.said()
+        try kept.restart {
+            // What an import leaves whose journal could not be begun, and whose files could not be removed.
+            try FileManager.default.copyItem(atPath: kept.file("2.snapshot"), toPath: kept.file("4.snapshot"))
+            _ = try JournalWriter(
+                creating: kept.file("4.journal"), beside: kept.file("new-4.journal"), generation: 4,
+                revision: 99,
+                previous: nil, hasBegun: false)
+            #expect(
+                try plan(kept).steps == [.remove("4.snapshot"), .remove("4.journal")])
+        }
+        #expect(kept.said() == said && kept.reports.isEmpty)
+        #expect(try kept.files() == ["2.journal", "2.snapshot", "3.journal", "3.snapshot"])
+        try kept.source().change(remove: [9])
+        let changed = kept.said()
+        try kept.source().saveLater()
+        try kept.restart()
+        #expect(kept.said() == changed)
+    }
+
+    @Test("a source whose creation was never answered is none")
+    func neverCreated() throws {
+        let kept = try KeptSources(isQuick: true)
+        try kept.create()
+        try kept.restart {
+            let journal = try JournalWriter(
+                continuing: JournalReader<JournalRecord.Entry>(kept.file("1.journal")))
+            try journal.unbegin()
+        }
+        #expect(throws: SourceError.self) { try kept.source() }
+        try kept.create()
+    }
+
+    @Test("what the machine can't read is unavailable, unchanged, and comes back by itself")
+    func machineFault() throws {
+        let kept = try prepared()
+        let said = kept.said()
+        let files = try kept.files()
+        let fault = StateFault(FileError.failed(action: "open", path: "x", code: EMFILE))
+        #expect(fault.kind == .machine)
+        #expect(StateFault(FileError.failed(action: "open", path: "x", code: ENOENT)).kind == .damage)
+        _ = try kept.source().setFault(fault)
+        #expect(try kept.source().description.state == .unavailable)
+        #expect(kept.seen().contains("unavailable"))
+        #expect(throws: SourceError.self) { try kept.source().change(remove: [9]) }
+        #expect(kept.registry.mayExpire())
+        kept.registry.expire()
+        #expect(kept.said() == said)
+        #expect(try kept.files() == files)
+        #expect(try kept.source().description.state == .ready)
+    }
+
+    @Test("records behind a damaged mark are kept")
+    func damagedMark() throws {
+        let kept = try prepared()
+        let said = kept.said()
+        try kept.restart {
+            let path = kept.file("3.journal")
+            var data = try Data(contentsOf: URL(fileURLWithPath: path))
+            data[66] ^= 1
+            try write(data, path)
+        }
+        #expect(kept.said() == said)
+        #expect(kept.reports.map(\.message).joined().contains("mark"))
+    }
+
+    @Test("a source whose directory was removed or replaced takes no changes")
+    func replacedDirectory() throws {
+        let kept = try prepared()
+        let said = kept.said()
+        let folder = "\(kept.path)/sources/test"
+        try FileManager.default.copyItem(atPath: folder, toPath: kept.path + "/copy")
+        try FileManager.default.removeItem(atPath: folder)
+        for _ in 0..<2 {
+            #expect(throws: SourceError.self) { try kept.source().change(remove: [9]) }
+            #expect(throws: SourceError.self) { try kept.source().load(towns(3)) }
+            #expect(kept.said() == said)
+            if !FileManager.default.fileExists(atPath: folder) {
+                try FileManager.default.moveItem(atPath: kept.path + "/copy", toPath: folder)
+            }
+        }
+        try kept.restart()
+        #expect(kept.said() == said)
+    }
+
+    @Test("others' access to the state directory is a concern")
+    func concerns() throws {
+        let kept = try prepared()
+        #expect(kept.registry.shared.directory?.concerns.isEmpty == true)
+        chmod(kept.path, 0o777)
+        try kept.restart()
+        #expect(kept.reports.contains { $0.message.contains("mode 0777") })
+        chmod(kept.path, 0o700)
+    }
+}

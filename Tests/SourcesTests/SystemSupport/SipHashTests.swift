@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import SystemSupport
+
+@Suite("SipHash")
+struct SipHashTests {
+    private let key = SipHash(0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908)
+
+    /// SipHash-1-3 of the bytes 0, 1, 2 … with the key 0, 1, 2 … 15; the first is in the reference implementation's list.
+    @Test(
+        "the reference's hashes",
+        arguments: [
+            (0, 0xabac_0158_050f_c4dc),
+            (1, 0xc9f4_9bf3_7d57_ca93),
+            (7, 0xd392_7d98_9bb1_1140),
+            (8, 0x3690_9511_8d29_9a8e),
+            (63, 0x9d19_9062_b7bb_b3a8),
+        ] as [(Int, UInt64)])
+    func reference(_ count: Int, _ expected: UInt64) {
+        let bytes = (0..<count).map { UInt8($0) }
+        let hash = bytes.withUnsafeBytes { key.hash($0) }
+        #expect(hash == expected)
+    }
+
+    @Test("another key gives other hashes, the same key the same")
+    func keys() {
+        let bytes = Array("some id".utf8)
+        let hashes = bytes.withUnsafeBytes { [key.hash($0), SipHash(1, 2).hash($0), key.hash($0)] }
+        #expect(hashes[0] == hashes[2] && hashes[0] != hashes[1])
+        #expect(SipHash(key: key.key) == key && SipHash(key: [1]) == nil)
+        #expect(SipHash.random() != SipHash.random())
+    }
+
+    @Test("texts of all lengths differ in their hashes")
+    func lengths() {
+        var seen: Set<UInt64> = []
+        for count in 0..<200 {
+            let bytes = [UInt8](repeating: 0, count: count)
+            seen.insert(bytes.withUnsafeBytes { key.hash($0) })
+        }
+        #expect(seen.count == 200)
+    }
+}
