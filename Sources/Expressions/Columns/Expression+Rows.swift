@@ -89,18 +89,18 @@ extension Expression {
     /// - Complexity: a few nanoseconds for each row and comparison of a property with a literal.
     public func passing(_ source: RowSource) throws(EvaluationStop) -> [UInt32] {
         let program = program(source)
-        return try [UInt32](unsafeUninitializedCapacity: source.rows.count) {
-            (passing, count) throws(EvaluationStop) in
+        let passing = [UInt32](unsafeUninitializedCapacity: source.rows.count) { passing, count in
             for chunk in source.chunks {
-                try source.budget.check()
+                guard (try? source.budget.check()) != nil else { return }
                 // Whether a row passes cannot be predicted: each is written, and overwritten by the next if it does not.
                 for (row, truth) in zip(chunk, program.truth(root, chunk)) {
                     passing[count] = row
                     count &+= truth == Truth.yes ? 1 : 0
                 }
             }
-            try source.budget.check()
         }
+        try source.budget.check()
+        return passing
     }
 
     /// The value for each row; NaN counts as null.
