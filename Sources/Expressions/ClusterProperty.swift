@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// An aggregated property of clusters: what each point contributes, and how contributions are folded.
+/// An aggregated property of clusters: the value of each point, and how these values are folded.
 public struct ClusterProperty: Sendable {
     /// Operators that fold without evaluating an expression.
     public enum Operator: String, Sendable {
@@ -13,17 +13,17 @@ public struct ClusterProperty: Sendable {
     }
 
     public enum Folding: Sendable {
-        /// As `[operator, ["accumulated"], ["get", name]]`. An initial value is folded in once where a cluster
-        /// is shown.
+        /// As `[operator, ["accumulated"], ["get", name]]`. An initial value is folded in once for each cluster, when it is
+        /// shown.
         case simple(Operator, initial: JSONValue?)
         case reduce(Expression)
-        /// Of the numbers.
+        /// The mean of the numbers.
         case mean
-        /// How many are not null.
+        /// The count of values that are not null.
         case count
-        /// The different values, sorted.
+        /// The distinct values, sorted.
         case distinct
-        /// How many by value.
+        /// The count of each distinct value.
         case histogram
     }
 
@@ -33,7 +33,7 @@ public struct ClusterProperty: Sendable {
 
     /// Compiles `[operator, map]`, `[reduce, map]` or `[operator, initial, map]`.
     ///
-    /// - Throws: faults, with their place in the definition.
+    /// - Throws: the errors, with their position in the definition.
     public init(name: String, compiling definition: JSONValue) throws(ExpressionCompileFailure) {
         guard case .array(let parts) = definition, (2...3).contains(parts.count) else {
             throw Self.fault("", "must be [operator, map], [reduce, map] or [operator, initial value, map].")
@@ -63,11 +63,11 @@ public struct ClusterProperty: Sendable {
         do {
             return .reduce(try Expression(compiling: Self.writtenOut(text, name), purpose: .reduce))
         } catch {
-            throw fault("[0]", "\"\(text)\" can't fold values: \(error.errors.first?.message ?? "")")
+            throw fault("[0]", "\"\(text)\" cannot fold values: \(error.errors.first?.message ?? "")")
         }
     }
 
-    /// What an operator in the first place is short for.
+    /// The reduce expression that an operator's name is short for.
     public static func writtenOut(_ text: String, _ name: String) -> JSONValue {
         .array([.string(text), .array([.string("accumulated")]), .array([.string("get"), .string(name)])])
     }
@@ -88,13 +88,13 @@ public struct ClusterProperty: Sendable {
     }
 
     private static func compile(
-        _ value: JSONValue, _ purpose: ExpressionPurpose, at place: Int
+        _ value: JSONValue, _ purpose: ExpressionPurpose, at index: Int
     ) throws(ExpressionCompileFailure) -> Expression {
         do {
             return try Expression(compiling: value, purpose: purpose)
         } catch {
             throw ExpressionCompileFailure(
-                errors: error.errors.map { ExpressionError(key: "[\(place)]\($0.key)", message: $0.message) })
+                errors: error.errors.map { ExpressionError(key: "[\(index)]\($0.key)", message: $0.message) })
         }
     }
 
@@ -104,7 +104,7 @@ public struct ClusterProperty: Sendable {
 }
 
 extension ClusterProperty.Operator {
-    /// The operator whose short form means this reduce expression; nil for any other expression.
+    /// The operator that is short for this reduce expression; nil for other expressions.
     init?(writtenOut reduce: JSONValue, for name: String) {
         guard case .array(let parts) = reduce, case .string(let text)? = parts.first,
             let simple = Self(rawValue: text), reduce == ClusterProperty.writtenOut(text, name)
@@ -112,7 +112,7 @@ extension ClusterProperty.Operator {
         self = simple
     }
 
-    /// Whether it folds numbers; else booleans.
+    /// Whether it folds numbers; the others fold booleans.
     public var isNumeric: Bool { self != .all && self != .any }
 
     /// Folds two numbers.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// An expression of the MapLibre style specification's language, parsed, type-checked and ready to be run.
+/// A compiled expression of the MapLibre style specification's language.
 ///
 /// Immutable; safe to use from several threads at once.
 public struct Expression: Sendable {
     let root: Node
-    /// Names of properties that it reads; see also `readsAnyProperty`.
+    /// The names of the properties that it reads; see also `readsAnyProperty`.
     public let propertyNames: Set<String>
-    /// Whether it may read properties of names not known beforehand.
+    /// Whether it may read properties whose names are not known when it is compiled.
     public let readsAnyProperty: Bool
     public let usesZoom: Bool
     public let usesIdentifier: Bool
@@ -19,12 +19,11 @@ public struct Expression: Sendable {
     /// Compiles an expression.
     ///
     /// - Parameters:
-    ///   - expected: the type that the whole is to have. A value of unknown type is asserted to be of it, but
-    ///     coerced where it is a string and `coercesStrings`.
-    ///   - purpose: what it is for, which decides what it may use.
-    ///   - isCancelled: asked now and then, as constant parts are worked out and may be long; an expression that
-    ///     was cancelled is a fault.
-    /// - Throws: all faults that were found.
+    ///   - expected: the type that the whole must have. A value of unknown type is asserted to be of that type, or converted
+    ///     to it if it is a string and `coercesStrings` is true.
+    ///   - purpose: what it is used for, which decides which operators it may use.
+    ///   - isCancelled: checked between parts, as evaluating constant parts may take long. Cancelling is an error.
+    /// - Throws: all errors that were found.
     public init(
         compiling value: JSONValue, expected: ExpressionType? = nil, purpose: ExpressionPurpose,
         coercesStrings: Bool = false, isCancelled: (@Sendable () -> Bool)? = nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A fault found when an expression was compiled: where, as indexes (`[1][2]`), and what.
+/// An error that was found when an expression was compiled: its position, as indexes (`[1][2]`), and a message.
 public struct ExpressionError: Error, Sendable, Equatable {
     public let key: String
     public let message: String
@@ -13,11 +13,11 @@ public struct ExpressionError: Error, Sendable, Equatable {
 
 /// Why an expression does not compile.
 public struct ExpressionCompileFailure: Error, Sendable, Equatable {
-    /// At least one.
+    /// At least one error.
     public let errors: [ExpressionError]
 }
 
-/// Why a compiled expression has no value for some feature.
+/// Why a compiled expression has no value for a feature.
 public struct EvaluationError: Error, Sendable, Equatable {
     public let message: String
 

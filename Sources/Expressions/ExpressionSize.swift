@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// How large an expression is as it is written: before constants are worked out, and without the assertions
-/// that its types ask for, so that its author can count along.
+/// The size of an expression as written: before constant parts are evaluated and without implied assertions, so that its
+/// author can count it.
 enum ExpressionSize {
-    /// Refuses what is too large before any work goes into it.
+    /// Rejects an expression that is too large, before any other work.
     static func check(_ value: JSONValue) throws(ExpressionCompileFailure) {
         var counts = Counts()
         guard counts.takes(value) else {
@@ -14,9 +14,9 @@ enum ExpressionSize {
     }
 
     private struct Counts {
-        /// Operators and what they are given; a list of literals or labels is one.
+        /// Operators and operands; a list of literals or of labels counts as one.
         private var parts = 0
-        /// All JSON values, those within lists of literals too.
+        /// JSON values, including those within lists of literals.
         private var values = 0
 
         mutating func takes(_ value: JSONValue) -> Bool {
@@ -26,10 +26,10 @@ enum ExpressionSize {
                 return takesWhole(value)
             }
             if name == "literal" { return takesWhole(value) }
-            for place in items.indices.dropFirst() {
-                let isLabel = name == "match" && place % 2 == 0 && place < items.count - 1
+            for index in items.indices.dropFirst() {
+                let isLabel = name == "match" && index % 2 == 0 && index < items.count - 1
                 if isLabel { parts += 1 }
-                guard isLabel ? takesWhole(items[place]) : takes(items[place]) else { return false }
+                guard isLabel ? takesWhole(items[index]) : takes(items[index]) else { return false }
             }
             return parts <= ExpressionLimits.nodes
         }

@@ -6,19 +6,19 @@ public indirect enum ExpressionType: Sendable, Equatable {
     case null, number, string, boolean, object
     /// Any of the others.
     case value
-    /// What never returns.
+    /// The type of what always fails.
     case error
-    /// Elements of one type; a count where it is known.
+    /// Elements of one type, with their count if it is known.
     case array(ExpressionType, Int?)
 
-    /// The language's own name of the type, such as `array<number, 2>`.
+    /// The name of the type, such as `array<number, 2>`.
     public var name: String {
         guard case .array(let item, let count) = self else { return kind }
         if let count { return "array<\(item.name), \(count)>" }
         return item == .value ? "array" : "array<\(item.name)>"
     }
 
-    /// The name without an array's details.
+    /// The name without the details of an array.
     var kind: String {
         switch self {
         case .null: "null"
@@ -32,7 +32,7 @@ public indirect enum ExpressionType: Sendable, Equatable {
         }
     }
 
-    /// Whether every value of `other` is one of this type; the message tells where not.
+    /// The error message if not every value of `other` is of this type; nil if it is.
     func mismatch(_ other: ExpressionType) -> String? {
         accepts(other) ? nil : "Expected \(name) but found \(other.name) instead."
     }
@@ -90,7 +90,7 @@ extension ExpressionType {
                     item = type
                     continue
                 }
-                // Two arrays are never of one type here, as in MapLibre.
+                // Two arrays never have the same type here, as in MapLibre.
                 if case .array = type { return .array(.value, items.count) }
                 if known != type { return .array(.value, items.count) }
             }

@@ -18,9 +18,10 @@ func makeTarget() -> any FuzzTarget {
     case "envelope"?: return EnvelopeTarget()
     case "geojson"?: return FeatureTarget()
     case "expression"?: return ExpressionTarget()
+    case "options"?: return OptionsTarget()
     case "snapshot"?: return SnapshotTarget()
     default:
-        say("FUZZ_TARGET must be frame, envelope, geojson, expression or snapshot")
+        say("FUZZ_TARGET must be frame, envelope, geojson, expression, options or snapshot")
         exit(2)
     }
 }

@@ -27,29 +27,29 @@ public struct RowSource {
     }
 }
 
-/// An expression's values for rows.
+/// The values of an expression for rows.
 public struct RowValues: Sendable {
-    /// What a row has.
+    /// The kind of a row's value.
     public enum Kind: UInt8, Sendable {
         case null, number
-        /// A value in `others`, at the place that `numbers` tells.
+        /// A value in `others`, at the index that is in `numbers`.
         case other
     }
 
     public fileprivate(set) var kinds: [Kind] = []
     public fileprivate(set) var numbers: [Double] = []
-    /// Values that are neither numbers nor null, most of them once.
+    /// Values that are neither numbers nor null, most of them only once.
     public fileprivate(set) var others: [JSONValue] = []
-    /// Messages of evaluation errors, with how many rows had them; such rows have null.
+    /// The number of rows that had each evaluation error, by message. Such rows are null.
     public fileprivate(set) var errors: [String: Int] = [:]
 
     public var count: Int { kinds.count }
 
-    public func value(_ place: Int) -> JSONValue {
-        switch kinds[place] {
+    public func value(_ index: Int) -> JSONValue {
+        switch kinds[index] {
         case .null: .null
-        case .number: .number(numbers[place])
-        case .other: others[Int(numbers[place])]
+        case .number: .number(numbers[index])
+        case .other: others[Int(numbers[index])]
         }
     }
 
@@ -63,7 +63,7 @@ public struct RowValues: Sendable {
         numbers.append(number)
     }
 
-    /// Takes over what a column has for rows.
+    /// The values of a column for rows.
     fileprivate init(_ column: PropertyColumn, _ rows: [UInt32]) {
         self.init(capacity: rows.count)
         let strings = column.strings.count

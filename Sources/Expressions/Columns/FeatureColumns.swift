@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Some properties of all features of a source, by name.
+/// Properties of all features of a source, by name.
 public struct FeatureColumns: Sendable {
-    /// How many rows each column has.
+    /// The rows of each column.
     public let count: Int
     private var columns: [Name: PropertyColumn] = [:]
 
-    /// A name whose equality is that of its bytes.
+    /// A name that is compared by its bytes.
     private struct Name: Hashable {
         let bytes: [UInt8]
 
@@ -18,7 +18,7 @@ public struct FeatureColumns: Sendable {
         self.count = count
     }
 
-    /// Adds a column, which has to have as many rows.
+    /// Adds a column, which has to have `count` rows.
     public mutating func add(_ name: String, _ column: PropertyColumn) {
         precondition(column.count == count, "all columns have the same rows")
         columns[Name(name)] = column

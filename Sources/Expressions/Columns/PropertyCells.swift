@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// One property's rows, for each a kind and a number, in memory that several threads may fill, each a part of it.
+/// The rows of one property: a kind and a number for each. Several threads may fill them, each a part.
 ///
-/// Invariant: both pointers lead to `count` values for this object's lifetime, which are zeros until they are written,
-/// but for those by which it has grown. Each row is written by one thread, and none once a `PropertyColumn` has been
-/// made of them; nor does it grow from then on, or while it has writers. That is why it may be shared.
+/// Invariant: both pointers lead to `count` values for this object's lifetime. They are zero until they are written, except
+/// those that `resize` added. Each row is written by one thread, and no row is written after a `PropertyColumn` has been made
+/// of them; nor do they grow from then on, or while there are writers. That is why an object may be shared.
 public final class PropertyCells: @unchecked Sendable {
     private(set) var kinds: UnsafeMutablePointer<UInt8>
     private(set) var numbers: UnsafeMutablePointer<Double>
     public private(set) var count: Int
 
-    /// Rows that are all missing. Memory is taken as rows are written.
+    /// Rows without values. The system provides the memory as rows are written.
     public init(count: Int) {
         self.count = count
-        // Zeros are a missing row's kind and number.
+        // Zero is the kind of a row without a value.
         guard let kinds = calloc(max(count, 1), MemoryLayout<UInt8>.stride),
             let numbers = calloc(max(count, 1), MemoryLayout<Double>.stride)
         else { preconditionFailure("out of memory") }
@@ -23,8 +23,8 @@ public final class PropertyCells: @unchecked Sendable {
         adviseLargePages()
     }
 
-    /// Makes room for more rows, whose values are anything, or gives back those past `count`. The system moves large
-    /// memory by its pages.
+    /// Makes room for more rows, whose values are undefined, or releases those past `count`. The system moves large blocks
+    /// by changing its page tables.
     func resize(to count: Int) {
         guard let kinds = realloc(kinds, max(count, 1) * MemoryLayout<UInt8>.stride),
             let numbers = realloc(numbers, max(count, 1) * MemoryLayout<Double>.stride)
@@ -36,7 +36,7 @@ public final class PropertyCells: @unchecked Sendable {
         if isMore { adviseLargePages() }
     }
 
-    /// Asks for large pages, which are handed out faster than many small ones; a wish, which changes nothing else.
+    /// Asks for large pages, which the system provides faster than many small ones. It may ignore that.
     private func adviseLargePages() {
         let pageSize = 2 << 20
         let bytes = count * MemoryLayout<Double>.stride
@@ -46,7 +46,7 @@ public final class PropertyCells: @unchecked Sendable {
         madvise(start, (bytes - before) & ~(pageSize - 1), Int32(MADV_HUGEPAGE))
     }
 
-    /// Copies a column's rows, as far as there is room; only where nobody else has these cells yet.
+    /// Copies as many of a column's rows as fit. Only before these cells are shared.
     func fill(from column: PropertyColumn) {
         let most = min(count, column.count)
         column.kinds.withUnsafeBufferPointer { old in
@@ -57,7 +57,7 @@ public final class PropertyCells: @unchecked Sendable {
         }
     }
 
-    /// Writes a row; only where nobody else has these cells yet.
+    /// Writes a row. Only before these cells are shared.
     func set(_ row: Int, _ kind: UInt8, _ number: Double) {
         precondition(row >= 0 && row < count, "there is no such row")
         kinds[row] = kind
@@ -70,10 +70,10 @@ public final class PropertyCells: @unchecked Sendable {
     }
 }
 
-/// What rows of a finished column have, kinds or numbers.
+/// The kinds or numbers of a finished column's rows.
 ///
-/// Invariant: `base` leads to `count` values that nobody writes any more, for as long as `owner` lives; that is why
-/// it may be shared.
+/// Invariant: `base` leads to `count` values that nobody writes any more, and `owner` keeps them; that is why it may be
+/// shared.
 struct CellValues<Element: BitwiseCopyable & Sendable>: RandomAccessCollection, @unchecked Sendable {
     private let base: UnsafePointer<Element>
     let count: Int

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// One property of all features of a source, decoded once: for each row a kind and a number, a string's code
-/// or another value's place.
+/// One property of all features of a source, decoded once: for each row a kind and a number, which is a string's code or
+/// another value's index.
 ///
-/// Nine bytes a row, and each different string once.
+/// It takes nine bytes for each row, and each distinct string once.
 public final class PropertyColumn: Sendable {
-    /// What a row has.
+    /// The kind of a row's value.
     enum Kind: UInt8, Sendable {
-        /// What cells are before they are written.
+        /// There is no such property. Cells are this before they are written.
         case missing = 0
         case null, no, yes, number, string, other
     }
 
     let kinds: CellValues<UInt8>
-    /// Numbers; for strings their code, for other values their place.
+    /// Numbers; of strings their code, of other values their index.
     let numbers: CellValues<Double>
     let strings: StringPool
     let others: [JSONValue]
 
-    /// A column of what was written, which nobody may write from now on.
+    /// A column of cells, which nobody may write from now on.
     ///
-    /// - Parameter parts: of the same cells, in the rows' order.
+    /// - Parameter parts: the writers of the same cells, in the order of their rows.
     public init(_ parts: [PropertyColumnWriter]) {
         let cells = parts.first?.cells ?? PropertyCells(count: 0)
         var strings = parts.first?.strings ?? StringPool()
@@ -33,7 +33,7 @@ public final class PropertyColumn: Sendable {
         self.others = others
     }
 
-    /// - Parameter cells: which nobody writes from now on.
+    /// - Parameter cells: nobody may write them from now on.
     init(_ cells: PropertyCells, _ strings: StringPool, _ others: [JSONValue]) {
         kinds = cells.kindValues
         numbers = cells.numberValues
@@ -41,21 +41,21 @@ public final class PropertyColumn: Sendable {
         self.others = others
     }
 
-    /// The column with other values in some rows.
+    /// A copy of this column with other values in some rows.
     ///
     /// - Parameters:
-    ///   - rows: the rows, below `count`; the rest is left out.
-    ///   - values: what they have, in the same order.
-    ///   - count: how many rows it has; of those that come in addition, what `rows` does not name is missing.
-    /// - Complexity: O(all rows), a copy.
+    ///   - rows: the rows that change; those at or above `count` are left out.
+    ///   - values: their values, in the same order.
+    ///   - count: the rows of the copy. Those that are added and are not in `rows` have no value.
+    /// - Complexity: O(`count`).
     public func changing(_ rows: [UInt32], to values: PropertyColumn, count: Int) -> PropertyColumn {
         let cells = PropertyCells(count: count)
         cells.fill(from: self)
         var strings = strings
         var others = others
-        for (place, row) in rows.prefix(values.count).enumerated() where Int(row) < count {
-            var number = values.numbers[place]
-            switch Kind(rawValue: values.kinds[place]) {
+        for (index, row) in rows.prefix(values.count).enumerated() where Int(row) < count {
+            var number = values.numbers[index]
+            switch Kind(rawValue: values.kinds[index]) {
             case .string:
                 let code = values.strings.withText(Int(number)) { strings.code(adding: $0) }
                 number = Double(code)
@@ -64,7 +64,7 @@ public final class PropertyColumn: Sendable {
                 number = Double(others.count - 1)
             default: break
             }
-            cells.set(Int(row), values.kinds[place], number)
+            cells.set(Int(row), values.kinds[index], number)
         }
         return PropertyColumn(cells, strings, others)
     }
@@ -76,7 +76,7 @@ public final class PropertyColumn: Sendable {
             + others.count * MemoryLayout<JSONValue>.stride
     }
 
-    /// A row's value; nil where the feature has none of this name.
+    /// A row's value; nil if the feature has no such property.
     public func value(_ row: Int) -> JSONValue? {
         switch Kind(rawValue: kinds[row]) {
         case .missing, nil: nil

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Fills a column row by row, however many there are. For one thread at a time.
+/// Fills a column row by row; it grows as needed. For one thread at a time.
 ///
-/// Invariant: `kinds` and `numbers` are those of `cells`, which have `capacity` rows and are nobody else's.
+/// Invariant: `kinds` and `numbers` are those of `cells`, which have `capacity` rows and are not shared.
 public final class PropertyColumnBuilder {
     private var cells: PropertyCells
     private var kinds: UnsafeMutablePointer<UInt8>
@@ -20,7 +20,7 @@ public final class PropertyColumnBuilder {
         numbers = cells.numbers
     }
 
-    /// What the rows take, those kept free apart, in bytes.
+    /// The bytes of all rows, without those that are kept free.
     public var memoryBytes: Int {
         count * (MemoryLayout<UInt8>.stride + MemoryLayout<Double>.stride) + strings.memoryBytes
             + others.count * MemoryLayout<JSONValue>.stride
@@ -58,7 +58,7 @@ public final class PropertyColumnBuilder {
         }
     }
 
-    /// Appends all rows of another one.
+    /// Appends all rows of another builder.
     public func append(contentsOf other: PropertyColumnBuilder) {
         let first = count
         if count + other.count > capacity { resize(to: max(count + other.count, capacity + capacity / 2)) }
@@ -86,7 +86,7 @@ public final class PropertyColumnBuilder {
         others.removeAll()
     }
 
-    /// The column of all rows; then there are none any more.
+    /// Returns the column of all rows and removes them from this builder.
     public func finish() -> PropertyColumn {
         cells.resize(to: count)
         let column = PropertyColumn(cells, strings, others)

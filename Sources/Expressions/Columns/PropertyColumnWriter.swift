@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Fills some rows of a property's cells, one after the other, and gathers what its numbers stand for.
+/// Fills a range of a property's cells, row by row, and collects the values that their numbers stand for.
 ///
-/// Invariant: the pointers lead to the cells' rows from `row` up to `end`, which nobody else touches meanwhile, and
-/// `cells` keeps them valid; so it may be handed from thread to thread.
+/// Invariant: the pointers lead to the cells' rows, of which nobody else writes those in `rows`, and `cells` keeps them valid.
+/// That is why it may be passed from thread to thread.
 public struct PropertyColumnWriter: @unchecked Sendable {
     let cells: PropertyCells
     let rows: Range<Int>
     private let kinds: UnsafeMutablePointer<UInt8>
     private let numbers: UnsafeMutablePointer<Double>
-    /// The next to be filled.
+    /// The next row.
     private(set) var row: Int
     private(set) var strings = StringPool()
     private(set) var others: [JSONValue] = []
 
-    /// - Parameter rows: what lies outside of the cells is left out; no other writer may have any of them.
+    /// - Parameter rows: those outside of the cells are left out. No other writer may have any of them.
     public init(filling rows: Range<Int>, of cells: PropertyCells) {
         self.cells = cells
         self.rows = rows.clamped(to: 0..<cells.count)
@@ -24,7 +24,7 @@ public struct PropertyColumnWriter: @unchecked Sendable {
         row = self.rows.lowerBound
     }
 
-    /// Rows past the last are left out.
+    /// Adds a row; rows past the last one are ignored.
     @inline(__always) private mutating func add(_ kind: PropertyColumn.Kind, _ number: Double = 0) {
         guard row < rows.upperBound else { return }
         kinds[row] = kind.rawValue
@@ -54,7 +54,7 @@ public struct PropertyColumnWriter: @unchecked Sendable {
         }
     }
 
-    /// Numbers strings and other values anew, as they are numbered behind those of other rows.
+    /// Changes the numbers of strings and other values to those that they have in the whole column.
     mutating func renumber(into strings: inout StringPool, _ others: inout [JSONValue]) {
         guard self.strings.count > 0 || !self.others.isEmpty else { return }
         let codes = (0..<self.strings.count).map { code in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// An expression's numbers for rows: its own, or a property's, which stay in their column.
+/// The numbers of an expression for rows. Those of a property stay in its column.
 public struct RowNumbers: Sendable {
     private enum Numbers: Sendable {
         case values([Double])
@@ -8,16 +8,16 @@ public struct RowNumbers: Sendable {
     }
 
     private let numbers: Numbers
-    /// Messages of evaluation errors, with how many rows had them.
+    /// The number of rows that had each evaluation error, by message.
     public let errors: [String: Int]
 
-    /// - Parameter values: not a number stands for what is no number, null too.
+    /// - Parameter values: NaN for what is not a number, also for null.
     public init(values: [Double], errors: [String: Int]) {
         numbers = .values(values)
         self.errors = errors
     }
 
-    /// What a column has for rows.
+    /// The numbers of a column for rows.
     init(_ column: PropertyColumn, _ rows: [UInt32]) {
         precondition(rows.allSatisfy { $0 < column.count }, "the column has all rows")
         numbers = .column(column, rows: rows)
@@ -31,20 +31,20 @@ public struct RowNumbers: Sendable {
         }
     }
 
-    /// Whether `type` can be asked for.
+    /// Whether `type` knows the types.
     public var knowsTypes: Bool {
         if case .column = numbers { true } else { false }
     }
 
-    /// The type of what a place has, which is null for not a number; null where that is not known.
-    public func type(_ place: Int) -> ExpressionType {
+    /// The type of the value at an index; null for NaN, and if the types are not known.
+    public func type(_ index: Int) -> ExpressionType {
         guard case .column(let column, let rows) = numbers else { return .null }
-        let value = column.value(Int(rows[place])) ?? .null
+        let value = column.value(Int(rows[index])) ?? .null
         if case .number(let number) = value, number.isNaN { return .null }
         return ExpressionType.of(value)
     }
 
-    /// All numbers; not a number where there is none.
+    /// All numbers; NaN if there is none.
     public var values: [Double] {
         if case .values(let values) = numbers { return values }
         return [Double](unsafeUninitializedCapacity: count) { target, written in
@@ -53,36 +53,37 @@ public struct RowNumbers: Sendable {
         }
     }
 
-    /// Writes some places' numbers into one lane, not a number where there is none.
+    /// Writes the numbers at some indexes into one lane; NaN if there is none.
     ///
     /// - Parameters:
     ///   - lane: 0 to 3.
-    ///   - target: for each of the places, in their order.
-    public func write(_ places: Range<Int>, lane: Int, into target: UnsafeMutableBufferPointer<SIMD4<Double>>)
-    {
-        precondition(places.count <= target.count && (0..<4).contains(lane), "there is room for all places")
+    ///   - target: an element for each index, in their order.
+    public func write(
+        _ indexes: Range<Int>, lane: Int, into target: UnsafeMutableBufferPointer<SIMD4<Double>>
+    ) {
+        precondition(indexes.count <= target.count && (0..<4).contains(lane), "there is room for all indexes")
         guard let base = target.baseAddress else { return }
         base.withMemoryRebound(to: Double.self, capacity: 4 * target.count) { target in
-            forEach(in: places) { target[4 * ($0 - places.lowerBound) + lane] = $1 }
+            forEach(in: indexes) { target[4 * ($0 - indexes.lowerBound) + lane] = $1 }
         }
     }
 
-    /// The kind of numbers is asked once, not for each.
-    @inline(__always) private func forEach(in places: Range<Int>, _ body: (Int, Double) -> Void) {
-        precondition(places.lowerBound >= 0 && places.upperBound <= count, "there are such places")
+    /// Checks once, not for each index, which kind of numbers these are.
+    @inline(__always) private func forEach(in indexes: Range<Int>, _ body: (Int, Double) -> Void) {
+        precondition(indexes.lowerBound >= 0 && indexes.upperBound <= count, "there are such indexes")
         switch numbers {
         case .values(let values):
             values.withUnsafeBufferPointer { values in
-                for place in places { body(place, values[place]) }
+                for index in indexes { body(index, values[index]) }
             }
         case .column(let column, let rows):
             rows.withUnsafeBufferPointer { rows in
                 column.kinds.withUnsafeBufferPointer { kinds in
                     column.numbers.withUnsafeBufferPointer { numbers in
-                        for place in places {
-                            let row = Int(rows[place])
+                        for index in indexes {
+                            let row = Int(rows[index])
                             let isNumber = kinds[row] == PropertyColumn.Kind.number.rawValue
-                            body(place, isNumber ? numbers[row] : .nan)
+                            body(index, isNumber ? numbers[row] : .nan)
                         }
                     }
                 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Different strings, each once, numbered from 0 in the order in which they came.
+/// Distinct strings, numbered from 0 in the order in which they were added.
 ///
-/// The hash is seeded anew in every process: a sender cannot prepare collisions.
+/// The hash has a random seed in each process: a sender cannot prepare collisions.
 struct StringPool: Sendable {
     private var bytes: [UInt8] = []
-    /// Where each string starts, and where the last ends.
+    /// The offset at which each string starts, and the end of the last one.
     private var starts: [Int] = [0]
-    /// Codes plus one by hash, 0 where free; a power of two, at most half full.
+    /// Codes plus one by hash; 0 is a free slot. The count is a power of two, and at most half of the slots are taken.
     private var slots: [UInt32] = Array(repeating: 0, count: 16)
     private let seed = Self.seedOfProcess
     private static let seedOfProcess = UInt64.random(in: .min ... .max)
@@ -23,12 +23,12 @@ struct StringPool: Sendable {
         String(decoding: bytes[starts[code]..<starts[code + 1]], as: UTF8.self)
     }
 
-    /// Lends a string's bytes.
+    /// Calls `body` with a string's bytes.
     func withText<Result>(_ code: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[starts[code]..<starts[code + 1]])) }
     }
 
-    /// The code of a string, which is added where it is new.
+    /// The code of a string, which is added if it is new.
     mutating func code(adding text: UnsafeRawBufferPointer) -> Int {
         let slot = slot(of: text)
         if slots[slot] != 0 { return Int(slots[slot]) - 1 }
@@ -39,7 +39,7 @@ struct StringPool: Sendable {
         return count - 1
     }
 
-    /// The code of a string; nil where there is none.
+    /// The code of a string; nil if it is not in the pool.
     func code(of text: String) -> Int? {
         var text = text
         return text.withUTF8 { text in
@@ -68,28 +68,28 @@ struct StringPool: Sendable {
         slots = Array(repeating: 0, count: old.count * 2)
         for code in old where code != 0 {
             let (start, end) = (starts[Int(code) - 1], starts[Int(code)])
-            var place = bytes[start..<end].withUnsafeBytes { Int(truncatingIfNeeded: hash($0)) }
-            place &= slots.count - 1
-            while slots[place] != 0 { place = (place + 1) & (slots.count - 1) }
-            slots[place] = code
+            var index = bytes[start..<end].withUnsafeBytes { Int(truncatingIfNeeded: hash($0)) }
+            index &= slots.count - 1
+            while slots[index] != 0 { index = (index + 1) & (slots.count - 1) }
+            slots[index] = code
         }
     }
 
-    /// By words; the last overlaps the one before it, and short strings are put together of two parts that overlap.
+    /// Hashes words of eight bytes; the last one may overlap the one before it. Short strings make one word.
     private func hash(_ text: UnsafeRawBufferPointer) -> UInt64 {
         let count = text.count
         guard let start = text.baseAddress, count > 0 else { return seed }
-        func half(_ place: Int) -> UInt64 {
-            UInt64(start.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+        func half(_ index: Int) -> UInt64 {
+            UInt64(start.loadUnaligned(fromByteOffset: index, as: UInt32.self))
         }
-        func byte(_ place: Int) -> UInt64 { UInt64(start.load(fromByteOffset: place, as: UInt8.self)) }
+        func byte(_ index: Int) -> UInt64 { UInt64(start.load(fromByteOffset: index, as: UInt8.self)) }
         var hash = seed ^ UInt64(truncatingIfNeeded: count)
         var last: UInt64
         if count >= 8 {
-            var place = 0
-            while place &+ 8 < count {
-                hash = Self.mixed(hash ^ start.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-                place &+= 8
+            var index = 0
+            while index &+ 8 < count {
+                hash = Self.mixed(hash ^ start.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                index &+= 8
             }
             last = start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
         } else if count >= 4 {
@@ -100,7 +100,7 @@ struct StringPool: Sendable {
         return Self.mixed(hash ^ last)
     }
 
-    /// Every bit of the outcome depends on every bit of the word.
+    /// Each bit of the result depends on each bit of the word.
     @inline(__always) private static func mixed(_ word: UInt64) -> UInt64 {
         let product = (word ^ 0x9e37_79b9_7f4a_7c15).multipliedFullWidth(by: 0xd6e8_feb8_6659_fd93)
         return product.high ^ product.low

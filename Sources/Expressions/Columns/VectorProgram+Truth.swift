@@ -28,7 +28,7 @@ extension VectorProgram {
         return rows.map { truth(node, row: Int($0)) }
     }
 
-    /// One row, the general way.
+    /// The outcome for one row, evaluated the general way.
     private func truth(_ node: Node, row: Int) -> UInt8 {
         do throws(EvaluationError) {
             return try evaluate(node, row: row) == .bool(true) ? Truth.yes : Truth.no
@@ -38,7 +38,7 @@ extension VectorProgram {
         }
     }
 
-    /// `all` and `any`: the first outcome that decides counts, and an error before it decides too.
+    /// `all` and `any`: the first outcome that decides counts; an error decides, too.
     private func combined(_ conditions: [Node], _ rows: ArraySlice<UInt32>, decisive: UInt8) -> [UInt8] {
         let open = 1 - decisive
         guard let first = conditions.first else { return Array(repeating: open, count: rows.count) }
@@ -49,10 +49,10 @@ extension VectorProgram {
                 outcome = truth(condition, rows)
                 continue
             }
-            // Rows that are decided are not evaluated again: what would fail there must not be noted.
-            let places = outcome.indices.filter { outcome[$0] == open }
-            let some = places.map { rows[rows.startIndex + $0] }
-            for (place, truth) in zip(places, truth(condition, some[...])) { outcome[place] = truth }
+            // Rows that are decided are not evaluated further: their errors must not be noted.
+            let indexes = outcome.indices.filter { outcome[$0] == open }
+            let some = indexes.map { rows[rows.startIndex + $0] }
+            for (index, truth) in zip(indexes, truth(condition, some[...])) { outcome[index] = truth }
         }
         return outcome
     }
@@ -87,7 +87,7 @@ extension VectorProgram {
         }
     }
 
-    /// - Parameter isStrict: whether a row without a number is an error; else it is unequal.
+    /// - Parameter isStrict: whether a row without a number is an error. Otherwise it is unequal.
     private func numbers(
         _ column: PropertyColumn, _ comparison: Comparison, _ number: Double, isStrict: Bool,
         _ rows: ArraySlice<UInt32>
@@ -108,7 +108,7 @@ extension VectorProgram {
         return outcome
     }
 
-    /// For each row whether its number fulfils a condition; `other` where it has none.
+    /// For each row whether its number meets a condition; `other` for rows without a number.
     @inline(__always) private func outcomes(
         _ column: PropertyColumn, _ rows: ArraySlice<UInt32>, _ other: UInt8, _ holds: (Double) -> Bool
     ) -> [UInt8] {
@@ -117,10 +117,10 @@ extension VectorProgram {
             column.kinds.withUnsafeBufferPointer { kinds in
                 column.numbers.withUnsafeBufferPointer { numbers in
                     rows.withUnsafeBufferPointer { rows in
-                        for place in rows.indices {
-                            let row = Int(rows[place])
+                        for index in rows.indices {
+                            let row = Int(rows[index])
                             let truth = holds(numbers[row]) ? Truth.yes : Truth.no
-                            outcome[place] = kinds[row] == numeric ? truth : other
+                            outcome[index] = kinds[row] == numeric ? truth : other
                         }
                         count = rows.count
                     }
@@ -156,7 +156,7 @@ extension VectorProgram {
     func noteMismatches(
         _ column: PropertyColumn, _ outcome: [UInt8], _ rows: ArraySlice<UInt32>, expected: String
     ) {
-        for (place, row) in rows.enumerated() where outcome[place] == Truth.error {
+        for (index, row) in rows.enumerated() where outcome[index] == Truth.error {
             let found = ExpressionType.of(column.value(Int(row)) ?? .null).name
             note("Expected value to be of type \(expected), but found \(found) instead.")
         }

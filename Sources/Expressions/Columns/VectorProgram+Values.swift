@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Values of many rows: mostly numbers, by row a kind and a number; what else there is beside.
+/// The values of many rows: a kind and a number for each, and other values beside them.
 struct ValueVector {
-    /// What a row has.
+    /// The kind of a row's value.
     enum Kind {
         static let null: UInt8 = 0
         static let number: UInt8 = 1
-        /// A value in `others`, at the place that the number tells.
+        /// A value in `others`, at the index that is the number.
         static let other: UInt8 = 2
         static let error: UInt8 = 3
     }
@@ -21,23 +21,23 @@ struct ValueVector {
         numbers = Array(repeating: 0, count: count)
     }
 
-    mutating func set(_ place: Int, _ value: JSONValue) {
+    mutating func set(_ index: Int, _ value: JSONValue) {
         switch value {
-        case .null: kinds[place] = Kind.null
+        case .null: kinds[index] = Kind.null
         case .number(let number):
-            kinds[place] = Kind.number
-            numbers[place] = number
+            kinds[index] = Kind.number
+            numbers[index] = number
         default:
-            kinds[place] = Kind.other
-            numbers[place] = Double(others.count)
+            kinds[index] = Kind.other
+            numbers[index] = Double(others.count)
             others.append(value)
         }
     }
 
-    func value(_ place: Int) -> JSONValue {
-        switch kinds[place] {
-        case Kind.number: .number(numbers[place])
-        case Kind.other: others[Int(numbers[place])]
+    func value(_ index: Int) -> JSONValue {
+        switch kinds[index] {
+        case Kind.number: .number(numbers[index])
+        case Kind.other: others[Int(numbers[index])]
         default: .null
         }
     }
@@ -49,9 +49,9 @@ extension VectorProgram {
         guard charge(rows: rows.count) else { return ValueVector(count: rows.count) }
         if case .number(let number)? = node.literal {
             var vector = ValueVector(count: rows.count)
-            for place in 0..<rows.count {
-                vector.kinds[place] = ValueVector.Kind.number
-                vector.numbers[place] = number
+            for index in 0..<rows.count {
+                vector.kinds[index] = ValueVector.Kind.number
+                vector.numbers[index] = number
             }
             return vector
         }
@@ -75,18 +75,18 @@ extension VectorProgram {
     ) -> ValueVector {
         let numeric = PropertyColumn.Kind.number.rawValue
         var vector = ValueVector(count: rows.count)
-        for (place, row) in rows.enumerated() {
+        for (index, row) in rows.enumerated() {
             let row = Int(row)
             if column.kinds[row] == numeric {
-                vector.kinds[place] = ValueVector.Kind.number
-                vector.numbers[place] = column.numbers[row]
+                vector.kinds[index] = ValueVector.Kind.number
+                vector.numbers[index] = column.numbers[row]
                 continue
             }
             let value = column.value(row) ?? .null
             if type == nil {
-                vector.set(place, value)
+                vector.set(index, value)
             } else {
-                vector.kinds[place] = ValueVector.Kind.error
+                vector.kinds[index] = ValueVector.Kind.error
                 note(
                     "Expected value to be of type number, but found \(ExpressionType.of(value).name) instead."
                 )
@@ -99,20 +99,20 @@ extension VectorProgram {
         let condition = truth(arguments[0], rows)
         var vector = ValueVector(count: rows.count)
         if case .number(let yes)? = arguments[1].literal, case .number(let no)? = arguments[2].literal {
-            for (place, truth) in condition.enumerated() {
-                vector.kinds[place] =
+            for (index, truth) in condition.enumerated() {
+                vector.kinds[index] =
                     truth == Truth.error ? ValueVector.Kind.error : ValueVector.Kind.number
-                vector.numbers[place] = truth == Truth.yes ? yes : no
+                vector.numbers[index] = truth == Truth.yes ? yes : no
             }
             return vector
         }
         for (node, wanted) in [(arguments[1], Truth.yes), (arguments[2], Truth.no)] {
-            let places = condition.indices.filter { condition[$0] == wanted }
-            let some = values(node, places.map { rows[rows.startIndex + $0] }[...])
-            vector.fill(places, from: some)
+            let indexes = condition.indices.filter { condition[$0] == wanted }
+            let some = values(node, indexes.map { rows[rows.startIndex + $0] }[...])
+            vector.fill(indexes, from: some)
         }
-        for place in condition.indices where condition[place] == Truth.error {
-            vector.kinds[place] = ValueVector.Kind.error
+        for index in condition.indices where condition[index] == Truth.error {
+            vector.kinds[index] = ValueVector.Kind.error
         }
         return vector
     }
@@ -128,7 +128,7 @@ extension VectorProgram {
         return vector
     }
 
-    /// Operators of two numbers; those that take more fold them from the left.
+    /// Operators of two numbers. Those that take more fold them from the left.
     private static let arithmetic: [String: @Sendable (Double, Double) -> Double] = [
         "+": { $0 + $1 }, "-": { $0 - $1 }, "*": { $0 * $1 }, "/": { $0 / $1 }, "min": MathOperators.least,
         "max": MathOperators.greatest,
@@ -139,13 +139,13 @@ extension VectorProgram {
     ) -> ValueVector {
         var result = values(arguments[0], rows)
         for node in arguments.dropFirst() {
-            // A row that has failed is not evaluated further: one error a row is noted.
+            // A row that has failed is not evaluated further: one error is noted for each row.
             let open = result.kinds.indices.filter { result.kinds[$0] == ValueVector.Kind.number }
             let some = values(
                 node, open.count == rows.count ? rows : open.map { rows[rows.startIndex + $0] }[...])
-            for (place, target) in open.enumerated() {
-                if some.kinds[place] == ValueVector.Kind.number {
-                    result.numbers[target] = fold(result.numbers[target], some.numbers[place])
+            for (index, target) in open.enumerated() {
+                if some.kinds[index] == ValueVector.Kind.number {
+                    result.numbers[target] = fold(result.numbers[target], some.numbers[index])
                 } else {
                     result.kinds[target] = ValueVector.Kind.error
                 }
@@ -154,15 +154,15 @@ extension VectorProgram {
         return result
     }
 
-    /// Row by row.
+    /// Evaluates row by row.
     private func general(_ node: Node, _ rows: ArraySlice<UInt32>) -> ValueVector {
         var vector = ValueVector(count: rows.count)
-        for (place, row) in rows.enumerated() {
+        for (index, row) in rows.enumerated() {
             do throws(EvaluationError) {
-                vector.set(place, try evaluate(node, row: Int(row)))
+                vector.set(index, try evaluate(node, row: Int(row)))
             } catch {
                 note(error)
-                vector.kinds[place] = ValueVector.Kind.error
+                vector.kinds[index] = ValueVector.Kind.error
             }
         }
         return vector
@@ -170,13 +170,13 @@ extension VectorProgram {
 }
 
 extension ValueVector {
-    /// Takes over the values of some places.
-    fileprivate mutating func fill(_ places: [Int], from some: ValueVector) {
-        for (place, target) in places.enumerated() {
-            if some.kinds[place] == Kind.error {
+    /// Takes over values; `indexes` are their indexes here.
+    fileprivate mutating func fill(_ indexes: [Int], from some: ValueVector) {
+        for (index, target) in indexes.enumerated() {
+            if some.kinds[index] == Kind.error {
                 kinds[target] = Kind.error
             } else {
-                set(target, some.value(place))
+                set(target, some.value(index))
             }
         }
     }

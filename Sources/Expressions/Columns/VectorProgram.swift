@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// An expression made ready for many rows of columns: what is common is done on arrays of numbers, without
-/// allocating for a row; the rest is evaluated row by row.
+/// Evaluates an expression for many rows of columns. Common operators work on arrays of numbers and allocate nothing for a
+/// row; the others are evaluated row by row.
 ///
 /// For one thread at a time.
 final class VectorProgram {
-    /// The rows that are worked on at once.
+    /// The rows that an operator takes at once.
     static let chunk = 2048
 
     let columns: FeatureColumns
@@ -55,7 +55,7 @@ final class VectorProgram {
     }
 }
 
-/// A condition's outcomes.
+/// The outcomes of a condition.
 enum Truth {
     static let no: UInt8 = 0
     static let yes: UInt8 = 1
@@ -63,7 +63,7 @@ enum Truth {
 }
 
 extension Node {
-    /// The property that it reads and nothing else; nil for other nodes.
+    /// The property's name if this node only reads a property.
     var propertyName: String? {
         guard case .compound("get", _) = operation, case .string(let name)? = arguments[0].literal else {
             return nil
@@ -71,7 +71,7 @@ extension Node {
         return name
     }
 
-    /// The property that it reads, asserted to be of a type or not.
+    /// The property's name if this node only reads a property, and the type that it asserts.
     var assertedProperty: (name: String, type: ExpressionType?)? {
         if let name = propertyName { return (name, nil) }
         guard case .assertion = operation, arguments.count == 1, let name = arguments[0].propertyName else {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Values turned to other types, as JavaScript turns them.
+/// Conversions between types, with JavaScript's results.
 enum Conversion {
-    /// `to-string`: null is empty, arrays and objects are compact JSON.
+    /// `to-string`: null is an empty string, arrays and objects are compact JSON.
     static func text(_ value: JSONValue) -> String {
         switch value {
         case .null: ""
@@ -14,7 +14,7 @@ enum Conversion {
         }
     }
 
-    /// JSON text with an object's array indexes first, as JavaScript lists them.
+    /// JSON text. Of an object's keys, array indexes come first, as in JavaScript.
     static func json(_ value: JSONValue) -> String {
         switch value {
         case .array(let items): "[" + items.map(json).joined(separator: ",") + "]"
@@ -26,7 +26,7 @@ enum Conversion {
         }
     }
 
-    /// `to-string` where it has room: JSON of JSON grows with each level, as quotes are escaped anew.
+    /// `to-string`, limited in length: JSON within JSON grows with each level, as its quotes are escaped again.
     static func boundedText(_ value: JSONValue) throws(EvaluationError) -> String {
         if case .string(let text) = value { return text }
         let text = text(value)
@@ -48,7 +48,7 @@ enum Conversion {
         }
     }
 
-    /// JavaScript's `Number(value)`: not a number where the value is none.
+    /// JavaScript's `Number(value)`; NaN if the value is not a number.
     static func number(_ value: JSONValue) -> Double {
         switch value {
         case .null: 0
@@ -64,7 +64,7 @@ enum Conversion {
     static func javaScriptText(_ value: JSONValue) -> String {
         switch value {
         case .null: "null"
-        // There null is nothing.
+        // Within an array, null is empty.
         case .array(let items):
             items.map { $0 == .null ? "" : javaScriptText($0) }.joined(separator: ",")
         case .object: "[object Object]"
@@ -95,7 +95,7 @@ enum Conversion {
         }
     }
 
-    /// The whole number, rounded once: what no longer fits sets the lowest bit, which is below those that count.
+    /// An integer, rounded once. Digits that no longer fit set the lowest bit, which is below the precision of a double.
     private static func integer(_ digits: Substring, bitsOfDigit bits: Int) -> Double {
         guard !digits.isEmpty else { return .nan }
         var (significand, exponent) = (UInt64(0), 0)

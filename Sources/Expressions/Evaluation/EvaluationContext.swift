@@ -160,9 +160,9 @@ final class EvaluationContext {
 
     /// The output of the first true condition, or the last argument.
     private func chosen(_ arguments: [Node]) throws(EvaluationError) -> Node {
-        for place in stride(from: 0, to: arguments.count - 1, by: 2)
-        where try evaluate(arguments[place]) == .bool(true) {
-            return arguments[place + 1]
+        for index in stride(from: 0, to: arguments.count - 1, by: 2)
+        where try evaluate(arguments[index]) == .bool(true) {
+            return arguments[index + 1]
         }
         return arguments[arguments.count - 1]
     }

@@ -2,8 +2,8 @@
 
 /// Full lower case of the Unicode Standard (3.13), without a locale.
 enum Lowercase {
-    /// The text in lower case. Swift's own knows no context, in which a sigma that ends a word has a form of
-    /// its own.
+    /// The text in lower case. Swift's own conversion ignores the context: a sigma at the end of a word has a form of its
+    /// own.
     static func text(_ text: String) -> String {
         let capital: Unicode.Scalar = "\u{3a3}"
         guard text.unicodeScalars.contains(capital) else { return text.lowercased() }
@@ -19,7 +19,7 @@ enum Lowercase {
         return lower
     }
 
-    /// Whether a cased letter is before and none after, others of the word such as accents apart.
+    /// Whether a cased letter comes before it and none after it, ignoring characters such as accents.
     private static func endsWord(_ scalars: [Unicode.Scalar], _ place: Int) -> Bool {
         let before = scalars[..<place].last { !$0.properties.isCaseIgnorable }
         let after = scalars[(place + 1)...].first { !$0.properties.isCaseIgnorable }

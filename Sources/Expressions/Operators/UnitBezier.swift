@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A cubic Bézier curve from (0, 0) to (1, 1), as in CSS: y by x.
+/// A cubic Bézier curve from (0, 0) to (1, 1), as in CSS: it gives y for an x.
 struct UnitBezier: Sendable {
     private let x: Cubic
     private let y: Cubic
@@ -19,7 +19,7 @@ struct UnitBezier: Sendable {
         func slope(_ t: Double) -> Double { (3 * a * t + 2 * b) * t + c }
     }
 
-    /// By the curve's two control points.
+    /// A curve with two control points.
     init(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) {
         x = Cubic(x1, x2)
         y = Cubic(y1, y2)
@@ -29,7 +29,7 @@ struct UnitBezier: Sendable {
         y.value(parameter(position))
     }
 
-    /// Newton's method, and bisection where the curve is too flat for it.
+    /// Newton's method, and bisection if the curve is too flat for it.
     private func parameter(_ position: Double) -> Double {
         if position <= 0 { return 0 }
         if position >= 1 { return 1 }

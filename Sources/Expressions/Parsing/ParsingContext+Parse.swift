@@ -2,7 +2,7 @@
 import JSON
 
 extension ParsingContext {
-    /// Parses the whole of what is here, checks its type, and works it out where it is constant.
+    /// Parses an expression, checks its type and evaluates it if it is constant.
     func parseHere(_ value: JSONValue, annotation: Annotation) -> Node? {
         guard budget.takeParse() else {
             return errors.list.isEmpty ? fail("The expression is too complex.") : nil
@@ -36,7 +36,7 @@ extension ParsingContext {
         return folded(typed)
     }
 
-    /// Whether an object is what was written before there were expressions.
+    /// Whether an object is a function in the syntax that preceded expressions.
     private static func isLegacyFunction(_ object: JSONObject) -> Bool {
         object["stops"] != nil || object["property"] != nil
     }
@@ -53,11 +53,11 @@ extension ParsingContext {
         return check(expected, accepts: node.type) ? node : nil
     }
 
-    /// The value if all that it depends on is known already.
+    /// The value as a literal if all that it depends on is constant; else the node itself.
     private func folded(_ node: Node) -> Node? {
         guard !node.isLiteral, node.isConstant else { return node }
         do throws(EvaluationError) {
-            // What is worked out may be long texts: each is a reason to check for cancellation.
+            // A constant part may be a long text: check for cancellation before each.
             guard budget.continues() else { throw .stopped }
             return Node(node.type, .literal(try budget.constants.evaluate(node)))
         } catch .stopped {
@@ -70,7 +70,7 @@ extension ParsingContext {
 }
 
 extension ExpressionType {
-    /// Whether a value of unknown type is asserted to be this one.
+    /// Whether a value of unknown type is asserted to be of this type.
     fileprivate var isAsserted: Bool {
         switch self {
         case .string, .number, .boolean, .object, .array: true
@@ -80,7 +80,7 @@ extension ExpressionType {
 }
 
 extension Node {
-    /// Whether it can be worked out when compiled.
+    /// Whether it can be evaluated when it is compiled.
     var isConstant: Bool {
         switch operation {
         case .literal: true
@@ -88,13 +88,13 @@ extension Node {
         case .compound(let name, _):
             name != "error" && !Self.dependent.contains(name) && arguments.allSatisfy(\.isLiteral)
         case .assertion, .coercion: arguments.allSatisfy(\.isConstant)
-        // Bound values that are constant are literals by now.
+        // Constant bound values have become literals.
         default: arguments.allSatisfy(\.isLiteral)
         }
     }
 
-    /// Operators whose value depends on the feature or what surrounds it, `get` and `has` of an object apart:
-    /// these are compiled under other names.
+    /// Operators whose value depends on the feature or what surrounds it. `get` and `has` of an object are compiled under
+    /// other names.
     private static let dependent: Set<String> = [
         "get", "has", "properties", "geometry-type", "id", "zoom", "accumulated",
     ]

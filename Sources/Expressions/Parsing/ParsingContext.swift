@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Where in an expression parsing is, what is expected there, and what went wrong so far.
+/// A position within an expression, the type that is expected there, and the errors so far.
 struct ParsingContext {
     let purpose: ExpressionPurpose
     let path: [Int]
@@ -10,12 +10,12 @@ struct ParsingContext {
     let errors: ErrorList
     let budget: ParsingBudget
 
-    /// How a value of unknown type is made the expected one.
+    /// How a value of unknown type gets the expected type.
     enum Annotation {
         case assert, coerce, omit
     }
 
-    /// A context for the whole of an expression.
+    /// The context of a whole expression.
     init(
         purpose: ExpressionPurpose, expected: ExpressionType?, isCancelled: (@Sendable () -> Bool)? = nil
     ) {
@@ -37,7 +37,7 @@ struct ParsingContext {
         self.budget = budget
     }
 
-    /// The context of a part.
+    /// The context of an operand.
     func at(_ index: Int, expecting type: ExpressionType? = nil, binding: [(name: String, value: Node)] = [])
         -> ParsingContext
     {
@@ -46,13 +46,13 @@ struct ParsingContext {
             scope: binding.isEmpty ? scope : scope.adding(binding), errors: errors, budget: budget)
     }
 
-    /// The same place with nothing expected and errors kept apart, for trying a signature.
+    /// The same position without an expected type and with errors of its own, for trying a signature.
     func trial() -> ParsingContext {
         ParsingContext(
             purpose: purpose, path: path, expected: nil, scope: scope, errors: ErrorList(), budget: budget)
     }
 
-    /// Parses a part.
+    /// Parses an operand.
     func parse(
         _ value: JSONValue, _ index: Int, expecting type: ExpressionType? = nil,
         annotation: Annotation = .assert,
@@ -61,7 +61,7 @@ struct ParsingContext {
         at(index, expecting: type, binding: binding).parseHere(value, annotation: annotation)
     }
 
-    /// Notes an error here, or at a place within, and gives nil.
+    /// Notes an error here, or at an index within, and returns nil.
     func fail(_ message: String, _ keys: Int...) -> Node? {
         note(message, keys)
         return nil
@@ -72,18 +72,18 @@ struct ParsingContext {
         errors.list.append(ExpressionError(key: key, message: message))
     }
 
-    /// Notes where a type does not fit.
+    /// Notes an error if a type does not fit.
     func check(_ expected: ExpressionType, accepts actual: ExpressionType) -> Bool {
         guard let message = expected.mismatch(actual) else { return true }
         note(message)
         return false
     }
 
-    /// The expected type where it says anything.
+    /// The expected type, unless any value is expected.
     var outputType: ExpressionType? { expected == .value ? nil : expected }
 }
 
-/// Errors of a context and of those made from it.
+/// The errors of a context and of those made from it.
 final class ErrorList {
     var list: [ExpressionError] = []
 }
@@ -123,15 +123,15 @@ final class ParsingBudget {
     }
 }
 
-/// What an expression is for: it decides what it may use.
+/// What an expression is used for, which decides which operators it may use.
 public enum ExpressionPurpose: Sendable {
-    /// Features are told apart by it; it may use the zoom.
+    /// It selects features, and may use the zoom.
     case filter
-    /// One point's value; neither zoom nor accumulated value.
+    /// It computes one point's value, and may use neither the zoom nor the accumulated value.
     case map
-    /// Folding aggregated values; no zoom.
+    /// It folds aggregated values, and may use the accumulated value.
     case reduce
-    /// Trying out: all of the language.
+    /// It is tried out, and may use all operators.
     case evaluation
 
     var mayUseZoom: Bool { self == .filter || self == .evaluation }

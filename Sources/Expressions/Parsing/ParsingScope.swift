@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Variables that `let` has bound, innermost last.
+/// The variables that are bound at a position, the innermost last.
 struct ParsingScope {
     private var bindings: [(name: String, value: Node)] = []
 
