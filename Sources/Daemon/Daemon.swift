@@ -24,7 +24,7 @@ public final class Daemon {
     /// Sockets that the service manager handed over.
     private let handedOver: [Int32]
     private var signals: [SignalWatcher] = []
-    private var watchdog: Timer?
+    private var watchdog: Watchdog?
     private var expiry: SourceExpiry?
     private var status: StatusReport?
 
@@ -55,7 +55,7 @@ public final class Daemon {
                 loop: loop, limits: configuration.limits, access: configuration.access, metrics: metrics,
                 methods: sources.methods)
         } catch { throw Problem(description: error.description) }
-        doors.observe(SlowCallLog(log, milliseconds: configuration.log.slowCallMs))
+        doors.observe(CallLog(log, configuration.log))
         filler = SourceFiller(
             loop: loop, registry: sources.registry, log: log, threads: configuration.limits.buildThreads)
     }
@@ -65,12 +65,13 @@ public final class Daemon {
         signal(SIGPIPE, SIG_IGN)
         // A file grown as large as it may is an error of the call then, not the daemon's end.
         signal(SIGXFSZ, SIG_IGN)
+        Self.ignoreStraySignals()
         Self.unblockSignals()
         Allocator.giveBackBlocks(from: 1 << 20)
         doors.descriptorRoom = Self.raiseDescriptorLimit()
-        // One thread more than all queues use, for work that none counts. Read by libuv at its first job.
+        // Some threads more than all queues use, for work that none counts. Read by libuv at its first job.
         let limits = configuration.limits
-        let threads = ServerLoad.poolThreads(limits) + 1
+        let threads = ServerLoad.poolThreads(limits) + Self.uncountedThreads
         setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
         try recover()
         try listen()
@@ -82,12 +83,14 @@ public final class Daemon {
             signals.append(try SignalWatcher(on: loop, signal: SIGHUP) { [weak self] in self?.reload() })
         } catch { throw Problem(description: error.description) }
         if let interval = Systemd.watchdogInterval() {
-            watchdog = Timer(on: loop, delay: interval, every: interval) { Systemd.notify("WATCHDOG=1") }
-            watchdog?.unreference()
+            watchdog = Watchdog(loop: loop, doors: doors, interval: interval) {
+                Systemd.notify("WATCHDOG=1")
+            }
         }
         expiry = SourceExpiry(loop: loop, registry: sources.registry)
         begin()
         loop.run()
+        log.flush(milliseconds: 200)
     }
 
     /// Answers as soon as the declared sources have data; until then clients wait in the system.
@@ -139,8 +142,11 @@ public final class Daemon {
             log.write(.info, "listening on \(handedOver.count) socket(s) handed over by the service manager")
             return
         }
-        let path = SocketPath.resolve(option: configuration.socket)
-        do throws(SocketFile.Problem) { try SocketFile.clear(path) } catch {
+        let path: String
+        do throws(SocketFile.Problem) {
+            path = try SocketFile.choose(configuration.socket)
+            try SocketFile.clear(path)
+        } catch {
             throw Problem(description: error.description)
         }
         try system { () throws(EventLoopError) in try doors.listen(path: path, mode: configuration.socketMode)
@@ -171,8 +177,11 @@ public final class Daemon {
         do throws(Configuration.Problem) {
             apply(try rereading())
             log.write(.notice, "the configuration is reloaded")
+            serverStatus.reloaded(ServerStatus.Reload(time: Timestamp.now.text, error: nil))
         } catch {
             log.write(.error, "the configuration stays as it was: \(error.description)")
+            serverStatus.reloaded(
+                ServerStatus.Reload(time: Timestamp.now.text, error: error.description))
         }
         if filler.onIdle == nil { status?.ready() } else { status?.loading() }
     }
@@ -182,12 +191,24 @@ public final class Daemon {
             log.write(.warning, "\(name) changed in the configuration: that takes effect with a restart")
         }
         doors.apply(limits: new.limits, access: new.access)
-        doors.observe(SlowCallLog(log, milliseconds: new.log.slowCallMs))
+        doors.observe(CallLog(log, new.log))
         sources.settings.set(new.liveValues(doors.limits))
         sources.registry.memory.limit = new.limits.memory
         log.set(new.log)
         filler.apply(new.sources)
         configuration = new.keepingFixed(of: configuration)
+    }
+
+    /// Declared sources that are being filled, expiry, and what calls leave behind.
+    private static let uncountedThreads = 4
+
+    /// Signals that mean nothing here and would end the process.
+    private static func ignoreStraySignals() {
+        for number in [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT] {
+            signal(number, SIG_IGN)
+        }
+        // The real-time signals that the C library leaves to programs.
+        for number in __libc_current_sigrtmin()...__libc_current_sigrtmax() { signal(number, SIG_IGN) }
     }
 
     /// A parent may have blocked signals, and a child inherits that; then nothing could end it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Calls
+import ClusterProtocol
 import Glibc
 
 /// The daemon's socket file, before it is listened on.
@@ -7,6 +8,32 @@ public enum SocketFile {
     /// Why a path cannot be listened on, for a person.
     public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
         public let description: String
+    }
+
+    /// The path to listen on: the one that is named, else the first usual one whose directory is there or can be made.
+    ///
+    /// Without systemd nobody has made `/run/clusterd`, and an ordinary user may not.
+    static func choose(
+        _ option: String?, environment: (String) -> String? = SocketPath.variable
+    ) throws(Problem) -> String {
+        let usual = SocketPath.candidates(option: option, environment: environment)
+        guard usual.count > 1 || usual.first == SocketPath.system else { return usual[0] }
+        let own = ["/run/user/\(geteuid())/clusterd.sock", "/tmp/clusterd-\(geteuid())/clusterd.sock"]
+        for path in usual + own where canCreate(path) { return path }
+        throw Problem(
+            description:
+                "cannot create a socket in \(usual.joined(separator: " or ")). Choose a path with --socket.")
+    }
+
+    /// Whether a socket's directory is this user's to write in; it is made if its parent allows that.
+    private static func canCreate(_ path: String) -> Bool {
+        let directory = FileStamp.directory(of: path)
+        _ = mkdir(directory, directory.hasPrefix("/tmp/") ? 0o700 : 0o755)
+        var status = stat()
+        guard lstat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
+        // Below /tmp anybody may have made it.
+        if directory.hasPrefix("/tmp/"), status.st_uid != geteuid() { return false }
+        return access(directory, W_OK | X_OK) == 0
     }
 
     /// Removes a socket file that nobody listens on any more.

@@ -32,6 +32,7 @@ do throws(Configuration.Problem) { configuration = try configure(arguments) } ca
     fail(error.description, status: 2)
 }
 if arguments.has("check-config") {
+    for warning in configuration.warnings { Launch.writeToStandardError("clusterd: warning: \(warning)\n") }
     print("clusterd: the configuration is good")
     exit(0)
 }

@@ -151,7 +151,8 @@ package final class Call {
         context.cancel()
         caller.engine.callEnded(caller.share)
         caller.engine.record(
-            served, opening.request, by: caller.peer, status, since: started, until: answered)
+            served, opening.request, by: caller.peer, status, since: started, until: answered,
+            changed: context.changed)
         switch work {
         case .unary: break
         case .clientStream(let input):

@@ -16,6 +16,7 @@ package final class CallContext: Sendable {
     /// What the caller's user takes of the server.
     package let share: UserShare
 
+    private let changes = Atomic<Int>(0)
     private let cancelled = Atomic<Bool>(false)
 
     package init(
@@ -42,6 +43,10 @@ package final class CallContext: Sendable {
         if isCancelled { throw Self.cancelledError }
         if isPastDeadline { throw Self.deadlineError }
     }
+
+    /// How many features the call has put in, replaced or removed.
+    package var changed: Int { changes.load(ordering: .relaxed) }
+    package func noteChanged(_ count: Int) { changes.store(count, ordering: .relaxed) }
 
     package func cancel() { cancelled.store(true, ordering: .relaxed) }
 

@@ -69,11 +69,14 @@ package final class CallEngine {
     /// - Parameter answered: when its answer began, if that was before now.
     func record(
         _ method: Method, _ request: CallRequest, by peer: Peer, _ status: StatusCode, since started: UInt64,
-        until answered: UInt64? = nil
+        until answered: UInt64? = nil, changed: Int = 0
     ) {
         let taken = (answered ?? MonotonicClock.now()) - started
         metrics.record(method.index, status, nanoseconds: taken)
-        observer?.callEnded(request, method.declaration, by: peer, status, nanoseconds: taken)
+        observer?.callEnded(
+            EndedCall(
+                request: request, method: method.declaration, peer: peer, status: status, nanoseconds: taken,
+                changed: changed))
     }
 
     /// A call is open that was not answered at once.

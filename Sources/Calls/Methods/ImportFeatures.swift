@@ -56,7 +56,9 @@ private final class FeatureImportStream: ClientStream {
 
     func finish(into bytes: inout ByteWriter) throws(RPCError) {
         try answering(call) { () throws(SourceError) in
-            try features.finish(call.cancellation).write(into: &bytes)
+            let outcome = try features.finish(call.cancellation)
+            call.noteChanged(outcome.accepted)
+            outcome.write(into: &bytes)
         }
     }
 

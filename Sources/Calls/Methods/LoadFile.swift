@@ -22,7 +22,9 @@ struct LoadFile: UnaryMethod {
                     into: source, mode: options.mode, policy: options.policy, format: options.format,
                     wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)
                 try load.read(file, threads: settings.limits.buildThreads, call.cancellation)
-                try load.finish(call.cancellation).write(into: &bytes)
+                let outcome = try load.finish(call.cancellation)
+                call.noteChanged(outcome.accepted)
+                outcome.write(into: &bytes)
             }
         }
     }

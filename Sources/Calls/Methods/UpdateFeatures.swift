@@ -35,6 +35,7 @@ struct UpdateFeatures: UnaryMethod {
                 try source.update(
                     upserts: UnsafeRawBufferPointer(features), removals: removals, call.cancellation)
             }
+            call.noteChanged(outcome.inserted + outcome.updated + outcome.removed)
             outcome.write(into: &bytes)
         } catch {
             throw RPCError(error, call).ofFeature(in: params.path(of: "upsert"))

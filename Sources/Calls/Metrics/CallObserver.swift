@@ -3,8 +3,17 @@ import ClusterProtocol
 
 /// Sees each call that is over, for the log. Safe from any thread; called on a loop's, so it must be quick.
 package protocol CallObserver: Sendable {
-    /// - Parameter nanoseconds: from the call's opening to its answer, of a stream to its first item.
-    func callEnded(
-        _ request: CallRequest, _ method: MethodDeclaration, by peer: Peer, _ status: StatusCode,
-        nanoseconds: UInt64)
+    func callEnded(_ call: EndedCall)
+}
+
+/// A call that is over.
+package struct EndedCall: Sendable {
+    package let request: CallRequest
+    package let method: MethodDeclaration
+    package let peer: Peer
+    package let status: StatusCode
+    /// From the call's opening to its answer, of a stream to its first item.
+    package let nanoseconds: UInt64
+    /// How many features it put in, replaced or removed.
+    package let changed: Int
 }

@@ -67,6 +67,10 @@ extension LogSettings {
             "slowCallMs", .integer(minimum: 0),
             "Calls that take longer get a line with source, method, size of params and time, in milliseconds. 0: none do."
         ) { value, target in target.slowCallMs = value.integer },
+        ConfigurationMember(
+            "audit", .boolean,
+            "Whether each call that is denied or changes a source gets a line with user, process, method, source, status and number of features. True by default."
+        ) { value, target in target.audits = value.boolean },
     ]
 }
 

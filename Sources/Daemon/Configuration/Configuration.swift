@@ -116,6 +116,8 @@ public struct LogSettings: Sendable, Equatable {
     public var format = Log.Format.auto
     /// Calls that take longer get a line, in milliseconds; 0: none do.
     public var slowCallMs = 1000
+    /// Whether calls that are denied or change sources get a line.
+    public var audits = true
 
     public init() {}
 }

@@ -59,6 +59,7 @@ extension Configuration {
         case "socketMode": return JSONValue.string(SocketMode.names[0]).text
         case "log.level": return JSONValue.string(log.level.name).text
         case "log.format": return JSONValue.string(log.format.rawValue).text
+        case "log.audit": return String(log.audits)
         case "log.slowCallMs": return String(log.slowCallMs)
         case "importDirectories": return "[]"
         default: return nil

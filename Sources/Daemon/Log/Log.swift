@@ -44,11 +44,14 @@ public final class Log: Sendable {
 
     private let settings: Mutex<LogSettings>
     private let isJournal: Bool
+    private let output: LogOutput
+    private let journal = JournalSocket()
 
     /// - Parameter isJournal: whether journald reads standard error; by default as the environment tells.
     public init(_ settings: LogSettings, isJournal: Bool = Log.isReadByJournal) {
         self.settings = Mutex(settings)
         self.isJournal = isJournal
+        output = LogOutput(STDERR_FILENO)
     }
 
     /// Holds for lines that follow.
@@ -56,8 +59,26 @@ public final class Log: Sendable {
 
     /// - Parameter fields: more for programs; JSON has them as members, the other formats as `name=value`.
     public func write(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue> = [:]) {
-        guard var line = line(level, message, fields) else { return }
-        line.withUTF8 { bytes in _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+        guard let line = line(level, message, fields) else { return }
+        if line.hasPrefix("<"), sendToJournal(level, message, fields) { return }
+        output.write(line)
+    }
+
+    /// Waits, for a limited time, until what was written has been read.
+    public func flush(milliseconds: Int) { output.flush(milliseconds: milliseconds) }
+
+    /// Sends a line to journald with its fields; false if it goes to standard error.
+    private func sendToJournal(
+        _ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue>
+    ) -> Bool {
+        guard isJournal else { return false }
+        let values = fields.map { (name: $0.key, value: Self.oneLine(Self.plainText($0.value))) }
+        return journal.send(
+            JournalSocket.entry(level.rawValue, Self.oneLine(message, fields), values))
+    }
+
+    private static func plainText(_ value: JSONValue) -> String {
+        if case .string(let text) = value { text } else { value.text }
     }
 
     /// The line that `write` writes; nil where it is not grave enough.
@@ -74,11 +95,18 @@ public final class Log: Sendable {
         }
     }
 
-    /// One line, whatever the message holds.
+    /// A line for people.
     private static func plain(_ message: String, _ fields: KeyValuePairs<String, JSONValue>) -> String {
-        let text = fields.reduce(message) { "\($0) \($1.key)=\($1.value.text)" }
-        let line = text.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : Character($0) }
-        return String(line) + "\n"
+        oneLine(message, fields) + "\n"
+    }
+
+    private static func oneLine(_ message: String, _ fields: KeyValuePairs<String, JSONValue>) -> String {
+        oneLine(fields.reduce(message) { "\($0) \($1.key)=\($1.value.text)" })
+    }
+
+    /// One line, whatever the text holds.
+    private static func oneLine(_ text: String) -> String {
+        String(text.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : Character($0) })
     }
 
     private func json(

@@ -8,7 +8,7 @@ import JSON
 
 /// A line for each call that takes long: which source, which method, how large its params, how long. Never
 /// what the params or the answer hold.
-struct SlowCallLog: CallObserver {
+struct SlowCallLog {
     private let log: Log
     private let nanoseconds: UInt64
 
@@ -18,21 +18,14 @@ struct SlowCallLog: CallObserver {
         nanoseconds = milliseconds > 0 ? UInt64(min(milliseconds, 1 << 40)) * 1_000_000 : .max
     }
 
-    func callEnded(
-        _ request: CallRequest, _ method: MethodDeclaration, by peer: Peer, _ status: StatusCode,
-        nanoseconds taken: UInt64
-    ) {
-        guard taken > nanoseconds else { return }
-        var source = JSONValue.null
-        if case .string(let name)? = request.params["source"], SourceName(name) != nil {
-            source = .string(name)
-        }
+    func callEnded(_ call: EndedCall) {
+        guard call.nanoseconds > nanoseconds else { return }
         log.write(
             .notice, "a call took long",
             [
-                "method": .string(request.method), "source": source, "status": .string(status.name),
-                "paramsBytes": .number(Double(request.paramsBytes)),
-                "ms": .number(Double(taken / 100_000) / 10),
+                "method": .string(call.method.fullName), "source": CallLog.source(of: call.request),
+                "status": .string(call.status.name), "paramsBytes": .number(Double(call.request.paramsBytes)),
+                "ms": .number(Double(call.nanoseconds / 100_000) / 10),
             ])
     }
 }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+extension Configuration {
+    /// What the configuration names that is not there, for people: the daemon starts all the same.
+    public var warnings: [String] {
+        var warnings: [String] = []
+        for directory in importDirectories where !Self.isDirectory(directory) {
+            warnings.append("importDirectories: \(directory) is not a directory")
+        }
+        if let stateDirectory, !Self.isDirectory(stateDirectory),
+            !Self.isDirectory(FileStamp.directory(of: stateDirectory))
+        {
+            warnings.append("state: neither \(stateDirectory) nor the directory above it is there")
+        }
+        if let socket, !Self.isDirectory(FileStamp.directory(of: socket)) {
+            warnings.append("socket: the directory of \(socket) is not there")
+        }
+        for source in sources {
+            guard let file = source.file, Glibc.access(file, R_OK) != 0 else { continue }
+            warnings.append("sources.\(source.name.text).file: \(file): \(String(cString: strerror(errno)))")
+        }
+        return warnings
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}

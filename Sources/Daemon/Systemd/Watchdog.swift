@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import EventLoop
+import Synchronization
+
+/// Tells the service manager that the daemon is alive, as long as every loop and the pool answer. Belongs to the first
+/// loop's thread.
+final class Watchdog {
+    private var timer: Timer?
+    private let pending: Pending
+
+    /// Which of the loops, and the pool, have not answered. Safe from any thread.
+    private final class Pending: Sendable {
+        private let parts = Mutex<Set<Int>>([])
+        var isEmpty: Bool { parts.withLock { $0.isEmpty } }
+        func expect(_ all: Range<Int>) { parts.withLock { $0 = Set(all) } }
+        func answered(_ part: Int) { _ = parts.withLock { $0.remove(part) } }
+    }
+
+    /// - Parameters:
+    ///   - interval: between two questions, in milliseconds.
+    ///   - notify: called for each that all have answered.
+    init(loop: EventLoop, doors: DoorGroup, interval: UInt64, notify: @escaping () -> Void) {
+        let pending = Pending()
+        self.pending = pending
+        let loops = doors.loopCount
+        func ask() {
+            pending.expect(0..<loops + 1)
+            doors.onEveryLoop { pending.answered($0) }
+            loop.work({}, completion: { pending.answered(loops) })
+        }
+        ask()
+        timer = Timer(on: loop, delay: interval, every: interval) {
+            // A part that has not answered is asked no further: what it does not do now it will not do then.
+            guard pending.isEmpty else { return }
+            notify()
+            ask()
+        }
+        timer?.unreference()
+    }
+}

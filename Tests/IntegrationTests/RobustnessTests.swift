@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// What surrounds the daemon: signals, a log that nobody reads, users' shares, and how it ends.
+@Suite("What surrounds the daemon")
+struct RobustnessTests {
+    @Test("stray signals have no effect")
+    func straySignals() throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.client()
+        for signal in [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPIPE, SIGCHLD, SIGWINCH, 40] {
+            kill(daemon.process.processIdentifier, signal)
+            #expect(try client.call("ServerService/Check") == ["status": "SERVING"], "signal \(signal)")
+        }
+        #expect(daemon.end() == 0)
+    }
+
+    @Test("clients are told that the daemon ends, and calls get UNAVAILABLE until the connection ends")
+    func goaway() throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.client()
+        client.keepsNotices = true
+        _ = try client.call("ServerService/Check")
+        kill(daemon.process.processIdentifier, SIGTERM)
+        let notice = try client.receive()
+        #expect(notice["id"] == .null && notice["goaway"]?["message"]?.string?.isEmpty == false)
+        // A call that the daemon has taken is answered; one that it takes no more fails with its sending.
+        while (try? client.open("ServerService/Check")) != nil {
+            guard let answer = try? client.receive() else { break }
+            #expect(RawClient.status(answer["error"]).status == "UNAVAILABLE")
+        }
+        daemon.process.waitUntilExit()
+        #expect(daemon.process.terminationStatus == 0)
+    }
+
+    @Test("a denied call and a changing call get a line with who, what, which source and how much")
+    func audit() throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "s"])
+        let feature =
+            #"{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[1,2]},"properties":{"secret":1}}"#
+        _ = try client.importFeatures("s", [feature])
+        _ = try client.call("SourceService/GetSource", ["source": "s"])
+        #expect(daemon.end() == 0)
+        let lines = daemon.errorText().split(separator: "\n").filter {
+            $0.contains("a call changed a source")
+        }
+        #expect(lines.count == 2)
+        #expect(
+            lines.last?.contains("uid=\(geteuid()) pid=\(getpid()) method=\"SourceService/ImportFeatures\"")
+                == true)
+        #expect(lines.last?.contains("source=\"s\" status=\"OK\" features=1") == true)
+        #expect(!daemon.errorText().contains("secret"))
+    }
+
+    @Test("a reload's outcome is in GetServerInfo")
+    func reloadOutcome() throws {
+        let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
+        defer { unlink(path) }
+        try Data("{}".utf8).write(to: URL(fileURLWithPath: path))
+        let daemon = try DaemonProcess(["--config", path])
+        let client = try daemon.client()
+        #expect(try client.call("ServerService/GetServerInfo")["lastReload"] == .null)
+        try Data("{nonsense".utf8).write(to: URL(fileURLWithPath: path))
+        kill(daemon.process.processIdentifier, SIGHUP)
+        var last = JSONValue.null
+        while last == .null { last = try client.call("ServerService/GetServerInfo")["lastReload"] ?? .null }
+        #expect(last["ok"] == .bool(false) && last["error"]?.string?.contains("line 1") == true)
+    }
+
+    @Test("a socket that the daemon makes is its own user's unless configured otherwise")
+    func socketMode() throws {
+        func mode(_ arguments: [String]) throws -> mode_t {
+            let daemon = try DaemonProcess(arguments)
+            var status = stat()
+            try #require(stat(daemon.socketPath, &status) == 0)
+            return status.st_mode & 0o777
+        }
+        #expect(try mode([]) == 0o600)
+        let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
+        defer { unlink(path) }
+        try Data(#"{"socketMode":"0660"}"#.utf8).write(to: URL(fileURLWithPath: path))
+        #expect(try mode(["--config", path]) == 0o660)
+    }
+
+    @Test("--check-config warns about what is not there, and the status stays 0")
+    func warnings() throws {
+        let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
+        defer { unlink(path) }
+        try Data(#"{"importDirectories":["/none"],"sources":{"a":{"file":"/none/a.geojson"}}}"#.utf8).write(
+            to: URL(fileURLWithPath: path))
+        let result = try DaemonProcess.run(
+            DaemonProcess.products.appendingPathComponent("clusterd").path,
+            ["--config", path, "--check-config"])
+        #expect(result.status == 0)
+        #expect(result.errors.contains("importDirectories: /none is not a directory"))
+        #expect(result.errors.contains("sources.a.file: /none/a.geojson: No such file or directory"))
+    }
+
+    @Test("a log that nobody reads delays nobody")
+    func unreadLog() throws {
+        let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let process = Process()
+        process.executableURL = DaemonProcess.products.appendingPathComponent("clusterd")
+        process.arguments = ["--socket", folder + "/s"]
+        // Nobody reads the pipe.
+        let pipe = Pipe()
+        process.standardError = pipe
+        try process.run()
+        defer { if process.isRunning { process.terminate() } }
+        var client: RawClient?
+        while client == nil, process.isRunning { client = try? RawClient(path: folder + "/s") }
+        let first = try #require(client)
+        // Each change is a line of the log: far more than a pipe holds.
+        for number in 0..<1500 {
+            _ = try first.call("SourceService/CreateSource", ["source": .string("s\(number)")])
+        }
+        #expect(try RawClient(path: folder + "/s").call("ServerService/Check") == ["status": "SERVING"])
+        process.terminate()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        withExtendedLifetime(pipe) {}
+    }
+}
