@@ -19,6 +19,9 @@ enum CommandTable {
                 "import-dir", value: "DIR", kind: .directory, isRepeatable: true,
                 help: "let LoadFile read files below DIR"),
             Option(
+                "export-dir", value: "DIR", kind: .directory, isRepeatable: true,
+                help: "let PublishTiles write archives below DIR"),
+            Option(
                 "config", short: "c", value: "FILE", kind: .file, help: "read the configuration from FILE"),
             Option.flag("check-config", help: "check flags and configuration, and exit"),
             Option(

@@ -16,6 +16,7 @@ func configure(_ arguments: ParsedArguments) throws(Configuration.Problem) -> Co
     if let socket = arguments.string("socket") { configuration.socket = socket }
     if let directory = arguments.string("state-dir") { configuration.stateDirectory = directory }
     configuration.importDirectories += arguments.strings("import-dir")
+    configuration.exportDirectories += arguments.strings("export-dir")
     if let level = arguments.string("log-level").flatMap({ Log.Level(name: $0) }) {
         configuration.log.level = level
     }

@@ -53,6 +53,7 @@ extension Revision {
         }
         if view.index.isWeighted { fields["point_weight"] = .number }
         if !view.partitions.isEmpty { fields["partition"] = [.number, .string] }
+        if output.include.contains(.key) { fields["key"] = .string }
         if output.include.contains(.expansionZoom) { fields["expansionZoom"] = .number }
         if output.include.contains(.coincident) { fields["coincident"] = .boolean }
         for (detail, name) in [(ClusterDetails.hull, "hull"), (.bounds, "bbox"), (.anchor, "anchor")]

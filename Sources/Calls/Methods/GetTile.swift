@@ -15,7 +15,10 @@ struct GetTile: UnaryMethod {
         let encoding = try Self.encoding(params)
         let target = try catalog.target(params)
         let view = target.revision.readyView(target.filter, zoom: Double(tile.z))
-        let isQuick = view.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
+        let output = try catalog.output(params)
+        let isCheap = output.include.isDisjoint(with: .costly)
+        let isQuick =
+            isCheap && view.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
         let isRaw = encoding == .mvt && call.form == .raw
         return target.answer(
             isQuick: isQuick, mediaType: isRaw ? TileEncoding.vectorTileMediaType : AnswerFacts.json
@@ -23,10 +26,13 @@ struct GetTile: UnaryMethod {
             let revision = target.revision
             let view = try revision.view(target.filter, zoom: Double(tile.z), call.cancellation)
             switch encoding {
-            case .json: try revision.writeTile(tile, of: view, into: &bytes, call.cancellation)
+            case .json:
+                try revision.writeTile(
+                    tile, of: view, output: output, into: &bytes, call.cancellation)
             case .mvt:
                 try revision.writeVectorTile(
-                    tile, of: view, layer: target.source.name.text, isRaw: isRaw, into: &bytes,
+                    tile, of: view, layer: target.source.name.text, output: output, isRaw: isRaw,
+                    into: &bytes,
                     call.cancellation)
             }
         }

@@ -17,6 +17,7 @@ extension MethodSet {
         add(LoadFile(catalog: catalog))
         add(UpdateFeatures(catalog: catalog))
         add(UpdateOptions(catalog: catalog))
+        add(PublishTiles(catalog: catalog))
         add(DeleteSource(catalog: catalog))
         add(GetSource(catalog: catalog))
         add(ListSources(catalog: catalog))

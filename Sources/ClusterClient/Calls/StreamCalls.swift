@@ -35,6 +35,9 @@ public struct ServerStreamCall: AsyncSequence, Sendable {
 
     init(_ call: Call) { self.call = call }
 
+    /// What the server sent with the end of its stream; waits for it and skips items that were not taken.
+    public func end() async throws -> Answer { try await call.result() }
+
     public func cancel() { call.cancel() }
 
     public func makeAsyncIterator() -> Iterator { Iterator(call: call) }

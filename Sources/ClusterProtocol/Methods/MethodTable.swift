@@ -6,7 +6,8 @@ extension MethodDeclaration {
     /// All methods, in the order in which they are listed.
     public static let all: [MethodDeclaration] = [
         getClusters, getTile, getChildren, getLeaves, getClusterExpansionZoom, getConvexHull, locateFeature,
-        watchClusters, createSource, importFeatures, loadFile, updateFeatures, updateOptions, deleteSource,
+        watchClusters, createSource, importFeatures, loadFile, updateFeatures, updateOptions, publishTiles,
+        deleteSource,
         getSource, listSources, evaluateExpression, check, getServerInfo, getStats,
     ]
 
@@ -17,7 +18,7 @@ extension MethodDeclaration {
         "Clusters and points in a box at a zoom.")
     public static let getTile = MethodDeclaration(
         .cluster, "GetTile", right: .query, on: .query,
-        params: ["source", "z", "x", "y", "encoding", "filter", "revision"],
+        params: ["source", "z", "x", "y", "encoding", "filter", "properties", "include", "revision"],
         "The features of a tile, as JSON or as a Mapbox Vector Tile.")
     public static let getChildren = MethodDeclaration(
         .cluster, "GetChildren", right: .query, on: .query, params: cluster,
@@ -56,6 +57,12 @@ extension MethodDeclaration {
     public static let loadFile = MethodDeclaration(
         .source, "LoadFile", right: .manage, on: .change, params: ["source", "path"] + imports + table,
         "Takes features in from a file that the daemon reads.")
+    public static let publishTiles = MethodDeclaration(
+        .source, "PublishTiles", .serverStream, right: .manage, on: .change,
+        params: [
+            "source", "path", "minZoom", "maxZoom", "filter", "properties", "include", "compression", "name",
+            "description", "attribution", "overwrite", "revision",
+        ], "Writes all tiles as a PMTiles archive.")
     public static let updateFeatures = MethodDeclaration(
         .source, "UpdateFeatures", right: .manage, on: .change, params: ["source", "upsert", "remove"],
         keepsParamsText: true, "Adds, replaces and removes features by id.")

@@ -29,6 +29,10 @@ extension Configuration {
             "The directories below which LoadFile may read regular files."
         ) { value, target in target.importDirectories = value.items.map(\.text) },
         ConfigurationMember(
+            "exportDirectories", .list(.text),
+            "The directories below which PublishTiles may write archives."
+        ) { value, target in target.exportDirectories = value.items.map(\.text) },
+        ConfigurationMember(
             "limits", .members(Limits.members.map(\.entry)), "Numbers that bound the daemon."
         ) { (value, target) throws(Problem) in try value.read(by: Limits.members, into: &target.limits) },
         ConfigurationMember(

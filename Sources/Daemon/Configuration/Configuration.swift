@@ -16,6 +16,8 @@ public struct Configuration: Sendable, Equatable {
     public var stateDirectory: String?
     /// Below which `LoadFile` may read.
     public var importDirectories: [String] = []
+    /// Below which `PublishTiles` may write.
+    public var exportDirectories: [String] = []
     public var limits = Limits()
     public var access = AccessPolicy()
     public var log = LogSettings()
@@ -42,6 +44,7 @@ public struct Configuration: Sendable, Equatable {
     func liveValues(_ limits: Limits) -> LiveSettings.Values {
         LiveSettings.Values(
             limits: limits, importDirectories: ImportDirectories(importDirectories),
+            exportDirectories: ExportDirectories(exportDirectories),
             declaredSources: Set(sources.map(\.name)))
     }
 

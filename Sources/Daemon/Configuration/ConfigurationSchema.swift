@@ -61,7 +61,7 @@ extension Configuration {
         case "log.format": return JSONValue.string(log.format.rawValue).text
         case "log.audit": return String(log.audits)
         case "log.slowCallMs": return String(log.slowCallMs)
-        case "importDirectories": return "[]"
+        case "importDirectories", "exportDirectories": return "[]"
         default: return nil
         }
     }

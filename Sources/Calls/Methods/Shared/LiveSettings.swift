@@ -9,14 +9,18 @@ public final class LiveSettings: Sendable {
     package struct Values: Sendable {
         package var limits: Limits
         package var importDirectories: ImportDirectories
+        package var exportDirectories: ExportDirectories
         /// Sources that the configuration declares: only administrators change them.
         package var declaredSources: Set<SourceName> = []
 
         package init(
-            limits: Limits, importDirectories: ImportDirectories, declaredSources: Set<SourceName> = []
+            limits: Limits, importDirectories: ImportDirectories,
+            exportDirectories: ExportDirectories = ExportDirectories([]),
+            declaredSources: Set<SourceName> = []
         ) {
             self.limits = limits
             self.importDirectories = importDirectories
+            self.exportDirectories = exportDirectories
             self.declaredSources = declaredSources
         }
     }

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+import Answers
+import ClusterProtocol
+import Clustering
+import GeoJSON
+import Glibc
+import JSON
+import Sources
+import Synchronization
+import SystemSupport
+
+/// `PublishTiles`: all tiles of a source as a PMTiles archive.
+struct PublishTiles: ServerStreamMethod {
+    let declaration = MethodDeclaration.publishTiles
+    let catalog: SourceCatalog
+
+    func begin(
+        _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
+    ) throws(RPCError) -> any ServerStream {
+        let target = try catalog.target(params)
+        let settings = catalog.settings.values
+        let request = try Self.request(params, target, catalog)
+        let overwrite = try params.optionalBool("overwrite") ?? false
+        let path = try params.string("path")
+        let file: ArchiveTarget
+        do throws(ArchiveError) {
+            file = try settings.exportDirectories.target(path, overwrite: overwrite)
+        } catch { throw RPCError(error, call) }
+        let job = PublishTilesJob(
+            target: target, request: request, file: file, threads: settings.limits.buildThreads, call: call)
+        return PublishTilesStream(job, call, output)
+    }
+
+    private static func request(
+        _ params: Params, _ target: QueryTarget, _ catalog: SourceCatalog
+    ) throws(RPCError) -> ArchiveRequest {
+        let options = target.revision.options.clustering
+        let deepest = Int64(TilePlace.deepest)
+        let first = try params.optionalInteger("minZoom", in: 0...deepest) ?? Int64(options.minimumZoom)
+        let last = try params.optionalInteger("maxZoom", in: 0...deepest) ?? Int64(options.maximumZoom + 1)
+        guard first <= last else {
+            throw .invalidParam(
+                params.path(of: "maxZoom"), "must not be below minZoom, which is \(first).")
+        }
+        let compression = try params.optionalString("compression") ?? "gzip"
+        guard compression == "gzip" || compression == "none" else {
+            throw .invalidParam(params.path(of: "compression"), "must be \"gzip\" or \"none\".")
+        }
+        return ArchiveRequest(
+            zooms: Int(first)...Int(last), layer: target.source.name.text,
+            output: try catalog.output(params), isCompressed: compression == "gzip",
+            name: try params.optionalString("name"), description: try params.optionalString("description"),
+            attribution: try params.optionalString("attribution"),
+            generator: "clusterd \(Release.version)")
+    }
+}
+
+/// The writing of one archive, on the pool.
+private final class PublishTilesJob: Sendable {
+    private let target: QueryTarget
+    private let request: ArchiveRequest
+    private let file: ArchiveTarget
+    private let threads: Int
+    private let call: CallContext
+    private let state = Mutex(State())
+
+    struct State: Sendable {
+        var progress: ArchiveProgress?
+        var outcome: Result<ArchiveSummary, RPCError>?
+    }
+
+    init(
+        target: QueryTarget, request: ArchiveRequest, file: ArchiveTarget, threads: Int, call: CallContext
+    ) {
+        self.target = target
+        self.request = request
+        self.file = file
+        self.threads = threads
+        self.call = call
+    }
+
+    var current: State { state.withLock { $0 } }
+
+    var path: String { file.path }
+
+    func run() {
+        let outcome: Result<ArchiveSummary, RPCError>
+        do throws(RPCError) { outcome = .success(try write()) } catch { outcome = .failure(error) }
+        state.withLock { $0.outcome = outcome }
+    }
+
+    private func write() throws(RPCError) -> ArchiveSummary {
+        let revision = target.revision
+        let view = try answering(call) { () throws(SourceError) in
+            try revision.view(target.filter, zoom: nil, call.cancellation)
+        }
+        let publication = TilePublication(
+            of: view, revision: revision, request, threads: threads, call.cancellation)
+        let summary: ArchiveSummary
+        do throws(ArchiveError) {
+            summary = try publication.write(to: file) { progress in
+                state.withLock { $0.progress = progress }
+            }
+        } catch { throw RPCError(error, call) }
+        try answering(call) { () throws(SourceError) in try target.source.checkIntact() }
+        return summary
+    }
+}
+
+/// Reports how far an archive is written, and what came of it. Belongs to the loop's thread.
+private final class PublishTilesStream: ServerStream {
+    private let job: PublishTilesJob
+    private let output: any ServerStreamOutput
+    private var hasBegun = false
+    private var reported: ArchiveProgress?
+
+    /// Nanoseconds between two reports.
+    private static let pause: UInt64 = 250_000_000
+
+    init(_ job: PublishTilesJob, _ call: CallContext, _ output: any ServerStreamOutput) {
+        self.job = job
+        self.output = output
+        output.wantToSend()
+    }
+
+    func receive(_ item: [UInt8]) throws(RPCError) {
+        throw RPCError(.invalidArgument, "PublishTiles takes no items.")
+    }
+
+    func clientEnded() {}
+
+    func ended() {}
+
+    func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
+        if !hasBegun {
+            hasBegun = true
+            let job = job
+            output.runOnPool { _ in
+                job.run()
+            } completion: { [output] in
+                output.wantToSend()
+            }
+            output.wantToSend(after: Self.pause)
+            return .nothing
+        }
+        let state = job.current
+        if let outcome = state.outcome {
+            write(try outcome.get(), into: &bytes)
+            return .end
+        }
+        output.wantToSend(after: Self.pause)
+        guard let progress = state.progress, progress != reported else { return .nothing }
+        reported = progress
+        bytes.append("{\"tiles\":")
+        bytes.append(integer: progress.tiles)
+        bytes.append(",\"ofTiles\":")
+        bytes.append(integer: progress.ofTiles)
+        bytes.append(",\"bytes\":")
+        bytes.append(integer: progress.bytes)
+        bytes.append("}")
+        return .item(AnswerFacts())
+    }
+
+    private func write(_ summary: ArchiveSummary, into bytes: inout ByteWriter) {
+        bytes.append("{\"path\":")
+        bytes.append(json: job.path)
+        bytes.append(",\"tiles\":")
+        bytes.append(integer: summary.tiles)
+        bytes.append(",\"bytes\":")
+        bytes.append(integer: summary.bytes)
+        bytes.append(",\"minZoom\":")
+        bytes.append(integer: summary.zooms.lowerBound)
+        bytes.append(",\"maxZoom\":")
+        bytes.append(integer: summary.zooms.upperBound)
+        bytes.append(",\"bounds\":")
+        if let box = summary.bounds {
+            bytes.append(.array([box.west, box.south, box.east, box.north].map(JSONValue.number)))
+        } else {
+            bytes.append("null")
+        }
+        bytes.append(",\"revision\":")
+        bytes.append(integer: summary.revision)
+        bytes.append("}")
+    }
+}
+
+extension RPCError {
+    /// Why an archive was not written, as a status.
+    init(_ error: ArchiveError, _ call: CallContext) {
+        switch error {
+        case .fileExists(let name):
+            self.init(
+                .alreadyExists,
+                "A file \"\(name)\" exists. Set overwrite to replace it, or choose another path.")
+        case .forbidden:
+            self.init(
+                .permissionDenied,
+                "The path is not below a directory that archives may be written to (--export-dir).")
+        case .missingDirectory(let path):
+            self.init(.notFound, "The directory of \"\(path)\" does not exist.")
+        case .isDirectory(let name):
+            self.init(.invalidArgument, "params.path: \"\(name)\" is a directory.")
+        case .noSpace:
+            self.init(
+                .resourceExhausted, "The disk is full. Nothing was written. Make room and try again.")
+        case .system(let operation, let code):
+            self.init(
+                .failedPrecondition,
+                "Cannot \(operation): \(String(cString: strerror(code))). Nothing was written.")
+        case .outOfMemory: self.init(.resourceExhausted, "Memory ran out. Nothing was written.")
+        case .tooManyTiles:
+            self.init(
+                .outOfRange,
+                "The archive would have more tiles than its format can list. Choose a smaller maxZoom.")
+        case .cancelled:
+            self = call.isPastDeadline ? CallContext.deadlineError : CallContext.cancelledError
+        case .source(let error): self.init(error, call)
+        }
+    }
+}
