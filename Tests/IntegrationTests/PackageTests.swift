@@ -74,7 +74,8 @@ struct PackageTests {
         #expect(installed.subtracting(shared).filter { !$0.hasPrefix(pages) } == expected)
         for file in [
             "proto-docs/framing.md", "clients/python/pyproject.toml", "clients/python/src/clusterd/py.typed",
-            "clients/javascript/clusterd.js", "clients/go/go.mod", "clients/conformance/cases.json", "web/index.html", "web/world-110m.geojson",
+            "clients/javascript/clusterd.js", "clients/go/go.mod", "clients/conformance/cases.json",
+            "web/index.html", "web/world-110m.geojson",
         ] {
             #expect(shared.contains("\(share)clusterd/\(file)"), "\(file)")
         }

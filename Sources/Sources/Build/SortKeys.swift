@@ -30,7 +30,7 @@ package struct SortKeys {
         of places: [UInt32], in store: FeatureStore, with known: SourceColumns? = nil, threads: Int,
         _ cancellation: Cancellation
     ) throws(SourceError) -> [SortKey] {
-        if isIdentifier { return try identifiers(places, store, threads, cancellation) }
+        if isIdentifier { return try identifiers(places, in: store, threads, cancellation) }
         let columns = try SourceColumns(
             store, reading: option.expression.propertyNames, from: known, threads: threads, cancellation)
         let values = try SourceColumns.values(
@@ -48,38 +48,34 @@ package struct SortKeys {
         _ store: FeatureStore, with columns: SourceColumns? = nil, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt32] {
         let places = store.livingPlaces ?? Array(0..<UInt32(truncatingIfNeeded: store.count))
-        let keys = try keys(of: places, in: store, with: columns, threads: threads, cancellation)
-        if zip(keys, keys.dropFirst()).allSatisfy({ !($1 < $0) }) { return places }
-        try cancellation.stopIfCancelled()
-        var sorted: [UInt32] = []
-        sorted.reserveCapacity(places.count)
-        for rank in 0...2 {
-            let rows = keys.indices.filter { keys[$0].rank == rank }
-            let byPrefix = NumberSort.ranks(of: rows.map { keys[$0].prefix }, threads: threads)
-            var start = 0
-            while start < byPrefix.count {
-                var end = start + 1
-                let prefix = keys[rows[Int(byPrefix[start])]].prefix
-                while end < byPrefix.count, keys[rows[Int(byPrefix[end])]].prefix == prefix { end += 1 }
-                var run = byPrefix[start..<end].map { rows[Int($0)] }
-                if rank == 1, run.count > 1 { run.sort { (keys[$0], $0) < (keys[$1], $1) } }
-                for row in run { sorted.append(places[row]) }
-                start = end
+        let column =
+            if isIdentifier {
+                try identifiers(places, store, threads, cancellation)
+            } else {
+                SortKeyColumn(
+                    try keys(
+                        of: places, in: store, with: columns, threads: threads, cancellation))
             }
-            try cancellation.stopIfCancelled()
-        }
-        return sorted
+        try cancellation.stopIfCancelled()
+        guard let rows = column.sortedRows(threads: threads) else { return places }
+        return rows.map { places[Int($0)] }
+    }
+
+    private func identifiers(
+        _ places: [UInt32], in store: FeatureStore, _ threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) -> [SortKey] {
+        try cancellation.stopIfCancelled()
+        return places.map { Self.identifier(Int($0), store) }
     }
 
     private func identifiers(
         _ places: [UInt32], _ store: FeatureStore, _ threads: Int, _ cancellation: Cancellation
-    ) throws(SourceError) -> [SortKey] {
+    ) throws(SourceError) -> SortKeyColumn {
         let shares = max(1, min(threads, places.count / 16_384))
-        let parts = Mutex([[SortKey]](repeating: [], count: shares))
+        let parts = Mutex([SortKeyColumn](repeating: SortKeyColumn(), count: shares))
         BoundedConcurrency.forEach(below: shares, threads: threads) { share in
             let range = places.count * share / shares..<places.count * (share + 1) / shares
-            var part: [SortKey] = []
-            part.reserveCapacity(range.count)
+            var part = SortKeyColumn(capacity: range.count)
             for row in range {
                 if row & 0xffff == 0, cancellation.isCancelled { break }
                 part.append(Self.identifier(Int(places[row]), store))
@@ -87,7 +83,7 @@ package struct SortKeys {
             parts.withLock { $0[share] = part }
         }
         try cancellation.stopIfCancelled()
-        return parts.withLock { $0.count == 1 ? $0[0] : Array($0.joined()) }
+        return parts.withLock { SortKeyColumn(joining: $0) }
     }
 
     private static func identifier(_ place: Int, _ store: FeatureStore) -> SortKey {
