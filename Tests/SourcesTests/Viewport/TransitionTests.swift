@@ -191,6 +191,30 @@ struct TransitionTests {
         }
     }
 
+    @Test("tiles carry the keys: as a member in JSON, as an attribute in vector tiles")
+    func tiles() throws {
+        let test = try TestSource()
+        let bare = #"{"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":[-90,10]},"properties":null}"#
+        try test.load(
+            list(point(1, 10, 10), point(2, 10.001, 10), point(3, 90, 10, #"{"a":1}"#), bare))
+        let output = FeatureOutput(include: [.key])
+        let keys = Set(try test.world(0, output).features.compactMap { $0["key"] as? String })
+        #expect(keys.count == 3)
+        let tile = try #require(TilePlace(z: 0, x: 0, y: 0))
+        let json = try test.answer { try $0.writeTile(tile, of: $1, output: output, into: &$2, .never) }
+        #expect(Set(json.features.compactMap { $0["key"] as? String }) == keys)
+        var tagged: Set<String> = []
+        let revision = test.source.revision
+        try revision.eachTileFeature(tile, of: revision.view, output: output, .never) { feature in
+            guard case .other(_, let tags) = feature.content,
+                let value = try? JSONReader.parse(tags), case .object(let object) = value,
+                case .string(let key)? = object["key"]
+            else { return }
+            tagged.insert(key)
+        }
+        #expect(tagged == keys)
+    }
+
     @Test("an item has no more members than the protocol says")
     func item() throws {
         let test = try TestSource()
