@@ -65,8 +65,8 @@ public struct MapSession {
             load()
         case .tick: if watch == nil { load() }
         case .ended: return false
-        case .loaded(let markers):
-            map.show(markers, keepingSelection: !hasMoved)
+        case .loaded(let markers, let absorbers):
+            map.show(markers, absorbers: absorbers, keepingSelection: !hasMoved)
             if hasFailed { map.message = "" }
             hasFailed = false
             hasMoved = false
@@ -90,8 +90,12 @@ public struct MapSession {
         case .east: map.camera.pan(right: step, down: 0)
         case .north: map.camera.pan(right: 0, down: -step)
         case .south: map.camera.pan(right: 0, down: step)
-        case .zoomIn: map.camera.zoom(by: 1)
-        case .zoomOut: map.camera.zoom(by: -1)
+        case .zoomIn:
+            map.camera.zoom(by: 1)
+            return load(keepingSelection: true)
+        case .zoomOut:
+            map.camera.zoom(by: -1)
+            return load(keepingSelection: true)
         case .wholeSource: map.camera.look(at: home)
         case .nextMarker: return map.select()
         case .previousMarker: return map.select(step: -1)
@@ -109,13 +113,16 @@ public struct MapSession {
     // MARK: The daemon
 
     /// Moves the watched viewport to what is in sight.
-    private mutating func load() {
-        hasMoved = true
+    ///
+    /// - Parameter keepingSelection: whether the selected marker stays selected, or the one that absorbs it.
+    private mutating func load(keepingSelection: Bool = false) {
+        hasMoved = hasMoved || !keepingSelection
         let (box, zoom) = (map.camera.frame.box, Double(map.camera.zoom))
         if let watch { return watch.move(to: box, zoom: zoom) }
         let events = events.continuation
         do {
-            let session = try client.viewport(of: source, in: box, zoom: zoom, extra: extra)
+            let session = try client.viewport(
+                of: source, in: box, zoom: zoom, transitions: true, extra: extra)
             watch = MapWatch(session) { events.yield($0) }
         } catch { events.yield(.failed(Self.message(error))) }
     }

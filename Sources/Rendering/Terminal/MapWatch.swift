@@ -22,8 +22,12 @@ final class MapWatch: Sendable {
         }
         reader = Task {
             do {
-                for try await update in session where update.isComplete {
-                    tell(.loaded(session.markers.values.sorted { $0.key < $1.key }))
+                var absorbers: [String: String] = [:]
+                for try await update in session {
+                    absorbers.merge(update.absorbers) { $1 }
+                    guard update.isComplete else { continue }
+                    tell(.loaded(session.markers.values.sorted { $0.key < $1.key }, absorbers: absorbers))
+                    absorbers = [:]
                 }
                 tell(.failed("the daemon has ended the watching"))
             } catch {

@@ -23,9 +23,12 @@ struct TerminalMap {
 
     /// Shows new markers instead of the old, and selects the one nearest to the middle.
     ///
-    /// - Parameter keepingSelection: whether the selected marker stays selected if it is still there.
-    mutating func show(_ markers: [Marker], keepingSelection: Bool) {
-        let key = selected.map { keys[$0] }
+    /// - Parameters:
+    ///   - absorbers: by the keys of markers that have gone, the keys of those that absorbed them.
+    ///   - keepingSelection: whether the selected marker stays selected if it is still there, or else its absorber.
+    mutating func show(_ markers: [Marker], absorbers: [String: String] = [:], keepingSelection: Bool) {
+        let former = selected.map { keys[$0] }
+        let key = former.flatMap { absorbers[$0] } ?? former
         features = markers.map(\.feature)
         keys = markers.map(\.key)
         isLoaded = true

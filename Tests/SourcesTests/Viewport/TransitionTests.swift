@@ -194,7 +194,8 @@ struct TransitionTests {
     @Test("tiles carry the keys: as a member in JSON, as an attribute in vector tiles")
     func tiles() throws {
         let test = try TestSource()
-        let bare = #"{"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":[-90,10]},"properties":null}"#
+        let bare =
+            #"{"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":[-90,10]},"properties":null}"#
         try test.load(
             list(point(1, 10, 10), point(2, 10.001, 10), point(3, 90, 10, #"{"a":1}"#), bare))
         let output = FeatureOutput(include: [.key])
