@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The panel with a point's properties.
 import { nameOf } from "./marker.js";
-import { position } from "./numbers.js";
+import { positionText } from "./projection.js";
 
 export class Details {
     constructor(panel) {
@@ -24,7 +24,7 @@ export class Details {
         close.addEventListener("click", () => this.close());
         const list = document.createElement("dl");
         if (feature.id !== undefined) this.add(list, "id", feature.id);
-        this.add(list, "position", position(feature.geometry.coordinates));
+        this.add(list, "position", positionText(feature.geometry.coordinates));
         for (const [name, value] of Object.entries(feature.properties ?? {})) this.add(list, name, value);
         this.panel.replaceChildren(title, close, list);
         this.panel.hidden = false;

@@ -8,7 +8,7 @@ import { Fan, mostLeaves } from "./fan.js";
 import { Hull } from "./hull.js";
 import { isCluster } from "./marker.js";
 import { MarkerLayer } from "./marker-layer.js";
-import { crs, viewport } from "./projection.js";
+import { crs, planeOf, use, viewport } from "./projection.js";
 import { Status } from "./status.js";
 import * as theme from "./theme.js";
 import { Watch } from "./watch.js";
@@ -130,7 +130,7 @@ new ResizeObserver(() => map.invalidateSize({ animate: false })).observe(map.get
 // MARK: The address
 
 function currentView() {
-    const centre = map.getCenter().wrap();
+    const centre = planeOf(description()) ? map.getCenter() : map.getCenter().wrap();
     return { zoom: Math.round(map.getZoom() * 100) / 100, latitude: centre.lat, longitude: centre.lng };
 }
 
@@ -140,6 +140,8 @@ function remember(isNew) {
 
 function goHome(options) {
     const bbox = description()?.bbox;
+    const plane = planeOf(description());
+    if (plane) return void map.fitBounds([[plane[1], plane[0]], [plane[3], plane[2]]], { padding: [20, 20], ...options });
     if (!bbox) return void map.setView([20, 0], 1, options);
     const east = bbox[2] < bbox[0] ? bbox[2] + 360 : bbox[2];
     // The poles of a source of the whole world would take half of the screen.
@@ -155,6 +157,7 @@ function restore({ source, filter, view }) {
     element("filter").value = filter;
     element("filter-clear").hidden = !filter;
     showFilterError("");
+    showGround();
     if (view) map.setView([view.latitude, view.longitude], view.zoom, { animate: false });
     else goHome({ animate: false });
     startWatch();
@@ -169,6 +172,20 @@ addEventListener("popstate", () => {
     }
     restore(read);
 });
+
+/** The world's map below the markers, or the edge of the source's plane. */
+function showGround() {
+    const plane = planeOf(description());
+    if (!use(map, plane)) return;
+    page.edge?.remove();
+    page.edge = undefined;
+    // A new projection takes effect with a new view.
+    map.setView([0, 0], 0, { reset: true, animate: false });
+    if (plane) {
+        page.edge = L.rectangle([[plane[1], plane[0]], [plane[3], plane[2]]], { className: "plane", interactive: false }).addTo(map);
+        page.ground?.remove();
+    } else if (page.ground && !map.hasLayer(page.ground)) page.ground.addTo(map);
+}
 
 // MARK: Sources and filters
 
@@ -263,18 +280,19 @@ map.on("click", () => details.close());
 async function addBasemap() {
     const { basemap } = await api.settings().catch(() => ({}));
     if (basemap) {
-        L.tileLayer(basemap.url, { attribution: basemap.attribution, tileSize: 256, zoomOffset: 1, maxNativeZoom: 18 }).addTo(map);
-        return () => {};
+        page.ground = L.tileLayer(basemap.url, { attribution: basemap.attribution, tileSize: 256, zoomOffset: 1, maxNativeZoom: 18 });
+    } else {
+        page.ground = new WorldLayer(await (await fetch("/assets/world-110m.geojson")).json());
     }
-    const outline = await (await fetch("/assets/world-110m.geojson")).json();
-    const world = new WorldLayer(outline).addTo(map);
-    return () => world.redraw();
+    if (!page.edge) page.ground.addTo(map);
 }
 
 async function start() {
-    let redraw = () => {};
-    theme.start(element("theme"), () => redraw());
-    addBasemap().then((function_) => (redraw = function_)).catch(() => {});
+    if (!page.hasBegun) {
+        page.hasBegun = true;
+        theme.start(element("theme"), () => page.ground?.redraw());
+        addBasemap().catch(() => {});
+    }
     try {
         await listSources();
     } catch (error) {

@@ -1,21 +1,56 @@
 // SPDX-License-Identifier: MIT
-// Zoom levels as the daemon counts them, and the part of the world that a view shows.
+// Zoom levels as the daemon counts them, the world or the plane that a source is on, and the part of it in view.
 /* global L */
 
 /** The daemon's tiles are 512 pixels wide at every zoom, Leaflet's 256: with this the zoom is the same in both. */
 export const tileSize = 512;
 
-export const crs = L.Util.extend({}, L.CRS.EPSG3857, {
+const scales = {
     scale: (zoom) => tileSize * 2 ** zoom,
     zoom: (scale) => Math.log2(scale / tileSize),
-});
+};
 
-/** The viewport to watch: [west, south, east, north] in degrees, the whole breadth if the world is narrower. */
+export const crs = L.Util.extend({}, L.CRS.EPSG3857, scales);
+
+/** A plane in its own units: the longer side of the box is one tile at zoom 0, and y grows upwards. */
+function planarCRS([minX, minY, maxX, maxY]) {
+    const side = Math.max(maxX - minX, maxY - minY);
+    const transformation = L.transformation(1 / side, -minX / side, -1 / side, maxY / side);
+    return L.Util.extend({}, L.CRS.Simple, scales, { transformation });
+}
+
+/** The box of a source's plane; undefined if the source is on the world. */
+export const planeOf = (description) => description?.options?.projection?.planar;
+
+let plane;
+
+/** Makes the map show the plane or the world. Returns whether that is a change; the view has to be set afterwards then, with `reset`. */
+export function use(map, newPlane) {
+    if (JSON.stringify(newPlane) === JSON.stringify(plane)) return false;
+    plane = newPlane;
+    map.options.crs = plane ? planarCRS(plane) : crs;
+    map.options.maxBounds = plane
+        ? L.latLngBounds([[plane[1], plane[0]], [plane[3], plane[2]]]).pad(0.5) : L.latLngBounds([[-85.06, -Infinity], [85.06, Infinity]]);
+    return true;
+}
+
+/** The viewport to watch: [west, south, east, north], the whole breadth if the world is narrower. */
 export function viewport(map, centre = map.getCenter(), zoom = map.getZoom()) {
     const half = map.getSize().divideBy(2);
     const middle = map.project(centre, zoom);
     const northWest = map.unproject(middle.subtract(half), zoom);
     const southEast = map.unproject(middle.add(half), zoom);
+    if (plane) {
+        const within = (value, low, high) => Math.max(low, Math.min(high, value));
+        const [minX, minY, maxX, maxY] = plane;
+        return {
+            bbox: [
+                within(northWest.lng, minX, maxX), within(southEast.lat, minY, maxY), within(southEast.lng, minX, maxX),
+                within(northWest.lat, minY, maxY),
+            ],
+            zoom,
+        };
+    }
     const isWhole = southEast.lng - northWest.lng >= 360;
     const wrapped = (longitude) => ((((longitude + 180) % 360) + 360) % 360) - 180;
     const rounded = (degrees) => Math.round(degrees * 1e7) / 1e7;
@@ -30,6 +65,15 @@ export function viewport(map, centre = map.getCenter(), zoom = map.getZoom()) {
 
 /** A GeoJSON position as Leaflet's, in the copy of the world that is nearest to the map's centre. */
 export function latLng(map, [longitude, latitude]) {
+    if (plane) return L.latLng(latitude, longitude);
     const centre = map.getCenter().lng;
     return L.latLng(latitude, longitude + Math.round((centre - longitude) / 360) * 360);
+}
+
+/** 52.52°N 13.41°E, or x and y on a plane. */
+export function positionText([longitude, latitude]) {
+    const rounded = (value) => Math.round(value * 1e5) / 1e5;
+    if (plane) return `${rounded(longitude)}, ${rounded(latitude)}`;
+    const part = (value, positive, negative) => `${Math.abs(rounded(value))}°${value < 0 ? negative : positive}`;
+    return `${part(latitude, "N", "S")} ${part(longitude, "E", "W")}`;
 }

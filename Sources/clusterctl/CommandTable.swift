@@ -10,7 +10,8 @@ protocol Subcommand: Sendable {
 /// All of `clusterctl`, in the order of its help.
 enum CommandTable {
     static let subcommands: [any (Subcommand & SendableMetatype).Type] = [
-        ImportCommand.self, LoadCommand.self, CreateCommand.self, OptionsCommand.self, UpdateCommand.self,
+        ServeCommand.self, ImportCommand.self, LoadCommand.self, CreateCommand.self, OptionsCommand.self,
+        UpdateCommand.self,
         SourcesCommand.self, SourceCommand.self, DeleteCommand.self,
         ClustersCommand.self, TileCommand.self, ChildrenCommand.self, LeavesCommand.self, ZoomCommand.self,
         HullCommand.self, LocateCommand.self, WatchCommand.self, RenderCommand.self,
@@ -37,6 +38,7 @@ enum CommandTable {
             .flag("json", short: "j", help: "print the daemon's answer as JSON instead of a table"),
         ],
         examples: [
+            Example("clusterctl serve cities.geojson", "shows a file on a map in the browser"),
             Example("clusterctl import cities cities.geojson", "makes a source of a file's points"),
             Example("clusterctl clusters cities --zoom 3", "shows the world's clusters at zoom 3"),
             Example("clusterctl leaves cities 164 --all", "shows all points of a cluster"),

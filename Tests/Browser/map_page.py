@@ -4,7 +4,7 @@
 
     python3 map_page.py ADDRESS SOCKET SCENARIO...     the page's address, the daemon's socket, functions of this file
 
-The daemon has the sources `cities` (Examples/cities.geojson) and `stack` (see IntegrationTests). Exits with 1 and says
+The daemon has the sources `cities` (Examples/cities.geojson), `stack` and `floor` (see MapPageTests). Exits with 1 and says
 why if a scenario fails.
 """
 import json, math, os, sys, traceback, urllib.parse, urllib.request
@@ -328,6 +328,26 @@ def fan(scene):
         page.close()
 
 
+def plane(scene):
+    """A source on a plane has its own units and no world below it."""
+    page = scene.open("/?source=floor#0/30/50")
+    whole = scene.get("/sources/floor/clusters", bbox="0,0,100,60", zoom=0)["features"]
+    wait_for_names(page, names(whole), "what is on the plane")
+    check(page.evaluate("document.querySelectorAll('canvas.leaflet-tile').length") == 0, "there is no world")
+    edge = page.evaluate("(() => { const box = document.querySelector('path.plane').getBoundingClientRect(); return [box.width, box.height] })()")
+    check(abs(edge[0] - 512) < 4 and abs(edge[1] - 307) < 4, f"the plane is {edge}")
+    # y grows upwards.
+    order = page.evaluate("""['desk 1', 'desk 9'].map((name) => document.querySelector(`.marker[aria-label="${name}"]`)?.getBoundingClientRect().y)""")
+    check(order[0] and order[1] and order[0] > order[1], f"desk 9 is above desk 1: {order}")
+    page.evaluate("document.querySelector('.marker[aria-label=\"desk 9\"]').click()")
+    text = page.wait("!document.getElementById('details').hidden && document.getElementById('details').innerText", "the properties")
+    check("90, 55" in text, text)
+    page.evaluate("document.getElementById('source').value = 'cities'; document.getElementById('source').dispatchEvent(new Event('change'))")
+    page.wait("document.querySelectorAll('canvas.leaflet-tile-loaded').length > 0", "the world is back")
+    wait_for_view(scene, page, "cities", "the world's circles")
+    scene.check_page(page)
+
+
 def motion(scene):
     """A marker that is shown still moves from where it was; a new one comes out of the one that it was in."""
     page = scene.open("/?source=cities#3/48/10", script=SCRIPTED_SOCKET)
@@ -417,7 +437,7 @@ window.WebSocket = class {
 };
 """
 
-SCENARIOS = (circles, click, hover, filter, live, address, themes, sizes, keyboard, fan, motion, frames)
+SCENARIOS = (circles, click, hover, filter, live, address, themes, sizes, keyboard, fan, plane, motion, frames)
 
 
 def main():

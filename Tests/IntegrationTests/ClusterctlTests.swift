@@ -168,6 +168,24 @@ struct ClusterctlTests {
         #expect(noJSON.status == 1 && noJSON.errors.contains("\n       ^\n"))
     }
 
+    @Test("draws pictures of the world in each format, and says what it cannot draw")
+    func render() throws {
+        #expect(try run(["import", "cities", Self.cities]).status == 0)
+        for (ending, start) in [("svg", "<?xml"), ("png", "\u{FFFD}PNG"), ("pdf", "%PDF")] {
+            let path = daemon.folder + "/picture.\(ending)"
+            let drawn = try run(["render", "cities", "--hulls", "--heatmap", "-o", path])
+            #expect(drawn.status == 0, "\(drawn.errors)")
+            let bytes = FileManager.default.contents(atPath: path) ?? Data()
+            #expect(bytes.count > 10_000 && String(decoding: bytes.prefix(5), as: UTF8.self).hasPrefix(start))
+        }
+        #expect(try run(["render", "cities"]).output.hasPrefix("<?xml"))
+        #expect(try run(["render", "cities", "-o", "picture.gif"]).status == 2)
+        #expect(
+            try run(["create", "floor", "--options", #"{"projection":{"planar":[0,0,9,9]}}"#]).status == 0)
+        let plane = try run(["render", "floor"])
+        #expect(plane.status == 1 && plane.errors.contains("is on a plane"), "\(plane.errors)")
+    }
+
     @Test("says what to do where nobody listens, and what is wrong with a command line")
     func failures() throws {
         let away = try run(["--socket", "/nonexistent.sock", "sources"])

@@ -28,12 +28,8 @@ enum ImportCommand: Subcommand {
         options: ImportFlags.options + [
             Option(
                 "rejects", value: "FILE", kind: .file,
-                help: "leave invalid features out and write them there, with line, id and reason"),
-            Option("layer", value: "NAME", help: "the layer of a file that GDAL reads"),
-            Option(
-                "source-crs", value: "CRS",
-                help: "the reference system of a file that GDAL reads and that does not declare one"),
-        ] + SourceOptionFlags.options,
+                help: "leave invalid features out and write them there, with line, id and reason")
+        ] + ForeignFile.options + SourceOptionFlags.options,
         examples: [
             Example("clusterctl import cities cities.geojson", "makes or replaces the source cities"),
             Example(
@@ -59,60 +55,20 @@ enum ImportCommand: Subcommand {
             importOptions.skipsInvalid = true
             importOptions.onSkipped = { rejects.write($0) }
         }
-        let input = try open(path, invocation.arguments)
+        let input = try FileImport.open(path, invocation.arguments)
         let name = input.name
         let client = try await invocation.connect()
         let prepared = try await SourcePreparation.prepare(source, options: options, client)
         do {
-            let answer = try await transfer(input, to: source, importOptions, client, invocation)
+            let answer = try await FileImport.transfer(input, to: source, importOptions, client, invocation)
             try ImportReport.show(answer, invocation)
         } catch {
             // A source made for this import only would be left behind empty.
             if prepared == .created { try? await client.deleteSource(source) }
-            throw explained(error, file: name)
+            throw FileImport.explained(error, file: name)
         }
         if let rejects, !rejects.finish() {
             throw Failure(message: "the rejects could not all be written: the disk may be full")
         }
-    }
-
-    private static func open(_ path: String, _ arguments: ParsedArguments) throws -> FeatureInput {
-        if path == "-" { return FeatureInput(descriptor: STDIN_FILENO, name: "standard input") }
-        if ForeignFile.isForeign(path, arguments) { return try ForeignFile.open(path, arguments) }
-        return try FeatureInput(path: path)
-    }
-
-    private static func transfer(
-        _ input: consuming FeatureInput, to source: String, _ options: ImportOptions, _ client: Client,
-        _ invocation: Invocation
-    ) async throws -> Answer {
-        var bar = ProgressBar(source, total: input.length)
-        defer { bar.clear() }
-        return try await client.importFeatures(
-            input, into: source, options: options, call: invocation.callOptions
-        ) { progress in
-            if progress.isSent {
-                bar.show("\(Quantity.grouped(progress.features)) features sent; building the index…")
-            } else {
-                bar.update(bytes: progress.bytesRead, features: progress.features)
-            }
-        }
-    }
-
-    /// The error of an import in words about its file.
-    static func explained(_ error: any Error, file: String) -> any Error {
-        switch error {
-        case let error as FeatureTextError where !error.isOfFeatures:
-            return Failure(message: "\(file): \(error); nothing was imported")
-        case let error as FeatureTextError: return Failure(message: refusal(error.message, file))
-        case let error as RPCError where error.code == .invalidArgument:
-            return Failure(message: refusal(error.message, file))
-        default: return error
-        }
-    }
-
-    private static func refusal(_ message: String, _ file: String) -> String {
-        let reason = message.hasSuffix(".") ? String(message.dropLast()) : message
-        return "\(file): \(reason); nothing was imported (--skip-invalid leaves invalid features out)"
     }
 }

@@ -33,7 +33,7 @@ enum LoadCommand: Subcommand {
             try ImportReport.show(answer, invocation)
         } catch {
             if prepared == .created { try? await client.deleteSource(source) }
-            throw ImportCommand.explained(error, file: path)
+            throw FileImport.explained(error, file: path)
         }
     }
 

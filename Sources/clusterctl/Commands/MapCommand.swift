@@ -29,9 +29,9 @@ enum MapCommand: Subcommand {
         }
         let client = try await invocation.connect()
         defer { client.close() }
-        let description = try await client.call("SourceService/GetSource", ["source": .string(source)])
-            .value()
-        let home = BoundingBox(json: description["bbox"]) ?? .world
+        let description = try await client.source(source)
+        try invocation.requireWorld(description)
+        let home = BoundingBox(json: description.json["bbox"]) ?? .world
         try TerminalScreen.enter()
         defer { TerminalScreen.leave() }
         var session = MapSession(

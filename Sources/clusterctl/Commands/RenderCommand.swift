@@ -55,8 +55,12 @@ enum RenderCommand: Subcommand {
             "bbox": picture.frame.box.json, "zoom": .number(zoom), "properties": .array([]),
         ]
         if arguments.has("hulls") { members["include"] = .array([.string("hull")]) }
-        let answer = try await invocation.call(
-            "ClusterService/GetClusters", try invocation.queryParams(members))
+        let client = try await invocation.connect()
+        defer { client.close() }
+        try invocation.requireWorld(try await client.source(try invocation.operand(0)))
+        let answer = try await client.call(
+            "ClusterService/GetClusters", try invocation.queryParams(members), options: invocation.callOptions
+        )
         let collection = try FeatureCollection(answer)
         picture.caption = caption(collection, zoom: zoom)
         try OutputFile.write(picture.draw(collection.features, as: format), to: path)

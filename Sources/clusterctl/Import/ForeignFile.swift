@@ -5,6 +5,13 @@ import Glibc
 
 /// A file that GDAL reads: its ogr2ogr is run to turn it into GeoJSON lines in longitude and latitude.
 enum ForeignFile {
+    static let options: [Option] = [
+        Option("layer", value: "NAME", help: "the layer of a file that GDAL reads"),
+        Option(
+            "source-crs", value: "CRS",
+            help: "the reference system of a file that GDAL reads and that does not declare one"),
+    ]
+
     /// Endings of files that are left to GDAL.
     private static let endings = [
         "shp", "gpkg", "fgb", "kml", "kmz", "gpx", "gml", "tab", "mif", "parquet", "geoparquet", "arrow",

@@ -5,16 +5,21 @@ import JSON
 
 /// The flags that say how features are taken in, the same for every command that takes them in.
 enum ImportFlags {
-    static let options: [Option] = [
-        .flag("append", short: "a", help: "add to the source's points instead of replacing them"),
-        .flag(
-            "skip-invalid", short: "k",
-            help: "leave invalid features out and count them by reason, instead of failing"),
-        Option(
-            "on-invalid", value: "POLICY", kind: .oneOf(["reject", "skip"]),
-            help: "what invalid features do: reject the import (default), or skip as --skip-invalid does"),
+    static let options: [Option] =
+        [
+            .flag("append", short: "a", help: "add to the source's points instead of replacing them"),
+            .flag(
+                "skip-invalid", short: "k",
+                help: "leave invalid features out and count them by reason, instead of failing"),
+            Option(
+                "on-invalid", value: "POLICY", kind: .oneOf(["reject", "skip"]),
+                help: "what invalid features do: reject the import (default), or skip as --skip-invalid does"),
+            .flag("allow-empty", help: "replace the source's data even if no feature is valid"),
+        ] + readingOptions
+
+    /// The flags that say how a file is read.
+    static let readingOptions: [Option] = [
         .flag("wrap", help: "bring longitudes beyond 180 degrees back by whole turns"),
-        .flag("allow-empty", help: "replace the source's data even if no feature is valid"),
         Option(
             "longitude", value: "COLUMN",
             help: "a table's column of longitudes; default: longitude, lon, lng, x"),

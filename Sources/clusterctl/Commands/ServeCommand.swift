@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import ClusterProtocol
+import CommandLineOptions
+import Glibc
+import JSON
+
+/// `clusterctl serve`: a map of the user's own files in the browser.
+enum ServeCommand: Subcommand {
+    static let table = Command(
+        "serve", summary: "Show files on a map in the browser",
+        details: [
+            "Starts a daemon of its own for these files, with a map page at a free port of this machine, prints the "
+                + "page's address and opens it if there is a desktop. Each file becomes a source named after it. "
+                + "Ctrl-C ends the daemon and removes everything.",
+            "Features that cannot be shown are left out and counted. Nothing is sent to anywhere else.",
+        ],
+        operands: [
+            Operand(
+                "FILE", kind: .file, help: "GeoJSON, newline-delimited features or CSV, plain or gzipped"),
+            Operand("FILE", kind: .file, count: .any, help: "further files"),
+        ],
+        options: [
+            Option(
+                "port", value: "PORT", kind: .integer(1...65535), help: "the page's port; default: a free one"
+            ),
+            .flag("no-open", help: "do not open the browser"),
+        ] + ImportFlags.readingOptions + ForeignFile.options + SourceOptionFlags.options,
+        examples: [
+            Example("clusterctl serve cities.geojson", "shows the cities"),
+            Example(
+                "clusterctl serve --port 8080 cafes.geojson schools.csv.gz", "shows two files at port 8080"),
+        ])
+
+    static func run(_ invocation: Invocation) async throws {
+        let files = invocation.arguments.operands
+        for file in files where !ForeignFile.isForeign(file, invocation.arguments) {
+            _ = try FeatureInput(path: file)
+        }
+        var options = try SourceOptionFlags.read(invocation)
+        // What has an area or a length is shown at a position on it.
+        if options["geometries"] == nil { options["geometries"] = .string("inside") }
+        let daemon = try await TemporaryDaemon.start(
+            port: invocation.arguments.integer("port").map { UInt16(clamping: $0) })
+        let interruption = Interruption {
+            daemon.stop()
+            exit(0)
+        }
+        defer {
+            daemon.stop()
+            withExtendedLifetime(interruption) {}
+        }
+        let names = SourceNames.of(files)
+        let client = try await Client.connect(socketPath: daemon.socketPath)
+        for (file, name) in zip(files, names) {
+            try await client.createSource(name, options: options)
+            try await load(file, into: name, client, invocation)
+        }
+        client.close()
+        announce(names, try daemon.pageAddress(), invocation)
+        throw await daemon.untilEnded()
+    }
+
+    private static func load(
+        _ file: String, into source: String, _ client: Client, _ invocation: Invocation
+    ) async throws {
+        var options = try ImportFlags.importOptions(invocation.arguments)
+        options.skipsInvalid = true
+        options.allowsEmpty = true
+        let answer: Answer
+        do {
+            let input = try FileImport.open(file, invocation.arguments)
+            answer = try await FileImport.transfer(input, to: source, options, client, invocation)
+        } catch { throw FileImport.explained(error, file: file) }
+        if !invocation.wantsJSON { try ImportReport.show(answer, invocation) }
+        let value = try answer.value()
+        if value["accepted"]?.asInteger == 0, (value["skipped"]?.asInteger ?? 0) > 0 {
+            throw Failure(message: "\(file): none of its features can be shown")
+        }
+    }
+
+    private static func announce(_ names: [String], _ address: String, _ invocation: Invocation) {
+        let page = address + (names.count == 1 ? "?source=\(names[0])" : "")
+        if invocation.wantsJSON {
+            let description: JSONObject = [
+                "url": .string(page), "sources": .array(names.map(JSONValue.string)),
+            ]
+            invocation.print(JSONValue.object(description).text)
+        } else {
+            invocation.print("Map: \(page)")
+            invocation.remark("Press Ctrl-C to end.")
+        }
+        if !invocation.arguments.has("no-open") { Desktop.open(page) }
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import ClusterProtocol
+import CommandLineOptions
+import Glibc
+
+/// Features from a file into a source.
+enum FileImport {
+    /// Opens a file, or standard input if the path is `-`; other programs read what this one cannot.
+    static func open(_ path: String, _ arguments: ParsedArguments) throws -> FeatureInput {
+        if path == "-" { return FeatureInput(descriptor: STDIN_FILENO, name: "standard input") }
+        if ForeignFile.isForeign(path, arguments) { return try ForeignFile.open(path, arguments) }
+        return try FeatureInput(path: path)
+    }
+
+    /// Sends a file's features to a source, and shows how far it is.
+    static func transfer(
+        _ input: consuming FeatureInput, to source: String, _ options: ImportOptions, _ client: Client,
+        _ invocation: Invocation
+    ) async throws -> Answer {
+        var bar = ProgressBar(source, total: input.length)
+        defer { bar.clear() }
+        return try await client.importFeatures(
+            input, into: source, options: options, call: invocation.callOptions
+        ) { progress in
+            if progress.isSent {
+                bar.show("\(Quantity.grouped(progress.features)) features sent; building the index…")
+            } else {
+                bar.update(bytes: progress.bytesRead, features: progress.features)
+            }
+        }
+    }
+
+    /// An import's error with the file's name.
+    static func explained(_ error: any Error, file: String) -> any Error {
+        switch error {
+        case let error as FeatureTextError where !error.isOfFeatures:
+            return Failure(message: "\(file): \(error); nothing was imported")
+        case let error as FeatureTextError: return Failure(message: refusal(error.message, file))
+        case let error as RPCError where error.code == .invalidArgument:
+            return Failure(message: refusal(error.message, file))
+        default: return error
+        }
+    }
+
+    private static func refusal(_ message: String, _ file: String) -> String {
+        let reason = message.hasSuffix(".") ? String(message.dropLast()) : message
+        return "\(file): \(reason); nothing was imported (--skip-invalid leaves invalid features out)"
+    }
+}

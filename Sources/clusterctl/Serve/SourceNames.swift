@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+/// Names of sources made from names of files.
+enum SourceNames {
+    private static let endings = [
+        "gz", "geojson", "json", "geojsonl", "geojsons", "geojsonseq", "ndjson", "jsonl", "csv", "tsv",
+    ]
+    private static let longest = 64
+
+    /// A name for each path, all different: the file's name without its endings, with `-` for what a source's name
+    /// cannot contain.
+    static func of(_ paths: [String]) -> [String] {
+        var names: [String] = []
+        for path in paths {
+            let name = name(of: path)
+            let taken = Set(names)
+            let free = [name] + (2...(paths.count + 1)).map { String(name.prefix(longest - 6)) + "-\($0)" }
+            names.append(free.first { !taken.contains($0) } ?? name)
+        }
+        return names
+    }
+
+    private static func name(of path: String) -> String {
+        var parts = (path.split(separator: "/").last ?? "").split(
+            separator: ".", omittingEmptySubsequences: false)
+        while parts.count > 1, let last = parts.last, endings.contains(last.lowercased()) {
+            parts.removeLast()
+        }
+        var name = ""
+        for character in parts.joined(separator: ".") {
+            let isAllowed =
+                character.isASCII && (character.isLetter || character.isNumber || "._-".contains(character))
+            if isAllowed { name.append(character) } else if name.last != "-" { name.append("-") }
+        }
+        while name.last == "-" { name.removeLast() }
+        let start = name.drop { !$0.isLetter && !$0.isNumber }
+        return start.isEmpty ? "source" : String(start.prefix(longest))
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A daemon of this command's own, on a socket in a temporary folder and on a port of the loopback interface. It and
+/// its folder go with the command, however the command ends.
+final class TemporaryDaemon: Sendable {
+    var socketPath: String { folder.path + "/clusterd.sock" }
+
+    private let folder: TemporaryFolder
+    private let process: pid_t
+    /// The write end of the keeper's pipe.
+    private let keeper: Int32
+    private let ended = DispatchGroup()
+    private let isStopping = Mutex(false)
+    private let status = Mutex<Int32?>(nil)
+    private let waiter = Mutex<CheckedContinuation<Failure, Never>?>(nil)
+
+    /// Starts the daemon and waits until it answers.
+    ///
+    /// - Parameter port: nil: a free one.
+    static func start(port: UInt16?) async throws -> TemporaryDaemon {
+        guard let program = Self.program else {
+            throw Failure(
+                message: "clusterd is neither beside clusterctl nor on PATH; install it, or build it")
+        }
+        let daemon = try TemporaryDaemon(program, port: port ?? 0)
+        do { try await daemon.waitUntilReady() } catch {
+            daemon.stop()
+            throw error
+        }
+        return daemon
+    }
+
+    /// The daemon beside this program, else on PATH.
+    private static var program: String? {
+        if let own = realpath("/proc/self/exe", nil) {
+            defer { free(own) }
+            let folder = String(cString: own).split(separator: "/", omittingEmptySubsequences: false)
+                .dropLast()
+            let path = (folder + ["clusterd"]).joined(separator: "/")
+            if access(path, X_OK) == 0 { return path }
+        }
+        return ChildProcess.find("clusterd")
+    }
+
+    private init(_ program: String, port: UInt16) throws {
+        folder = try TemporaryFolder()
+        let log = open(folder.path + "/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        defer { if log >= 0 { close(log) } }
+        // What a service manager or a shell has set for another daemon is not meant for this one.
+        let environment = BackgroundProgram.environment(without: [
+            "CLUSTERD_SOCKET", "STATE_DIRECTORY", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID",
+            "LISTEN_FDNAMES",
+        ])
+        let socket = folder.path + "/clusterd.sock"
+        do {
+            process = try BackgroundProgram.start(
+                program,
+                ["--socket", socket, "--http", "127.0.0.1:\(port)", "--log-level", "info"],
+                environment: environment, output: log >= 0 ? log : nil)
+        } catch {
+            folder.remove()
+            throw error
+        }
+        keeper = Self.startKeeper(of: process, folder, environment)
+        waitForEnd()
+    }
+
+    /// Starts a shell that ends the daemon and removes its folder if this process goes without doing so.
+    ///
+    /// - Returns: the write end of its pipe, -1 if there is none.
+    private static func startKeeper(of process: pid_t, _ folder: TemporaryFolder, _ environment: [String])
+        -> Int32
+    {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return -1 }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let script = #"read -r line && exit 0; kill "$1"; rm -rf "$2""#
+        let arguments = ["-c", script, "clusterctl-keeper", String(process), folder.path]
+        let started = try? BackgroundProgram.start(
+            "/bin/sh", arguments, environment: environment, input: ends[0])
+        close(ends[0])
+        guard started == nil else { return ends[1] }
+        close(ends[1])
+        return -1
+    }
+
+    private func waitForEnd() {
+        ended.enter()
+        DispatchQueue.global().async { [self] in
+            var code: Int32 = 0
+            while waitpid(process, &code, 0) < 0, errno == EINTR {}
+            status.withLock { $0 = code }
+            ended.leave()
+        }
+    }
+
+    private func waitUntilReady() async throws {
+        for _ in 0..<3000 {
+            if status.withLock({ $0 }) != nil { throw Failure(message: "the daemon did not start" + reason) }
+            if let client = try? await Client.connect(socketPath: socketPath) { return client.close() }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw Failure(message: "the daemon does not answer" + reason)
+    }
+
+    private var log: [Substring] {
+        ((try? SmallFile.read(folder.path + "/log")) ?? "").split(separator: "\n")
+    }
+
+    /// What the daemon has complained of last.
+    private var reason: String {
+        let complaint = log.last { !$0.contains(": info: ") && !$0.hasPrefix("Try ") }
+        return complaint.map { ": \($0)" } ?? ""
+    }
+
+    /// Where the map page is, as the daemon's log says it: the port is the system's choice.
+    func pageAddress() throws(Failure) -> String {
+        let start = "serving HTTP on "
+        for line in log {
+            guard let position = line.firstRange(of: start) else { continue }
+            return String(line[position.upperBound...])
+        }
+        throw Failure(message: "the daemon does not serve HTTP" + reason)
+    }
+
+    /// Returns when the daemon has ended by itself, with what it has said.
+    func untilEnded() async -> Failure {
+        await withCheckedContinuation { continuation in
+            // Kept here: if `stop` ends the daemon, nobody is told, and the process exits.
+            waiter.withLock { $0 = continuation }
+            ended.notify(queue: .global()) { [self] in
+                guard !isStopping.withLock({ $0 }) else { return }
+                let failure = Failure(message: "the daemon has ended" + reason)
+                waiter.withLock { $0.take() }?.resume(returning: failure)
+            }
+        }
+    }
+
+    /// Ends the daemon and removes its folder; does nothing the second time. Any thread.
+    func stop() {
+        let isFirst = isStopping.withLock { isStopping in
+            defer { isStopping = true }
+            return !isStopping
+        }
+        guard isFirst else { return }
+        if status.withLock({ $0 }) == nil { kill(process, SIGTERM) }
+        if ended.wait(timeout: .now() + 5) == .timedOut {
+            kill(process, SIGKILL)
+            ended.wait()
+        }
+        folder.remove()
+        guard keeper >= 0 else { return }
+        _ = write(keeper, "\n", 1)
+        close(keeper)
+    }
+}
