@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
 
 from . import _frames, _requests
-from ._connection import NEVER, Connection, Deadline, Pool
+from ._connection import Deadline, Pool
 from ._errors import AlreadyExistsError, protocol_error
 from ._features import FeatureItem, batches
 from ._loading import Loading
@@ -301,6 +301,3 @@ class Client(Loading):
     def stats(self, *, timeout: Optional[float] = None) -> Dict[str, Any]:
         """Counters, latencies, memory."""
         return self._run(_requests.stats(), timeout)
-
-
-__all__ = ["Client", "Connection", "NEVER", "Stream"]

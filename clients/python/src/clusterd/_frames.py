@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
-from ._errors import ClusterdError, error_from_wire, protocol_error
+from ._errors import error_from_wire, protocol_error
 
 #: The most bytes of an answer, as sent and as inflated.
 MAXIMUM_ANSWER_BYTES = 64 << 20
@@ -156,16 +156,3 @@ class CallTable:
             return None
         payload = message[kind]
         return call, (kind, error_from_wire(payload) if kind == "error" else payload)
-
-
-def events(reader: FrameReader, table: CallTable) -> List[Tuple[int, Event]]:
-    """All events that have come whole."""
-    found: List[Tuple[int, Event]] = []
-    while (message := reader.next()) is not None:
-        event = table.receive(message)
-        if event is not None:
-            found.append(event)
-    return found
-
-
-__all__ = ["CallTable", "ClusterdError", "Event", "FrameReader", "cancel", "end", "events", "frame", "item", "opening"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, List, Mapping, Sequence, TypedDict, Union
 
-
 #: [west, south, east, north] in degrees.
 BBox = Sequence[float]
 Expression = Union[List[Any], bool, float, str, None]
