@@ -52,8 +52,8 @@ install: all
 	sed 's|/usr/bin/|$(bindir)/|' systemd/clusterd.service > $(DESTDIR)$(unitdir)/clusterd.service
 	sed 's|/usr/bin/|$(bindir)/|' systemd/user/clusterd.service > $(DESTDIR)$(userunitdir)/clusterd.service
 	chmod 644 $(DESTDIR)$(unitdir)/clusterd.service $(DESTDIR)$(userunitdir)/clusterd.service
-	$(INSTALL) -m 644 systemd/clusterd.socket $(DESTDIR)$(unitdir)
-	$(INSTALL) -m 644 systemd/user/clusterd.socket $(DESTDIR)$(userunitdir)
+	$(INSTALL) -m 644 systemd/clusterd.socket systemd/clusterd-http.socket $(DESTDIR)$(unitdir)
+	$(INSTALL) -m 644 systemd/user/clusterd.socket systemd/user/clusterd-http.socket $(DESTDIR)$(userunitdir)
 	$(INSTALL) -m 644 systemd/clusterd.sysusers $(DESTDIR)$(sysusersdir)/clusterd.conf
 	$(INSTALL) -m 644 README.md systemd/clusterd.json proto-docs/clusterd.schema.json $(DESTDIR)$(docdir)
 	@find clients proto-docs -type f ! -path '*/__pycache__/*' ! -path '*/tests/*' ! -name '*_test.go' | sort | \
@@ -67,6 +67,7 @@ uninstall:
 		$(DESTDIR)$(zshdir)/_clusterd $(DESTDIR)$(zshdir)/_clusterctl \
 		$(DESTDIR)$(datadir)/fish/vendor_completions.d/clusterd.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/clusterctl.fish \
 		$(DESTDIR)$(unitdir)/clusterd.service $(DESTDIR)$(unitdir)/clusterd.socket \
+		$(DESTDIR)$(unitdir)/clusterd-http.socket $(DESTDIR)$(userunitdir)/clusterd-http.socket \
 		$(DESTDIR)$(userunitdir)/clusterd.service $(DESTDIR)$(userunitdir)/clusterd.socket \
 		$(DESTDIR)$(sysusersdir)/clusterd.conf
 	rm -rf $(DESTDIR)$(docdir) $(DESTDIR)$(sharedir)

@@ -21,7 +21,7 @@ let package = Package(
             name: "ClusterdInternals",
             targets: [
                 "Clustering", "Sources", "Answers", "SystemSupport", "ClusterProtocol", "GeoJSON",
-                "Expressions", "JSON",
+                "Expressions", "JSON", "HTTPDoor",
                 "VectorTile",
             ]),
     ],
@@ -80,13 +80,14 @@ let package = Package(
             name: "SocketDoor", dependencies: ["Calls", "ClusterProtocol", "EventLoop", "JSON"],
             swiftSettings: uncheckedExclusivity),
         .target(
-            name: "HTTPDoor", dependencies: ["CHTTP", "ClusterProtocol", "JSON"],
+            name: "HTTPDoor",
+            dependencies: ["CHTTP", "Calls", "ClusterProtocol", "Compression", "EventLoop", "JSON"],
             swiftSettings: uncheckedExclusivity),
         .target(
             name: "Daemon",
             dependencies: [
-                "SocketDoor", "Calls", "Sources", "Answers", "SystemSupport", "ClusterProtocol", "EventLoop",
-                "JSON",
+                "HTTPDoor", "SocketDoor", "Calls", "Sources", "Answers", "SystemSupport", "ClusterProtocol",
+                "EventLoop", "JSON",
             ],
             swiftSettings: uncheckedExclusivity),
         .target(name: "CommandLineOptions"),
@@ -117,7 +118,7 @@ let package = Package(
             dependencies: ["ClusterProtocol", "JSON", "Compression", "TestSupport"]),
         .testTarget(
             name: "HTTPDoorTests",
-            dependencies: ["HTTPDoor", "ClusterProtocol", "JSON", "TestSupport"]),
+            dependencies: ["HTTPDoor", "Calls", "ClusterProtocol", "JSON", "TestSupport"]),
         .testTarget(
             name: "SourcesTests",
             dependencies: [

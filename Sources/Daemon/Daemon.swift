@@ -6,6 +6,7 @@ import Sources
 import SystemSupport
 import EventLoop
 import Glibc
+import HTTPDoor
 import Synchronization
 
 /// The daemon as a whole: its loop, its server, its signals. `run` returns when it has ended.
@@ -22,7 +23,9 @@ public final class Daemon {
     private let filler: SourceFiller
     private let serverStatus: ServerStatus
     /// Sockets that the service manager handed over.
-    private let handedOver: [Int32]
+    private let handedOver: [Systemd.HandedSocket]
+    /// Nil if HTTP is not served.
+    private let http: HTTPService?
     private var signals: [SignalWatcher] = []
     private var watchdog: Watchdog?
     private var expiry: SourceExpiry?
@@ -40,12 +43,14 @@ public final class Daemon {
     public init(_ configuration: Configuration, rereading: @escaping Rereading) throws(Problem) {
         self.configuration = configuration
         self.rereading = rereading
-        handedOver = Systemd.listenDescriptors()
+        handedOver = Systemd.listenSockets()
         log = Log(configuration.log)
         do throws(EventLoopError) {
             loop = try EventLoop()
         } catch { throw Problem(description: error.description) }
-        let metrics = Metrics()
+        let metrics = Metrics(
+            http: !configuration.http.listen.isEmpty || handedOver.contains(where: \.isHTTP))
+        http = metrics.http.map { HTTPService(configuration.http, $0) }
         serverStatus = ServerStatus(metrics: metrics)
         sources = SourceSet(
             configuration: configuration, directory: try Self.stateDirectory(configuration),
@@ -53,7 +58,7 @@ public final class Daemon {
         do throws(EventLoopError) {
             doors = try DoorGroup(
                 loop: loop, limits: configuration.limits, access: configuration.access, metrics: metrics,
-                methods: sources.methods)
+                methods: sources.methods, http: http)
         } catch { throw Problem(description: error.description) }
         doors.observe(CallLog(log, configuration.log))
         filler = SourceFiller(
@@ -135,13 +140,15 @@ public final class Daemon {
     }
 
     private func listen() throws(Problem) {
-        guard handedOver.isEmpty else {
-            for descriptor in handedOver {
-                try system { () throws(EventLoopError) in try doors.listen(descriptor: descriptor) }
-            }
-            log.write(.info, "listening on \(handedOver.count) socket(s) handed over by the service manager")
-            return
+        let own = handedOver.filter { !$0.isHTTP }
+        for socket in own {
+            try system { () throws(EventLoopError) in try doors.listen(descriptor: socket.descriptor) }
         }
+        try listenForHTTP()
+        if !handedOver.isEmpty {
+            log.write(.info, "listening on \(handedOver.count) socket(s) handed over by the service manager")
+        }
+        guard own.isEmpty else { return }
         let path: String
         do throws(SocketFile.Problem) {
             path = try SocketFile.choose(configuration.socket)
@@ -152,6 +159,42 @@ public final class Daemon {
         try system { () throws(EventLoopError) in try doors.listen(path: path, mode: configuration.socketMode)
         }
         log.write(.info, "listening on \(path)")
+    }
+
+    private func listenForHTTP() throws(Problem) {
+        guard let http else { return }
+        if let problem = http.apply(configuration.http) { throw Problem(description: problem) }
+        for socket in handedOver where socket.isHTTP {
+            try system { () throws(EventLoopError) in
+                if let address = try doors.listenForHTTP(descriptor: socket.descriptor) {
+                    announce(address, http)
+                }
+            }
+        }
+        for address in configuration.http.listen {
+            switch address {
+            case .unix(let path):
+                do throws(SocketFile.Problem) { try SocketFile.clear(path) } catch {
+                    throw Problem(description: error.description)
+                }
+                try system { () throws(EventLoopError) in try doors.listenForHTTP(path: path, mode: 0o666) }
+                log.write(.info, "serving HTTP on \(address)")
+            case .tcp(let host, let port):
+                try system { () throws(EventLoopError) in
+                    for found in try InternetAddress.resolve(host: host, port: port) {
+                        announce(try doors.listenForHTTP(found), http)
+                    }
+                }
+            }
+        }
+        doors.apply(limits: configuration.limits, access: configuration.access)
+    }
+
+    private func announce(_ address: InternetAddress, _ http: HTTPService) {
+        http.add(
+            listening: address.host, isIPv6: address.isIPv6, isWildcard: address.isWildcard,
+            port: address.port)
+        log.write(.info, "serving HTTP on http://\(address)/")
     }
 
     private func system(_ body: () throws(EventLoopError) -> Void) throws(Problem) {
@@ -190,6 +233,7 @@ public final class Daemon {
         for name in configuration.membersFixedBut(changedIn: new) {
             log.write(.warning, "\(name) changed in the configuration: that takes effect with a restart")
         }
+        if let problem = http?.apply(new.http) { log.write(.error, problem) }
         doors.apply(limits: new.limits, access: new.access)
         doors.observe(CallLog(log, new.log))
         sources.settings.set(new.liveValues(doors.limits))

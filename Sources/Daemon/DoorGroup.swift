@@ -2,6 +2,7 @@
 import Calls
 import ClusterProtocol
 import EventLoop
+import HTTPDoor
 import SocketDoor
 import Synchronization
 
@@ -25,6 +26,8 @@ public final class DoorGroup {
         let loop: EventLoop
         let engine: CallEngine
         let socketDoor: SocketDoor
+        /// Nil if HTTP is not served.
+        let httpDoor: HTTPDoor?
         let connections: Count
     }
 
@@ -43,7 +46,7 @@ public final class DoorGroup {
     ///   - loop: where connections are accepted; it serves its share of them.
     package init(
         loop: EventLoop, limits: Limits, access: AccessPolicy = AccessPolicy(), metrics: Metrics,
-        methods: MethodSet
+        methods: MethodSet, http: HTTPService? = nil
     ) throws(EventLoopError) {
         self.loop = loop
         self.limits = limits
@@ -60,12 +63,16 @@ public final class DoorGroup {
             let engine = CallEngine(
                 loop: own, limits: limits, access: access, metrics: metrics.shard(names), methods: methods,
                 load: load)
-            let socketDoor = SocketDoor(loop: own, engine: engine) { [remote = loop.remote] in
+            let onGone: @Sendable () -> Void = { [remote = loop.remote] in
                 connections.add(-1)
                 if gate.isFull.load(ordering: .relaxed) { remote.post { knock.gone?.value() } }
             }
             members.append(
-                Member(loop: own, engine: engine, socketDoor: socketDoor, connections: connections))
+                Member(
+                    loop: own, engine: engine,
+                    socketDoor: SocketDoor(loop: own, engine: engine, onGone: onGone),
+                    httpDoor: http.map { HTTPDoor(engine, own, $0, onGone: onGone) }, connections: connections
+                ))
         }
         self.members = members
         knock.gone = LoopBound { [weak self] in self?.reopen() }
@@ -88,6 +95,32 @@ public final class DoorGroup {
             try Listener(on: loop, path: path, mode: mode) { [weak self] socket in self?.accept(socket) })
     }
 
+    /// Serves HTTP on a new socket file; the path must be free.
+    ///
+    /// - Parameter mode: the file's permissions.
+    func listenForHTTP(path: String, mode: UInt32) throws(EventLoopError) {
+        listeners.append(
+            try Listener(on: loop, path: path, mode: mode) { [weak self] in self?.accept($0, isHTTP: true) })
+    }
+
+    /// Serves HTTP on an address. Returns where it listens, which has the port that the system chose.
+    func listenForHTTP(_ address: InternetAddress) throws(EventLoopError) -> InternetAddress {
+        let listener = try Listener(on: loop, address: address) { [weak self] in
+            self?.accept($0, isHTTP: true)
+        }
+        listeners.append(listener)
+        return listener.address ?? address
+    }
+
+    /// Serves HTTP on a socket that was handed over. Returns its address; nil for a Unix socket.
+    func listenForHTTP(descriptor: Int32) throws(EventLoopError) -> InternetAddress? {
+        let listener = try Listener(on: loop, descriptor: descriptor) { [weak self] in
+            self?.accept($0, isHTTP: true)
+        }
+        listeners.append(listener)
+        return listener.address
+    }
+
     /// Serves on a socket that was handed over.
     public func listen(descriptor: Int32) throws(EventLoopError) {
         listeners.append(
@@ -98,7 +131,7 @@ public final class DoorGroup {
     /// the system until others have gone.
     public var descriptorRoom = Int.max
 
-    private func accept(_ socket: AcceptedSocket) {
+    private func accept(_ socket: AcceptedSocket, isHTTP: Bool = false) {
         let hasRoom = load.openConnections < limits.maxConnections
         load.addConnections(1)
         // Those turned away get their answer from this loop, which then counts them out.
@@ -106,7 +139,9 @@ public final class DoorGroup {
         guard let member = hasRoom ? emptiest : members.first else { return }
         member.connections.add(1)
         on(member) { member in
-            if hasRoom {
+            if isHTTP {
+                if hasRoom { member.httpDoor?.accept(socket) } else { member.httpDoor?.refuse(socket) }
+            } else if hasRoom {
                 member.socketDoor.accept(socket)
             } else {
                 member.socketDoor.refuse(
@@ -158,6 +193,7 @@ public final class DoorGroup {
             on(member) { member in
                 member.engine.apply(limits: limits, access: access)
                 member.socketDoor.accessChanged()
+                member.httpDoor?.apply()
             }
         }
     }
@@ -182,7 +218,7 @@ public final class DoorGroup {
     /// - Parameter completion: called once on the first loop, when no connection is left.
     public func shutDown(_ completion: @escaping () -> Void) {
         guard left == 0 else { return }
-        left = members.count
+        left = members.reduce(0) { $0 + ($1.httpDoor == nil ? 1 : 2) }
         for listener in listeners { listener.close() }
         listeners = []
         endOfAll = Timer(on: loop, delay: .max) {}
@@ -199,6 +235,7 @@ public final class DoorGroup {
             on(member) { [remote = loop.remote] member in
                 member.engine.beginDraining()
                 member.socketDoor.shutDown { remote.post { finish.value() } }
+                member.httpDoor?.shutDown { remote.post { finish.value() } }
             }
         }
     }

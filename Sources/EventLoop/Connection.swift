@@ -145,10 +145,42 @@ public final class Connection {
     /// - Returns: how many bytes it took; none while earlier ones wait.
     public func tryWrite(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard !isClosed, queuedBytes == 0, !bytes.isEmpty else { return 0 }
-        var buffer = uv_buf_init(
+        var buffer = Self.buffer(bytes)
+        return max(0, Int(uv_try_write(handle.stream, &buffer, 1)))
+    }
+
+    /// Writes two pieces, one behind the other, as much as the system takes at once.
+    ///
+    /// - Returns: how many bytes of both it took; none while earlier ones wait.
+    public func tryWrite(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        guard !isClosed, queuedBytes == 0 else { return 0 }
+        var buffers = (Self.buffer(first), Self.buffer(second))
+        return withUnsafeMutablePointer(to: &buffers) { buffers in
+            buffers.withMemoryRebound(to: uv_buf_t.self, capacity: 2) {
+                max(0, Int(uv_try_write(handle.stream, $0, 2)))
+            }
+        }
+    }
+
+    private static func buffer(_ bytes: UnsafeRawBufferPointer) -> uv_buf_t {
+        uv_buf_init(
             UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)),
             UInt32(clamping: bytes.count))
-        return max(0, Int(uv_try_write(handle.stream, &buffer, 1)))
+    }
+
+    /// Sends small writes at once instead of gathering them (tcp(7), TCP_NODELAY). Sockets of other kinds stay unchanged.
+    public func sendAtOnce() {
+        var descriptor: uv_os_fd_t = -1
+        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return }
+        var one: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// The address at the other end; nil for a Unix socket.
+    public var peerAddress: InternetAddress? {
+        var descriptor: uv_os_fd_t = -1
+        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return nil }
+        return InternetAddress(ofPeer: descriptor)
     }
 
     /// Writes bytes without copying them.
@@ -161,9 +193,7 @@ public final class Connection {
         let pending = PendingWrite(connection: self, owner: owner, count: bytes.count)
         let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
         request.pointee.data = Unmanaged.passRetained(pending).toOpaque()
-        var buffer = uv_buf_init(
-            UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)),
-            UInt32(clamping: bytes.count))
+        var buffer = Self.buffer(bytes)
         queuedBytes += bytes.count
         let status = uv_write(request, handle.stream, &buffer, 1) { request, status in
             guard let request, let data = request.pointee.data else { return }

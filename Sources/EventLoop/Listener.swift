@@ -49,6 +49,19 @@ public final class Listener {
             onSocket)
     }
 
+    /// Listens on an address of the internet protocol. With port 0 the system chooses one; see `address`.
+    public convenience init(
+        on loop: EventLoop, address: InternetAddress, backlog: Int32 = 4096,
+        _ onSocket: @escaping (AcceptedSocket) -> Void
+    ) throws(EventLoopError) {
+        try self.init(
+            on: loop, listening: try address.bindSocket(), file: nil, backlog: backlog,
+            action: "listen on \(address)", onSocket)
+    }
+
+    /// Where it listens, if that is an address of the internet protocol.
+    public var address: InternetAddress? { isClosed ? nil : InternetAddress(ofSocket: descriptor) }
+
     /// Listens on a socket that was handed over, as systemd does; its file stays when this ends.
     public convenience init(
         on loop: EventLoop, descriptor: Int32, backlog: Int32 = 4096,

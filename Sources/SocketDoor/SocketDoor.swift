@@ -20,10 +20,10 @@ package final class SocketDoor {
     /// When the notice that the server ends went out; nil before.
     private var drainedSince: UInt64?
     var bytesReceived: UInt64 = 0 {
-        didSet { engine.metrics.traffic.received.store(bytesReceived, ordering: .relaxed) }
+        didSet { engine.metrics.traffic.received.add(bytesReceived &- oldValue, ordering: .relaxed) }
     }
     var bytesSent: UInt64 = 0 {
-        didSet { engine.metrics.traffic.sent.store(bytesSent, ordering: .relaxed) }
+        didSet { engine.metrics.traffic.sent.add(bytesSent &- oldValue, ordering: .relaxed) }
     }
 
     /// How often connections are looked at that neither read nor send, in milliseconds.

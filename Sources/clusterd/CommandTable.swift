@@ -14,6 +14,9 @@ enum CommandTable {
         ],
         options: [
             Option("socket", short: "s", value: "PATH", kind: .file, help: "listen on PATH"),
+            Option(
+                "http", value: "ADDRESS", isRepeatable: true,
+                help: "serve HTTP and the map on HOST:PORT, [V6]:PORT, PORT or unix:PATH"),
             Option("state-dir", value: "DIR", kind: .directory, help: "keep sources in DIR"),
             Option(
                 "import-dir", value: "DIR", kind: .directory, isRepeatable: true,

@@ -17,9 +17,11 @@ func configure(_ arguments: ParsedArguments) throws(Configuration.Problem) -> Co
     if let directory = arguments.string("state-dir") { configuration.stateDirectory = directory }
     configuration.importDirectories += arguments.strings("import-dir")
     configuration.exportDirectories += arguments.strings("export-dir")
+    for address in arguments.strings("http") { try configuration.listenForHTTP(on: address) }
     if let level = arguments.string("log-level").flatMap({ Log.Level(name: $0) }) {
         configuration.log.level = level
     }
+    try configuration.check()
     return configuration
 }
 

@@ -34,6 +34,23 @@ import struct Foundation.UUID
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
+    @Test func addressesOfTheInternetAreListenedOn() throws {
+        let loop = try EventLoop()
+        for host in ["127.0.0.1", "::1"] {
+            guard let address = try InternetAddress.resolve(host: host, port: 0).first,
+                let listener = try? Listener(on: loop, address: address, { _ in })
+            else { continue }
+            let bound = try #require(listener.address)
+            #expect(bound.host == host && bound.port != 0 && bound.isLoopback && !bound.isWildcard)
+            #expect(throws: EventLoopError.self) { _ = try Listener(on: loop, address: bound) { _ in } }
+            listener.close()
+        }
+        #expect(try InternetAddress.resolve(host: "0.0.0.0", port: 1).first?.isWildcard == true)
+        #expect(try InternetAddress.resolve(host: "192.0.2.1", port: 80).first?.isLoopback == false)
+        #expect(try InternetAddress.resolve(host: "192.0.2.1", port: 80).first?.description == "192.0.2.1:80")
+        #expect(try InternetAddress.resolve(host: "::", port: 80).first?.description == "[::]:80")
+    }
+
     @Test func bytesGoThereAndBackWhateverTheirNumber() throws {
         let loop = try EventLoop()
         let sent = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })

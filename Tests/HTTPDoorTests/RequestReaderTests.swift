@@ -17,7 +17,7 @@ import Testing
     @Test func pipelinedRequestsComeInOrder() {
         expect(
             "GET /a?x=1 HTTP/1.1\r\n\(Self.host)\r\nHEAD /b HTTP/1.1\r\n\(Self.host)\r\n\r\n\r\nGET /c HTTP/1.0\r\n\r\n",
-            ["GET /a 0", "end ", "HEAD /b 0", "end ", "GET /c 0", "closes", "end "])
+            ["GET /a 0", "end ", "HEAD /b 0", "end ", "GET /c 0 closes", "end "])
     }
 
     @Test func bodiesEndAtTheirLength() {

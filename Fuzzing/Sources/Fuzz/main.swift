@@ -20,8 +20,11 @@ func makeTarget() -> any FuzzTarget {
     case "expression"?: return ExpressionTarget()
     case "options"?: return OptionsTarget()
     case "snapshot"?: return SnapshotTarget()
+    case "request"?: return RequestTarget()
+    case "websocket"?: return WebSocketTarget()
     default:
-        say("FUZZ_TARGET must be frame, envelope, geojson, expression, options or snapshot")
+        say(
+            "FUZZ_TARGET must be frame, envelope, geojson, expression, options, snapshot, request or websocket")
         exit(2)
     }
 }

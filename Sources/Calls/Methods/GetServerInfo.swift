@@ -14,7 +14,7 @@ struct GetServerInfo: UnaryMethod {
                 .object([
                     "name": .string(ServerStatus.serverName), "version": .string(Release.version),
                     "uptimeSeconds": .number(status.uptimeSeconds), "lastReload": status.lastReload,
-                    "limits": .object(settings.values.limits.json), "methods": Self.methods,
+                    "limits": .object(settings.values.limitsJSON), "methods": Self.methods,
                 ]))
         }
     }

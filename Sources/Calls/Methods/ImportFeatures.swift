@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
+import GeoJSON
 import Answers
 import Sources
 import SystemSupport
@@ -12,12 +13,50 @@ struct ImportFeatures: ClientStreamMethod {
 
     func begin(_ params: Params, _ call: CallContext) throws(RPCError) -> any ClientStream {
         let options = try ImportParams(params)
+        var format = options.format
+        if case .bytes(let mediaType) = call.input {
+            format.kind = FeatureFormat(mediaType: mediaType)?.kind ?? .automatic
+        } else {
+            // What is known of a file's text says nothing of items.
+            try params.rejectUnknown(["source", "mode", "onInvalid", "wrap", "allowEmpty"])
+        }
         let source = try catalog.sourceToChange(params, call)
         let features = FeatureImport(
-            into: source, mode: options.mode, policy: options.policy, wrapsLongitudes: options.wraps,
-            allowsEmpty: options.allowsEmpty)
-        return FeatureImportStream(features, call)
+            into: source, mode: options.mode, policy: options.policy, format: format,
+            wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)
+        guard case .bytes = call.input else { return FeatureImportStream(features, call) }
+        return FileImportStream(features, call, threads: catalog.settings.values.limits.buildThreads)
     }
+}
+
+/// One import of a file's bytes, in pieces of any size.
+private final class FileImportStream: ClientStream {
+    private let features: FeatureImport
+    private let call: CallContext
+    private let threads: Int
+
+    init(_ features: FeatureImport, _ call: CallContext, threads: Int) {
+        self.features = features
+        self.call = call
+        self.threads = threads
+    }
+
+    func receive(_ piece: [UInt8]) throws(RPCError) {
+        try call.check()
+        try piece.withUnsafeBufferPointer { (piece) throws(RPCError) in
+            try answering(call) { () throws(SourceError) in
+                try features.push(UnsafeRawBufferPointer(piece), threads: threads)
+            }
+        }
+    }
+
+    func finish(into bytes: inout ByteWriter) throws(RPCError) {
+        try answering(call) { () throws(SourceError) in
+            try features.finish(call.cancellation).write(into: &bytes)
+        }
+    }
+
+    func cancelled() { features.cancel() }
 }
 
 /// One import: its items are `{"features":[…]}`.

@@ -11,6 +11,7 @@ extension MethodSet {
         add(GetClusterExpansionZoom(catalog: catalog))
         add(GetConvexHull(catalog: catalog))
         add(LocateFeature(catalog: catalog))
+        add(DescribeTiles(catalog: catalog))
         add(WatchClusters(catalog: catalog))
         add(CreateSource(catalog: catalog))
         add(ImportFeatures(catalog: catalog))

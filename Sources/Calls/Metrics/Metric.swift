@@ -35,55 +35,61 @@ struct Metric: Sendable {
 
 extension Metric {
     /// All numbers of the server as a whole, in their order in the JSON.
-    static let all: [Metric] = [
-        Metric("uptimeSeconds", "clusterd_uptime_seconds", .gauge, "Seconds since the start.") {
-            $0.uptimeSeconds
-        },
-        Metric("memoryBytes", "clusterd_memory_bytes", .gauge, "Resident memory.") { Double($0.memoryBytes) },
-        Metric("connections.open", "clusterd_connections", .gauge, "Open connections.") {
-            Double($0.counters.connections)
-        },
-        Metric("connections.opened", "clusterd_connections_opened_total", .counter, "Connections accepted.") {
-            Double($0.counters.connectionsOpened)
-        },
-        Metric(
-            "connections.stalled", "clusterd_connections_stalled_total", .counter,
-            "Connections closed because they did not read or send on."
-        ) { Double($0.counters.connectionsStalled) },
-        Metric("calls.inFlight", "clusterd_calls_in_flight", .gauge, "Calls not answered yet.") {
-            Double($0.counters.callsInFlight)
-        },
-        Metric("calls.total", nil, .counter, "Calls answered.") {
-            Double($0.counters.methods.values.reduce(0) { $0 + $1.calls })
-        },
-        Metric(
-            "calls.protocolErrors", "clusterd_protocol_errors_total", .counter,
-            "Messages and streams that could not be read."
-        ) { Double($0.counters.protocolErrors) },
-        Metric("bytes.received", "clusterd_received_bytes_total", .counter, "Bytes read.") {
-            Double($0.counters.bytesReceived)
-        },
-        Metric("bytes.sent", "clusterd_sent_bytes_total", .counter, "Bytes written.") {
-            Double($0.counters.bytesSent)
-        },
-        Metric(
-            "bytes.queued", "clusterd_queued_bytes", .gauge, "Bytes of answers that wait for their clients."
-        ) { Double($0.counters.bytesQueued) },
-        Metric(
-            "bytes.input", "clusterd_input_bytes", .gauge,
-            "Bytes that messages hold which are not whole or being read."
-        ) { Double($0.counters.bytesInput) },
-        queued("queries") { Double($0.queries) },
-        queued("changes") { Double($0.changes) },
-        queued("messages") { Double($0.messages) },
-        updates("followed") { Double($0.followed) },
-        updates("rebuilt") { Double($0.rebuilt) },
-        cacheHits("filters") { $0.caches.filters }, cacheHits("columns") { $0.caches.columns },
-        cacheHits("hulls") { $0.caches.hulls },
-        cacheMisses("filters") { $0.caches.filters }, cacheMisses("columns") { $0.caches.columns },
-        cacheMisses("hulls") { $0.caches.hulls },
-        cacheBytes("filters") { $0.caches.filters }, cacheBytes("columns") { $0.caches.columns },
-    ]
+    static let all: [Metric] =
+        [
+            Metric("uptimeSeconds", "clusterd_uptime_seconds", .gauge, "Seconds since the start.") {
+                $0.uptimeSeconds
+            },
+            Metric("memoryBytes", "clusterd_memory_bytes", .gauge, "Resident memory.") {
+                Double($0.memoryBytes)
+            },
+            Metric("connections.open", "clusterd_connections", .gauge, "Open connections.") {
+                Double($0.counters.connections)
+            },
+            Metric(
+                "connections.opened", "clusterd_connections_opened_total", .counter, "Connections accepted."
+            ) {
+                Double($0.counters.connectionsOpened)
+            },
+            Metric(
+                "connections.stalled", "clusterd_connections_stalled_total", .counter,
+                "Connections closed because they did not read or send on."
+            ) { Double($0.counters.connectionsStalled) },
+            Metric("calls.inFlight", "clusterd_calls_in_flight", .gauge, "Calls not answered yet.") {
+                Double($0.counters.callsInFlight)
+            },
+            Metric("calls.total", nil, .counter, "Calls answered.") {
+                Double($0.counters.methods.values.reduce(0) { $0 + $1.calls })
+            },
+            Metric(
+                "calls.protocolErrors", "clusterd_protocol_errors_total", .counter,
+                "Messages and streams that could not be read."
+            ) { Double($0.counters.protocolErrors) },
+            Metric("bytes.received", "clusterd_received_bytes_total", .counter, "Bytes read.") {
+                Double($0.counters.bytesReceived)
+            },
+            Metric("bytes.sent", "clusterd_sent_bytes_total", .counter, "Bytes written.") {
+                Double($0.counters.bytesSent)
+            },
+            Metric(
+                "bytes.queued", "clusterd_queued_bytes", .gauge,
+                "Bytes of answers that wait for their clients."
+            ) { Double($0.counters.bytesQueued) },
+            Metric(
+                "bytes.input", "clusterd_input_bytes", .gauge,
+                "Bytes that messages hold which are not whole or being read."
+            ) { Double($0.counters.bytesInput) },
+            queued("queries") { Double($0.queries) },
+            queued("changes") { Double($0.changes) },
+            queued("messages") { Double($0.messages) },
+            updates("followed") { Double($0.followed) },
+            updates("rebuilt") { Double($0.rebuilt) },
+            cacheHits("filters") { $0.caches.filters }, cacheHits("columns") { $0.caches.columns },
+            cacheHits("hulls") { $0.caches.hulls },
+            cacheMisses("filters") { $0.caches.filters }, cacheMisses("columns") { $0.caches.columns },
+            cacheMisses("hulls") { $0.caches.hulls },
+            cacheBytes("filters") { $0.caches.filters }, cacheBytes("columns") { $0.caches.columns },
+        ] + http
 
     private static func queued(
         _ kind: String, _ value: @escaping @Sendable (Metrics.QueueDepths) -> Double

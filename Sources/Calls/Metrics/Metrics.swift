@@ -45,7 +45,10 @@ public final class Metrics: Sendable {
 
     private let shards = Mutex<[Shard]>([])
 
-    public init() {}
+    /// The HTTP interface's counts; nil while it is off.
+    package let http: HTTPCounters?
+
+    public init(http isServed: Bool = false) { http = isServed ? HTTPCounters() : nil }
 
     /// A part for one loop, so that loops do not wait for each other to count.
     ///

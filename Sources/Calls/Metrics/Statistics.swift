@@ -7,6 +7,7 @@ import JSON
 /// What `GetStats` answers, in its two forms.
 struct Statistics {
     let counters: Metrics.Counters
+    let http: HTTPCounters?
     let sources: [SourceDescription]
     let caches: (filters: CacheStatistics, columns: CacheStatistics, hulls: CacheStatistics)
     /// Updates of single features that only looked at what they changed, and those that clustered again.
@@ -16,6 +17,7 @@ struct Statistics {
 
     init(_ status: ServerStatus, _ registry: SourceRegistry) {
         counters = status.metrics.counters
+        http = status.metrics.http
         sources = registry.all.map(\.description)
         caches = registry.caches
         updates = registry.updateCounts

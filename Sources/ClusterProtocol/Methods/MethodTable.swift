@@ -53,7 +53,7 @@ extension MethodDeclaration {
         "Makes an empty source with options.")
     public static let importFeatures = MethodDeclaration(
         .source, "ImportFeatures", .clientStream, right: .manage, on: .change,
-        params: ["source"] + imports, "Takes features in, all or nothing.")
+        params: ["source"] + imports + table, "Takes features in, all or nothing.")
     public static let loadFile = MethodDeclaration(
         .source, "LoadFile", right: .manage, on: .change, params: ["source", "path"] + imports + table,
         "Takes features in from a file that the daemon reads.")

@@ -3,6 +3,7 @@ import Calls
 import Answers
 import Sources
 import SystemSupport
+import HTTPDoor
 import JSON
 
 extension Configuration {
@@ -32,6 +33,8 @@ extension Configuration {
             "exportDirectories", .list(.text),
             "The directories below which PublishTiles may write archives."
         ) { value, target in target.exportDirectories = value.items.map(\.text) },
+            "http", .members(HTTPSettings.members.map(\.entry)), "The HTTP interface and the map page."
+        ) { (value, target) throws(Problem) in try value.read(by: HTTPSettings.members, into: &target.http) },
         ConfigurationMember(
             "limits", .members(Limits.members.map(\.entry)), "Numbers that bound the daemon."
         ) { (value, target) throws(Problem) in try value.read(by: Limits.members, into: &target.limits) },

@@ -4,6 +4,7 @@ import Answers
 import Sources
 import SystemSupport
 import Glibc
+import HTTPDoor
 import JSON
 
 /// What the daemon is told when it starts: by flags, and by a file of JSON. Flags win.
@@ -18,6 +19,7 @@ public struct Configuration: Sendable, Equatable {
     public var importDirectories: [String] = []
     /// Below which `PublishTiles` may write.
     public var exportDirectories: [String] = []
+    public var http = HTTPSettings()
     public var limits = Limits()
     public var access = AccessPolicy()
     public var log = LogSettings()
@@ -43,9 +45,24 @@ public struct Configuration: Sendable, Equatable {
     /// What handlers ask of this configuration.
     func liveValues(_ limits: Limits) -> LiveSettings.Values {
         LiveSettings.Values(
-            limits: limits, importDirectories: ImportDirectories(importDirectories),
+            limits: limits, httpLimits: http.limits.json,
+            importDirectories: ImportDirectories(importDirectories),
             exportDirectories: ExportDirectories(exportDirectories),
             declaredSources: Set(sources.map(\.name)))
+    }
+
+    /// Adds an address of the command line on which HTTP is served.
+    public mutating func listenForHTTP(on address: String) throws(Problem) {
+        do throws(ListenAddress.Problem) { http.listen.append(try ListenAddress(address)) } catch {
+            throw Problem(description: "--http: \(error.description)")
+        }
+    }
+
+    /// Refuses what cannot be served, once flags and file are read.
+    public func check() throws(Problem) {
+        do throws(HTTPSettings.Problem) { try http.check() } catch {
+            throw Problem(description: error.description)
+        }
     }
 
     /// The most bytes of a configuration.

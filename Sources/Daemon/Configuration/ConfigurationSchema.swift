@@ -55,6 +55,7 @@ extension Configuration {
         if path.hasPrefix("limits."), let value = limits.json[String(path.dropFirst("limits.".count))] {
             return value.text
         }
+        if path.hasPrefix("http.") { return http.standard(of: String(path.dropFirst("http.".count))) }
         switch path {
         case "socketMode": return JSONValue.string(SocketMode.names[0]).text
         case "log.level": return JSONValue.string(log.level.name).text

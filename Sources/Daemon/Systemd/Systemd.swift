@@ -4,18 +4,30 @@ import Glibc
 
 /// What systemd and a service tell each other (sd_notify(3), sd_listen_fds(3)), without its library.
 public enum Systemd {
-    /// The listening sockets handed over to this process, in their order; none where none were. To be asked
+    /// A listening socket that was handed over, and the name that its unit gives it (FileDescriptorName=).
+    struct HandedSocket {
+        let descriptor: Int32
+        let name: String
+
+        /// Whether HTTP is to be served on it.
+        var isHTTP: Bool { name == "http" }
+    }
+
+    /// The listening sockets handed over to this process, in their order; none if none were. To be asked
     /// before anything else opens a descriptor. What is no listening socket is left out.
-    public static func listenDescriptors() -> [Int32] {
+    static func listenSockets() -> [HandedSocket] {
         guard let pid = variable("LISTEN_PID"), pid == String(getpid()),
             let text = variable("LISTEN_FDS"), let count = Int32(text), count > 0, count < 1024
         else { return [] }
+        let names = (variable("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
         unsetenv("LISTEN_PID")
         unsetenv("LISTEN_FDS")
         unsetenv("LISTEN_FDNAMES")
         let descriptors = Array(3..<3 + count)
         for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        return descriptors.filter(isListening)
+        return descriptors.enumerated().filter { isListening($1) }.map { index, descriptor in
+            HandedSocket(descriptor: descriptor, name: index < names.count ? String(names[index]) : "")
+        }
     }
 
     private static func isListening(_ descriptor: Int32) -> Bool {

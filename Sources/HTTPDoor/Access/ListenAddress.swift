@@ -24,7 +24,7 @@ public enum ListenAddress: Sendable, Hashable {
         }
         guard let name = HostName(text), let port = name.port else {
             throw Problem(
-                description: "\"\(text)\" is no address: HOST:PORT, [V6]:PORT, PORT or unix:PATH was expected"
+                description: "\"\(text)\" is not HOST:PORT, [V6]:PORT, PORT or unix:PATH"
             )
         }
         let host = name.name.hasPrefix("[") ? String(name.name.dropFirst().dropLast()) : name.name

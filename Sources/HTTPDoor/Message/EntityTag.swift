@@ -39,13 +39,19 @@ struct EntityTag: Sendable, Hashable {
         }
     }
 
-    /// Whether a client that sent this `If-None-Match` has the answer already, compressed or not. Comparison is weak, as
-    /// the field demands (RFC 9110, section 13.1.2).
-    func isMatched(by field: ArraySlice<UInt8>) -> Bool {
+    /// What a client has whose `If-None-Match` names this answer.
+    enum Match: Equatable {
+        case plain
+        case gzipped
+    }
+
+    /// Whether a client that sent this `If-None-Match` has the answer already; nil if not. Comparison is weak, as the
+    /// field demands (RFC 9110, section 13.1.2).
+    func match(_ field: ArraySlice<UInt8>) -> Match? {
         let opaque = opaque
         for part in field.split(separator: UInt8(ascii: ",")) {
             var tag = Self.trimmed(part)
-            if tag.elementsEqual("*".utf8) { return true }
+            if tag.elementsEqual("*".utf8) { return .plain }
             if tag.starts(with: "W/".utf8) { tag = tag.dropFirst(2) }
             guard tag.count >= 2, tag.first == UInt8(ascii: "\""), tag.last == UInt8(ascii: "\"") else {
                 continue
@@ -53,9 +59,10 @@ struct EntityTag: Sendable, Hashable {
             tag = tag.dropFirst().dropLast()
             guard tag.starts(with: opaque) else { continue }
             let rest = tag.dropFirst(opaque.count)
-            if rest.isEmpty || rest.elementsEqual("-gzip".utf8) { return true }
+            if rest.isEmpty { return .plain }
+            if rest.elementsEqual("-gzip".utf8) { return .gzipped }
         }
-        return false
+        return nil
     }
 
     private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

@@ -18,6 +18,8 @@ struct ResponseHead {
     var mediaType: StaticString?
     var etag: EntityTag?
     var isGzipped = false
+    /// Whether the tag is that of the compressed answer though there is no body: of 304.
+    var etagIsGzipped = false
     var cacheControl: String?
     var vary: String?
     /// Further fields.
@@ -47,7 +49,7 @@ struct ResponseHead {
         if isGzipped { bytes.append("\r\nContent-Encoding: gzip") }
         if let etag {
             bytes.append("\r\nETag: ")
-            etag.write(isGzipped: isGzipped, into: &bytes)
+            etag.write(isGzipped: isGzipped || etagIsGzipped, into: &bytes)
         }
         if let cacheControl {
             bytes.append("\r\nCache-Control: ")

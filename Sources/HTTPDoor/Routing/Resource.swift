@@ -37,6 +37,10 @@ struct ResourceQuery: Sendable, Equatable {
     var mediaType: StaticString = "application/json"
     /// Whether the answer depends only on a source's data and the request.
     var dependsOnData = true
+    /// Whether the answer is often large enough for compression to pay off.
+    var isCompressible = true
+    /// Whether it is a tile: those are kept as they were sent.
+    var isTile = false
     /// Whether the answer is the call's bytes without JSON around them.
     var isRaw = false
 
@@ -50,19 +54,22 @@ extension ResourceQuery {
 
     static let tile = ResourceQuery(
         method: cluster("GetTile"), known: selection + [("include", .strings), ("properties", .strings)],
-        mediaType: "application/vnd.mapbox-vector-tile", isRaw: true)
+        mediaType: "application/vnd.mapbox-vector-tile", isTile: true, isRaw: true)
     static let tileOfJSON = ResourceQuery(
-        method: cluster("GetTile"), known: selection + [("include", .strings), ("properties", .strings)])
+        method: cluster("GetTile"), known: selection + [("include", .strings), ("properties", .strings)],
+        isTile: true)
     static let clusters = ResourceQuery(
         method: cluster("GetClusters"), known: viewport, mediaType: geoJSON)
     static let children = ResourceQuery(method: cluster("GetChildren"), known: selection, mediaType: geoJSON)
     static let leaves = ResourceQuery(
         method: cluster("GetLeaves"), known: selection + [("limit", .number), ("offset", .number)],
         mediaType: geoJSON)
-    static let expansionZoom = ResourceQuery(method: cluster("GetClusterExpansionZoom"), known: selection)
+    static let expansionZoom = ResourceQuery(
+        method: cluster("GetClusterExpansionZoom"), known: selection, isCompressible: false)
     static let hull = ResourceQuery(method: cluster("GetConvexHull"), known: selection, mediaType: geoJSON)
     static let feature = ResourceQuery(
-        method: cluster("LocateFeature"), known: selection + [("zoom", .number)])
+        method: cluster("LocateFeature"), known: selection + [("zoom", .number)],
+        isCompressible: false)
     static let source = ResourceQuery(method: ofSource("GetSource"), known: [], dependsOnData: false)
     static let sources = ResourceQuery(method: ofSource("ListSources"), known: [], dependsOnData: false)
 
@@ -76,12 +83,17 @@ extension ResourceQuery {
     static let watchParameters: QueryParameters.Known =
         viewport + [("maxRateHz", .number), ("transitions", .boolean)]
     static let importParameters: QueryParameters.Known = [
-        ("mode", .string), ("onInvalid", .string), ("longitude", .string), ("latitude", .string),
-        ("id", .string),
+        ("mode", .string), ("onInvalid", .string), ("wrap", .boolean), ("allowEmpty", .boolean),
+        ("longitude", .string), ("latitude", .string),
+        ("id", .string), ("delimiter", .string),
         ("text", .strings),
     ]
     static let tileJSONParameters: QueryParameters.Known = [("filter", .json)]
 
     static func cluster(_ name: String) -> String { "clusterd.v1.ClusterService/\(name)" }
+    /// Whether it has a viewport, which is the whole world if none is given.
+    var takesViewport: Bool { known.contains { $0.name == "bbox" } }
+
+    static func ofServer(_ name: String) -> String { "clusterd.v1.ServerService/\(name)" }
     static func ofSource(_ name: String) -> String { "clusterd.v1.SourceService/\(name)" }
 }

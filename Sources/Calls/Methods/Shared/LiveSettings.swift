@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Answers
+import JSON
 import Sources
 import SystemSupport
 import Synchronization
@@ -8,20 +9,29 @@ import Synchronization
 public final class LiveSettings: Sendable {
     package struct Values: Sendable {
         package var limits: Limits
+        /// The HTTP interface's limits as `GetServerInfo` reports them.
+        package var httpLimits: JSONObject
         package var importDirectories: ImportDirectories
         package var exportDirectories: ExportDirectories
         /// Sources that the configuration declares: only administrators change them.
         package var declaredSources: Set<SourceName> = []
 
         package init(
-            limits: Limits, importDirectories: ImportDirectories,
+            limits: Limits, httpLimits: JSONObject = [:], importDirectories: ImportDirectories,
             exportDirectories: ExportDirectories = ExportDirectories([]),
             declaredSources: Set<SourceName> = []
         ) {
             self.limits = limits
+            self.httpLimits = httpLimits
             self.importDirectories = importDirectories
             self.exportDirectories = exportDirectories
             self.declaredSources = declaredSources
+        }
+
+        var limitsJSON: JSONObject {
+            var object = limits.json
+            if !httpLimits.isEmpty { object["http"] = .object(httpLimits) }
+            return object
         }
     }
 

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""clusterd's tiles over HTTP beside nginx serving static files of the same bytes, by wrk in one run with alternated rounds:
+three tile sizes, and answers of 304. Then what a thousand WebSocket viewports cost beside a thousand of the protocol's socket.
+Alone: python3 Benchmarks/http_rate.py [BIN] [SECONDS], with the folder of release binaries and the seconds of each round.
+Needs nginx and wrk (apt-get install nginx-light wrk)."""
+import http.client, json, os, random, re, resource, shutil, socket, struct, subprocess, sys, tempfile, threading, time
+
+ROUNDS = 3
+CONNECTIONS = 32
+VIEWPORTS = 1000
+CHANGES = 20
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def points(count):
+    """Points around a few places, with properties as real ones have."""
+    source = random.Random(16)
+    for number in range(count):
+        yield {"type": "Feature", "id": number, "properties": {"name": f"place {number}", "rank": number % 100},
+               "geometry": {"type": "Point", "coordinates": [round(source.gauss(10, 0.9), 5), round(source.gauss(50, 0.9), 5)]}}
+
+
+class Daemon:
+    def __init__(self, binaries, folder):
+        self.port = free_port()
+        self.socket = os.path.join(folder, "s")
+        configuration = os.path.join(folder, "c.json")
+        with open(configuration, "w") as file:
+            json.dump({"http": {"right": "manage"}, "limits": {"loopThreads": 2}}, file)
+        self.process = subprocess.Popen(
+            [os.path.join(binaries, "clusterd"), "--socket", self.socket, "--config", configuration, "--http", str(self.port)],
+            stderr=subprocess.DEVNULL)
+        wait(self.port)
+
+    def request(self, method, target, body=None, fields=None):
+        client = http.client.HTTPConnection("127.0.0.1", self.port)
+        client.request(method, target, body, fields or {})
+        answer = client.getresponse()
+        return answer.status, dict(answer.getheaders()), answer.read()
+
+    def seconds(self):
+        with open(f"/proc/{self.process.pid}/stat") as file:
+            fields = file.read().rsplit(") ", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self):
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS"))
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def wait(port):
+    for _ in range(500):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise SystemExit(f"nothing listens on {port}")
+
+
+def nginx(folder):
+    port = free_port()
+    paths = " ".join(f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    with open(os.path.join(folder, "nginx.conf"), "w") as file:
+        file.write(f"""daemon off; worker_processes 2; pid {folder}/pid; error_log stderr crit;
+events {{ worker_connections 1024; }}
+http {{ access_log off; {paths} sendfile on; tcp_nopush on; keepalive_requests 1000000000; open_file_cache max=100;
+types {{ application/vnd.mapbox-vector-tile mvt; }}
+server {{ listen 127.0.0.1:{port}; root {folder}/files; }} }}
+""")
+    process = subprocess.Popen(["nginx", "-c", os.path.join(folder, "nginx.conf"), "-p", folder, "-e", "stderr"],
+                               stderr=subprocess.DEVNULL)
+    wait(port)
+    return process, port
+
+
+def rate(port, target, seconds, fields=()):
+    arguments = ["wrk", "-t", "2", "-c", str(CONNECTIONS), "-d", f"{seconds}s", f"http://127.0.0.1:{port}{target}"]
+    for field in fields:
+        arguments += ["-H", field]
+    text = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+    if re.search(r"Socket errors|Non-2xx", text) and not fields:
+        raise SystemExit(text)
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1))
+
+
+def beside(daemon, other, target, file, seconds, daemon_fields=(), other_fields=()):
+    """The rates of both, alternated, the median round of each."""
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        ours.append(rate(daemon.port, target, seconds, daemon_fields))
+        theirs.append(rate(other, file, seconds, other_fields))
+    return sorted(ours)[ROUNDS // 2], sorted(theirs)[ROUNDS // 2]
+
+
+def read_exactly(client, count):
+    data = b""
+    while len(data) < count:
+        more = client.recv(count - len(data))
+        if not more:
+            raise SystemExit("closed")
+        data += more
+    return data
+
+
+class WebSocket:
+    """A watch over HTTP."""
+
+    def __init__(self, daemon, box):
+        self.client = socket.create_connection(("127.0.0.1", daemon.port))
+        query = f"bbox={','.join(map(str, box))}&zoom=9"
+        self.client.sendall((f"GET /sources/s/watch?{query} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").encode())
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += self.client.recv(1)
+        assert head.startswith(b"HTTP/1.1 101"), head
+
+    def item(self):
+        _, length = read_exactly(self.client, 2)
+        if length == 126:
+            length, = struct.unpack(">H", read_exactly(self.client, 2))
+        elif length == 127:
+            length, = struct.unpack(">Q", read_exactly(self.client, 8))
+        return read_exactly(self.client, length)
+
+
+class Socket:
+    """A watch over the protocol's socket."""
+
+    def __init__(self, daemon, box):
+        self.client = socket.socket(socket.AF_UNIX)
+        self.client.connect(daemon.socket)
+        call = {"id": 1, "method": "clusterd.v1.ClusterService/WatchClusters", "params": {"source": "s", "bbox": box, "zoom": 9}}
+        text = json.dumps(call).encode()
+        self.client.sendall(struct.pack(">BI", 0, len(text)) + text)
+
+    def item(self):
+        _, length = struct.unpack(">BI", read_exactly(self.client, 5))
+        return read_exactly(self.client, length)
+
+
+def watches(daemon, kind):
+    """Processor seconds of the daemon for a thousand viewports that all see each of some changes, and memory per viewport."""
+    before_memory = daemon.memory()
+    source = random.Random(1)
+    viewports = []
+    for _ in range(VIEWPORTS):
+        x, y = source.uniform(9, 10), source.uniform(49, 50)
+        viewports.append(kind(daemon, [x, y, x + 1, y + 1]))
+    for viewport in viewports:
+        viewport.item()
+    memory = daemon.memory() - before_memory
+    began = daemon.seconds()
+    for change in range(CHANGES):
+        feature = {"type": "Feature", "id": 10_000_000 + change % 2, "properties": {},
+                   "geometry": {"type": "Point", "coordinates": [10.0 + change * 1e-3, 50.0]}}
+        status, _, _ = daemon.request("POST", "/clusterd.v1.SourceService/UpdateFeatures",
+                                      json.dumps({"source": "s", "upsert": [feature]}), {"Content-Type": "application/json"})
+        assert status == 200
+        for viewport in viewports:
+            viewport.item()
+    cost = daemon.seconds() - began
+    for viewport in viewports:
+        viewport.client.close()
+    return cost, memory / VIEWPORTS
+
+
+def main():
+    binaries = sys.argv[1] if len(sys.argv) > 1 else ".build/release"
+    seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    folder = tempfile.mkdtemp()
+    os.mkdir(os.path.join(folder, "files"))
+    os.chmod(folder, 0o755)
+    daemon = Daemon(binaries, folder)
+    process, other = nginx(folder)
+    try:
+        body = "\n".join(json.dumps(point) for point in points(100_000)).encode()
+        daemon.request("POST", "/clusterd.v1.SourceService/CreateSource", '{"source":"s"}', {"Content-Type": "application/json"})
+        status, _, text = daemon.request("PUT", "/sources/s/features", body, {"Content-Type": "application/x-ndjson"})
+        assert status == 200, text
+        print("| tile | bytes | clusterd/s | nginx/s | ratio |\n| --- | ---: | ---: | ---: | ---: |")
+        for tile in ("4/8/5", "7/67/43", "9/270/173", "11/1081/694"):
+            target = f"/sources/s/tiles/{tile}.mvt"
+            status, fields, content = daemon.request("GET", target)
+            if status != 200:
+                continue
+            name = tile.replace("/", "-") + ".mvt"
+            with open(os.path.join(folder, "files", name), "wb") as file:
+                file.write(content)
+            ours, theirs = beside(daemon, other, target, f"/{name}", seconds)
+            print(f"| {tile} | {len(content)} | {ours:.0f} | {theirs:.0f} | {ours / theirs:.2f} |", flush=True)
+        tags = [("If-None-Match: " + fields["ETag"],)]
+        client = http.client.HTTPConnection("127.0.0.1", other)
+        client.request("GET", f"/{name}")
+        tags.append(("If-None-Match: " + client.getresponse().getheader("ETag"),))
+        ours, theirs = beside(daemon, other, target, f"/{name}", seconds, *tags)
+        print(f"| 304 | 0 | {ours:.0f} | {theirs:.0f} | {ours / theirs:.2f} |", flush=True)
+        print(f"\n{VIEWPORTS} viewports, {CHANGES} changes that all of them see; the daemon's processor time and memory a viewport:\n")
+        results = {"socket": [], "WebSocket": []}
+        for _ in range(ROUNDS):
+            for name, kind in (("socket", Socket), ("WebSocket", WebSocket)):
+                results[name].append(watches(daemon, kind))
+                time.sleep(1)
+        for name, values in results.items():
+            cost, memory = sorted(values)[ROUNDS // 2]
+            print(f"- {name}: {cost:.2f} s, {memory / 1024:.1f} KiB (first round {values[0][1] / 1024:.1f} KiB)")
+    finally:
+        daemon.stop()
+        process.terminate()
+        process.wait()
+        shutil.rmtree(folder)
+
+
+main()

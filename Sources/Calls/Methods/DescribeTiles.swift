@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+import Answers
+import ClusterProtocol
+import JSON
+import Sources
+
+/// A source's tiles as TileJSON 3.0.0 describes them. Served over HTTP as a document of its own, so it is not among the
+/// protocol's methods.
+struct DescribeTiles: UnaryMethod {
+    let declaration = MethodDeclaration(
+        .cluster, "DescribeTiles", right: .query, on: .query,
+        params: ["source", "tiles", "filter", "revision"],
+        "A source's tiles as TileJSON.")
+    let catalog: SourceCatalog
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let url = try params.string("tiles")
+        let target = try catalog.target(params)
+        let threads = catalog.settings.values.limits.buildThreads
+        return target.answer(isQuick: false) { (call, bytes) throws(SourceError) in
+            let revision = target.revision
+            let view = try revision.view(
+                target.filter, zoom: Double(revision.options.maxZoom), call.cancellation)
+            let fields = try revision.fields(of: view, threads: threads, call.cancellation)
+            bytes.append(.object(Self.document(target, url, fields)))
+        }
+    }
+
+    private static func document(
+        _ target: QueryTarget, _ url: String, _ fields: [String: FieldStatistics]
+    ) -> JSONObject {
+        let options = target.revision.options
+        let name = JSONValue.string(target.source.name.text)
+        // From the first zoom without clusters on, a deeper tile shows nothing new.
+        let zooms: [(String, JSONValue)] = [
+            ("minzoom", .number(Double(options.minZoom))), ("maxzoom", .number(Double(options.maxZoom + 1))),
+        ]
+        let names = fields.sorted { $0.key < $1.key }.map {
+            ($0.key, JSONValue.string("\($0.value.kinds.name)"))
+        }
+        let layer = JSONObject([("id", name), ("fields", .object(JSONObject(names)))] + zooms)
+        var document = JSONObject(
+            [
+                ("tilejson", .string("3.0.0")), ("name", name), ("scheme", .string("xyz")),
+                ("tiles", .array([.string(url)])),
+            ]
+                + zooms)
+        document["bounds"] = bounds(of: target.revision)
+        document["vector_layers"] = .array([.object(layer)])
+        return document
+    }
+
+    /// All that Web Mercator shows, while there are no points.
+    private static let world: [Double] = [-180, -85.0511287798066, 180, 85.0511287798066]
+
+    private static func bounds(of revision: Revision) -> JSONValue {
+        let box = revision.bounds.map { [$0.west, $0.south, $0.east, $0.north] } ?? world
+        return .array(box.map { .number($0) })
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+
+/// When a connection has kept the server waiting for too long. Pure: it is given the time, in milliseconds.
+struct ConnectionClock: Sendable {
+    /// What the connection is doing.
+    enum Phase: Equatable, Sendable {
+        /// No request is under way.
+        case idle
+        /// A head has begun.
+        case head
+        /// A body arrives.
+        case body
+        /// The server works, or the client reads: nothing is waited for.
+        case busy
+        /// A WebSocket.
+        case webSocket
+        /// Events are streamed.
+        case events
+    }
+
+    enum Verdict: Equatable {
+        case fine
+        /// Close without a word: nothing was asked.
+        case close
+        case timeOut(String)
+        case ping
+        case comment
+        /// The client did not answer a ping.
+        case gone
+    }
+
+    private(set) var phase = Phase.idle
+    private var since: UInt64
+    /// Bytes of the body since `since`.
+    private var bodyBytes = 0
+    private var awaitsPong = false
+
+    init(now: UInt64) { since = now }
+
+    /// Enters a phase; its time begins unless it goes on.
+    mutating func enter(_ phase: Phase, now: UInt64) {
+        guard phase != self.phase else { return }
+        self.phase = phase
+        since = now
+        bodyBytes = 0
+        awaitsPong = false
+    }
+
+    mutating func received(bodyBytes count: Int) { bodyBytes += count }
+
+    /// The server has not read on for a while: the client's rate is measured from now on.
+    mutating func paused(now: UInt64) {
+        guard phase == .body else { return }
+        since = now
+        bodyBytes = 0
+    }
+
+    mutating func receivedPong() { awaitsPong = false }
+
+    /// The seconds over which a body's rate is averaged.
+    static let rateSeconds = 30
+    /// The milliseconds between pings, and those that an answer may take.
+    static let pingInterval: UInt64 = 30_000
+    static let commentInterval: UInt64 = 15_000
+
+    mutating func check(now: UInt64, _ limits: HTTPLimits) -> Verdict {
+        let waited = now >= since ? now - since : 0
+        switch phase {
+        case .busy: return .fine
+        case .idle: return waited >= UInt64(limits.idleSeconds) * 1000 ? .close : .fine
+        case .head:
+            guard waited >= UInt64(limits.headSeconds) * 1000 else { return .fine }
+            return .timeOut("The request's head did not arrive within \(limits.headSeconds) s.")
+        case .body:
+            guard waited >= UInt64(Self.rateSeconds) * 1000 else { return .fine }
+            let least = limits.minBodyBytesPerSecond * Self.rateSeconds
+            guard bodyBytes >= least else {
+                return .timeOut(
+                    "The request's body arrived at less than \(limits.minBodyBytesPerSecond) bytes per second."
+                )
+            }
+            since = now
+            bodyBytes = 0
+            return .fine
+        case .webSocket:
+            guard waited >= Self.pingInterval else { return .fine }
+            if awaitsPong { return .gone }
+            since = now
+            awaitsPong = true
+            return .ping
+        case .events:
+            guard waited >= Self.commentInterval else { return .fine }
+            since = now
+            return .comment
+        }
+    }
+}

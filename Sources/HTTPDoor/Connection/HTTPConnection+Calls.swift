@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterProtocol
+import JSON
+
+/// Calls that answer requests.
+extension HTTPConnection: CallTransport {
+    var acceptsGzip: Bool { Negotiation.acceptsGzip(exchange?.head[.acceptEncoding]) }
+
+    /// A query resource.
+    func ask(_ resource: ResourceQuery, _ fixed: JSONObject) throws(RequestFailure) {
+        guard let head = exchange?.head else { return }
+        var params = fixed
+        try QueryParameters.read(head.query, known: resource.known, into: &params)
+        if resource.takesViewport, params["bbox"] == nil { params["bbox"] = Self.world }
+        var plan = AnswerPlan()
+        plan.mediaType = resource.mediaType
+        plan.acceptsGzip = resource.isCompressible && acceptsGzip
+        plan.isKept = resource.isTile
+        plan.mayBeEmpty = resource.isRaw
+        if resource.isCompressible { plan.vary = door.rules.vary }
+        open(
+            resource.method, params, plan, form: resource.isRaw ? .raw : .json,
+            tagged: resource.dependsOnData ? EntityTag.hash(head.target) : nil)
+    }
+
+    /// The TileJSON of a source. Its URLs name this daemon as the client does.
+    func askTileJSON(_ source: String) throws(RequestFailure) {
+        guard let head = exchange?.head else { return }
+        var params: JSONObject = ["source": .string(source)]
+        try QueryParameters.read(head.query, known: ResourceQuery.tileJSONParameters, into: &params)
+        let site = "\(scheme(head))://\(head.host ?? "localhost")"
+        var url = "\(site)/sources/\(PercentEncoding.encode(source))/tiles/{z}/{x}/{y}.mvt"
+        if let filter = params["filter"] { url += "?filter=\(PercentEncoding.encode(filter.text))" }
+        params["tiles"] = .string(url)
+        var plan = AnswerPlan()
+        plan.acceptsGzip = acceptsGzip
+        plan.vary = "\(door.rules.vary), X-Forwarded-Proto"
+        // All features are looked at for it.
+        plan.isKept = true
+        open(
+            ResourceQuery.cluster("DescribeTiles"), params, plan,
+            tagged: EntityTag.hash(head.target, from: EntityTag.hash(site.utf8)))
+    }
+
+    /// How the client reached the proxy in front of this, if there is one.
+    private func scheme(_ head: RequestHead) -> String {
+        head[.forwardedProtocol]?.lowercased() == "https" ? "https" : "http"
+    }
+
+    /// The whole of a source: more than the world, so that it covers a plane's units too.
+    private static let world = JSONValue.array([-1e15, -1e15, 1e15, 1e15].map { .number($0) })
+
+    /// Opens a call, unless the client or the cache has the answer.
+    ///
+    /// - Parameter tagged: a hash of the request, if the answer depends only on it and the data.
+    func open(
+        _ method: String, _ params: JSONObject, _ plan: AnswerPlan, form: AnswerForm = .json,
+        input: InputForm = .items, tagged: UInt64? = nil, paramsText: [UInt8] = [], paramsBytes: Int = 0
+    ) {
+        callID &+= 1
+        var request = CallRequest(id: callID, method: method, params: params, paramsBytes: paramsBytes)
+        request.paramsText = paramsText
+        var plan = plan
+        do throws(RPCError) {
+            request.timeoutMilliseconds = try timeout()
+            let encoder = PlainEncoder(compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
+            let prepared = try caller.prepare(
+                CallOpening(request, encoder: encoder, form: form, input: input))
+            // Empty sources have all the same revision, 0, whatever their options.
+            if let tagged, let revision = prepared.facts?.revision, revision > 0 {
+                let tag = EntityTag(process: door.service.process, revision: revision, request: tagged)
+                plan.tag = tag
+                if answerWithoutWork(tag, plan) { return caller.dismiss(prepared) }
+            }
+            exchange?.answer = plan
+            start(prepared)
+        } catch { fail(error) }
+    }
+
+    private func start(_ prepared: PreparedCall) {
+        switch caller.start(prepared, into: &door.answer) {
+        case .answered:
+            door.answer.withUnsafeBytes { finish($0, nil) }
+            door.shrink(&door.answer)
+        case .open(let call): exchange?.call = call
+        case .failed(let error):
+            door.shrink(&door.answer)
+            fail(error)
+        }
+    }
+
+    /// A call has failed, perhaps before its body was read.
+    private func fail(_ error: RPCError) {
+        if exchange?.inputEnded == false {
+            refuse(RequestFailure(error))
+        } else {
+            respond(RequestFailure(error))
+        }
+    }
+
+    private func timeout() throws(RPCError) -> Int64? {
+        guard let text = exchange?.head[.connectTimeout] else { return nil }
+        guard text.utf8.count <= 10, let milliseconds = Int64(text), milliseconds >= 0 else {
+            throw RPCError(
+                .invalidArgument, "Connect-Timeout-Ms must be a number of milliseconds of at most ten digits."
+            )
+        }
+        return milliseconds
+    }
+
+    /// Answers with 304 or with what is kept; false if neither can be done.
+    private func answerWithoutWork(_ tag: EntityTag, _ plan: AnswerPlan) -> Bool {
+        guard let head = exchange?.head else { return false }
+        if let field = head[.ifNoneMatch], let match = tag.match(Array(field.utf8)[...]) {
+            respondNotModified(tag, match, plan)
+            return true
+        }
+        guard plan.isKept,
+            let entry = door.service.cache.entry(head.target, acceptsGzip: plan.acceptsGzip, tag)
+        else {
+            return false
+        }
+        door.service.counters.tileHits.add(1, ordering: .relaxed)
+        exchange?.answer = plan
+        entry.body.withUnsafeBytes { respond($0, keeping: entry, isGzipped: entry.isGzipped) }
+        return true
+    }
+
+    /// A call's answer becomes the response.
+    private func finish(_ bytes: UnsafeRawBufferPointer, _ owner: OutgoingBytes?) {
+        guard let exchange else { return }
+        let isGzipped = exchange.answer.acceptsGzip && Gzip.isCompressed(bytes)
+        if exchange.answer.isKept, let tag = exchange.answer.tag {
+            let entry = AnswerCache.Entry(tag: tag, isGzipped: isGzipped, body: Array(bytes))
+            door.service.cache.keep(entry, exchange.head.target, acceptsGzip: exchange.answer.acceptsGzip)
+        }
+        respond(bytes, keeping: owner, isGzipped: isGzipped)
+    }
+
+    // MARK: What comes later
+
+    var canTakeItem: Bool {
+        (stream != nil || exchange?.watch != nil) && !isEnding && socket.queuedBytes == 0
+    }
+
+    func call(_ call: Call, answered answer: FinishedAnswer) {
+        guard !isClosed else { return }
+        if let stream {
+            stream.finish()
+            return flush()
+        }
+        guard exchange?.call === call else { return }
+        exchange?.call = nil
+        answer.bytes.writer.withUnsafeBytes { finish($0, answer.bytes) }
+        goOn()
+    }
+
+    func call(_ call: Call, sent item: FinishedAnswer) {
+        guard !isClosed, !isEnding else { return }
+        if stream == nil { beginWatch(call) }
+        stream?.send(item)
+        flush()
+        balance()
+    }
+
+    func call(_ call: Call, failed error: RPCError) {
+        guard !isClosed else { return }
+        if let stream {
+            stream.fail(error)
+            flush()
+            return balance()
+        }
+        guard exchange?.call === call else { return }
+        exchange?.call = nil
+        fail(error)
+        goOn()
+    }
+
+    func callTookInput(_ call: Call) {
+        guard !isClosed else { return }
+        balance()
+    }
+
+    /// An answer came outside of a turn.
+    private func goOn() {
+        finishExchange()
+        flush()
+        balance()
+    }
+}

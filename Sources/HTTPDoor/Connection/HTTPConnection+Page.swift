@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// The map page and its files.
+extension HTTPConnection {
+    func answerMap() throws(RequestFailure) {
+        let assets = door.service.assets
+        guard let page = assets.asset("index.html") else {
+            throw RequestFailure(
+                .notFound,
+                "The map page's files are not installed: they belong to PREFIX/share/clusterd/web. The other resources work without them."
+            )
+        }
+        guard assets.hasLeaflet else { return answerMissingLeaflet(assets.leafletDirectory) }
+        send(page, fields: [("Content-Security-Policy", policy), ("Referrer-Policy", "no-referrer")])
+    }
+
+    func answerAsset(_ name: String) throws(RequestFailure) {
+        if name == "settings.json" { return answerSettings() }
+        guard let asset = door.service.assets.asset(name) else {
+            throw RequestFailure(.notFound, "There is no such asset.")
+        }
+        send(asset)
+    }
+
+    private func send(_ asset: AssetStore.Asset, fields: [(name: StaticString, value: String)] = []) {
+        if let field = exchange?.head[.ifNoneMatch], let match = asset.tag.match(Array(field.utf8)[...]) {
+            var head = ResponseHead(status: .notModified, length: .none, etag: asset.tag)
+            head.cacheControl = "no-cache"
+            head.vary = "Accept-Encoding"
+            head.etagIsGzipped = match == .gzipped
+            return send(head)
+        }
+        let packed = acceptsGzip ? asset.gzipped : nil
+        let body = packed ?? asset.body
+        var head = ResponseHead(
+            status: .ok, length: .bytes(body.count), mediaType: asset.mediaType, etag: asset.tag,
+            isGzipped: packed != nil)
+        head.cacheControl = "no-cache"
+        head.vary = "Accept-Encoding"
+        head.fields = fields
+        body.withUnsafeBytes { send(head, $0, keeping: asset) }
+    }
+
+    /// What the page needs to know of the configuration.
+    private func answerSettings() {
+        var basemap = JSONValue.null
+        if let map = door.rules.settings.basemap {
+            basemap = ["url": .string(map.url), "attribution": .string(map.attribution)]
+        }
+        var bytes = ByteWriter()
+        bytes.append(["basemap": basemap])
+        bytes.withUnsafeBytes {
+            var head = ResponseHead(status: .ok, length: .bytes($0.count), mediaType: "application/json")
+            head.cacheControl = "no-cache"
+            send(head, $0)
+        }
+    }
+
+    /// The page loads from nowhere else but the raster layer that the configuration names.
+    private var policy: String {
+        var images = "'self' data:"
+        if let url = door.rules.settings.basemap?.url, let site = Self.site(of: url) { images += " \(site)" }
+        return
+            "default-src 'self'; img-src \(images); style-src 'self' 'unsafe-inline'; connect-src 'self' ws: wss:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    }
+
+    /// The scheme and authority of a URL; a placeholder of subdomains stands for any.
+    private static func site(of url: String) -> String? {
+        let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count >= 3, parts[0] == "https:" || parts[0] == "http:", parts[1].isEmpty else {
+            return nil
+        }
+        let authority = parts[2].hasPrefix("{s}.") ? "*." + parts[2].dropFirst(4) : String(parts[2])
+        guard authority.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") })
+        else {
+            return nil
+        }
+        return "\(parts[0])//\(authority)"
+    }
+
+    private func answerMissingLeaflet(_ directory: String) {
+        let page = """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8"><title>clusterd</title></head><body>
+            <h1>The map needs Leaflet</h1>
+            <p>It was looked for in <code>\(Self.escaped(directory))</code>. On Debian: <code>apt install libjs-leaflet</code>.
+            Elsewhere let <code>http.assets</code> name the directory that has <code>leaflet.js</code> and
+            <code>leaflet.css</code>. <a href="/sources">The sources</a> are served without it.</p>
+            </body></html>
+
+            """
+        Array(page.utf8).withUnsafeBytes {
+            var head = ResponseHead(
+                status: .ok, length: .bytes($0.count), mediaType: "text/html; charset=utf-8")
+            head.cacheControl = "no-store"
+            head.fields.append(("Content-Security-Policy", "default-src 'none'"))
+            send(head, $0)
+        }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.map { ["<": "&lt;", ">": "&gt;", "&": "&amp;"][$0] ?? String($0) }.joined()
+    }
+}

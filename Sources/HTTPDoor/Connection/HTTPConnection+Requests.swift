@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterProtocol
+import JSON
+
+/// What requests mean, from their heads to the ends of their bodies.
+extension HTTPConnection {
+    /// A head has come.
+    func begin() {
+        guard let head = exchange?.head else { return }
+        do throws(RequestFailure) {
+            try admit(head)
+            let resource = try Router.resource(head.path)
+            exchange?.resource = resource
+            guard resource.methods.contains(head.method) else {
+                throw RequestFailure(
+                    .methodNotAllowed,
+                    "This resource has the methods \(ErrorResponse.list(resource.methods)) only.",
+                    allowed: resource.methods)
+            }
+            try expectBody(head, resource)
+        } catch { refuse(error) }
+    }
+
+    /// Answers a request before its body was read. A short body is read and thrown away; otherwise the connection closes.
+    func refuse(_ failure: RequestFailure) {
+        exchange?.body = .discarded
+        guard let head = exchange?.head, let count = head.contentLength, count <= Self.skippedBody else {
+            return respond(failure, closes: true)
+        }
+        // A client that waits for "100 Continue" may leave its body out.
+        respond(failure, closes: count > 0 && head.has(.expect))
+    }
+
+    private static let skippedBody = 64 << 10
+
+    /// Whether the request is meant for this server, and comes from a page that may ask.
+    private func admit(_ head: RequestHead) throws(RequestFailure) {
+        let host = head.host.flatMap { HostName($0) }
+        if !isOverUnix, let text = head.host {
+            guard let host else { throw RequestFailure(.badRequest, "The request's Host is malformed.") }
+            guard door.rules.hosts.admits(host) else {
+                throw RequestFailure(
+                    .misdirectedRequest,
+                    "The host \(text) is not served here. Whoever runs clusterd can add it to http.hosts.")
+            }
+        }
+        switch door.rules.origins.verdict(head[.origin], host: host) {
+        case .own: break
+        case .allowed(let value): exchange?.allowedOrigin = value
+        case .refused:
+            throw RequestFailure(
+                .forbidden,
+                "Pages of the origin \(head[.origin] ?? "") may not ask here. Whoever runs clusterd can add it to http.origins."
+            )
+        }
+        if let expectation = head[.expect], expectation.lowercased() != "100-continue" {
+            throw RequestFailure(.expectationFailed, "The only Expect that is understood is 100-continue.")
+        }
+    }
+
+    /// Decides what becomes of the body, before any of it is read.
+    private func expectBody(_ head: RequestHead, _ resource: Resource) throws(RequestFailure) {
+        switch (resource, head.method) {
+        case (.features(let source), .put): try beginImport(head, source)
+        case (.method(let name), .post):
+            try checkMethod(name, head)
+            try limitBody(head)
+            exchange?.body = .collected([])
+        default: try limitBody(head)
+        }
+        guard head.hasBody, !head.isVersion10, head.has(.expect), exchange?.isAnswered == false else {
+            return
+        }
+        door.output.append("HTTP/1.1 100 Continue\r\n\r\n")
+    }
+
+    private func limitBody(_ head: RequestHead) throws(RequestFailure) {
+        let most = door.rules.settings.limits.maxBodyBytes
+        reader.limitBody(to: most)
+        guard head.contentLength ?? 0 <= most else {
+            throw RequestFailure(
+                .contentTooLarge, "The request's body is larger than the limit of \(most) bytes.")
+        }
+    }
+
+    // MARK: Bodies
+
+    func takeBody(_ piece: [UInt8]) {
+        switch exchange?.body {
+        case .collected(var bytes)?:
+            exchange?.body = .discarded
+            bytes += piece
+            exchange?.body = .collected(bytes)
+            hold(piece.count)
+        case .streamed?: exchange?.call?.receive(piece)
+        case .discarded?, nil: break
+        }
+    }
+
+    /// Counts bytes that are held for the client, and gives up if that is too much.
+    private func hold(_ count: Int) {
+        let engine = door.engine
+        heldInput += count
+        engine.load.input.add(count, of: caller.share)
+        guard engine.load.input.isExceeded(by: caller.share, limit: engine.limits.maxInputBytes) else {
+            return
+        }
+        respond(
+            RequestFailure(
+                RPCError(
+                    .resourceExhausted, "Too many bytes of unfinished requests are held. Try again soon.")),
+            closes: true)
+        end()
+    }
+
+    /// The request is complete.
+    func endBody() {
+        guard let exchange, !exchange.isAnswered, let resource = exchange.resource else { return }
+        if exchange.head.method == .options { return answerOptions(resource) }
+        do throws(RequestFailure) { try answer(exchange, resource) } catch { respond(error) }
+    }
+
+    private func answer(_ exchange: Exchange, _ resource: Resource) throws(RequestFailure) {
+        let query = exchange.head.query
+        switch resource {
+        case .map: try answerMap()
+        case .asset(let name): try answerAsset(name)
+        case .health:
+            try readParameters(query, [])
+            answerHealth()
+        case .metrics:
+            try readParameters(query, [])
+            answerMetrics()
+        case .query(let resource, let params): try ask(resource, params)
+        case .tileJSON(let source): try askTileJSON(source)
+        case .watch(let source): try watch(source)
+        case .features: exchange.call?.endInput()
+        case .method(let name): try call(name)
+        case .server: break
+        }
+    }
+
+    func readParameters(
+        _ query: ArraySlice<UInt8>?, _ known: QueryParameters.Known
+    ) throws(RequestFailure) {
+        var params = JSONObject()
+        try QueryParameters.read(query, known: known, into: &params)
+    }
+
+    // MARK: Imports
+
+    private static let importTypes = [
+        "application/geo+json", "application/json", "application/geo+json-seq", "application/x-ndjson",
+        "text/csv",
+        "text/tab-separated-values",
+    ]
+
+    private func beginImport(_ head: RequestHead, _ source: String) throws(RequestFailure) {
+        var params: JSONObject = ["source": .string(source)]
+        try QueryParameters.read(head.query, known: ResourceQuery.importParameters, into: &params)
+        let type = head[.contentType].map(Negotiation.mediaType) ?? ""
+        guard type.isEmpty || Self.importTypes.contains(type) else {
+            throw RequestFailure(
+                .unsupportedMediaType,
+                "The Content-Type \(type) cannot be imported. Use one of \(Self.importTypes.joined(separator: ", "))."
+            )
+        }
+        guard ["", "identity", "gzip", "x-gzip"].contains((head[.contentEncoding] ?? "").lowercased()) else {
+            throw RequestFailure(
+                .unsupportedMediaType, "The only Content-Encoding that is understood is gzip.")
+        }
+        exchange?.body = .streamed
+        open(
+            ResourceQuery.ofSource("ImportFeatures"), params, AnswerPlan(), input: .bytes(mediaType: type))
+    }
+
+    // MARK: Calls by POST
+
+    /// Refuses a method's call before its body is read.
+    private func checkMethod(_ name: String, _ head: RequestHead) throws(RequestFailure) {
+        try readParameters(head.query, [])
+        guard let declaration = door.engine.method(name)?.declaration else {
+            throw RequestFailure(
+                RPCError(
+                    .unimplemented, "There is no method \"\(name)\". GetServerInfo lists those there are."))
+        }
+        guard declaration.kind == .unary else {
+            throw RequestFailure(RPCError(.unimplemented, Self.streamingAdvice(declaration)))
+        }
+        guard caller.right >= declaration.right else {
+            throw RequestFailure(declaration.right.denial(of: declaration))
+        }
+        guard head[.contentType].map(Negotiation.mediaType) == "application/json" else {
+            throw RequestFailure(.unsupportedMediaType, "The Content-Type must be application/json.")
+        }
+        guard ["", "identity"].contains((head[.contentEncoding] ?? "").lowercased()) else {
+            throw RequestFailure(.unsupportedMediaType, "The body must not be compressed.")
+        }
+    }
+
+    private static func streamingAdvice(_ method: MethodDeclaration) -> String {
+        let instead =
+            switch method.name {
+            case "WatchClusters":
+                "GET /sources/S/watch, as a WebSocket or for text/event-stream, watches a viewport."
+            case "ImportFeatures": "PUT /sources/S/features imports features."
+            default: "Call it over the Unix socket."
+            }
+        return "\(method.shortName) streams, which POST does not. \(instead)"
+    }
+
+    private func call(_ name: String) throws(RequestFailure) {
+        guard case .collected(let body)? = exchange?.body else { return }
+        var params = JSONObject()
+        if !body.isEmpty {
+            let value: JSONValue
+            do throws(JSONError) { value = try JSONReader.parse(body) } catch {
+                throw RequestFailure(.badRequest, "The body is not JSON: \(error.message)")
+            }
+            guard case .object(let object) = value else {
+                throw RequestFailure(.badRequest, "The body must be a JSON object: the method's params.")
+            }
+            params = object
+        }
+        let keepsText = door.engine.method(name)?.declaration.keepsParamsText == true
+        var plan = AnswerPlan()
+        plan.acceptsGzip = acceptsGzip
+        open(name, params, plan, paramsText: keepsText ? body : [], paramsBytes: body.count)
+        exchange?.body = .discarded
+    }
+}

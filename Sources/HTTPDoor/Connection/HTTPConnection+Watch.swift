@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterProtocol
+import JSON
+
+/// Watches, by WebSocket in both directions or as server-sent events in one.
+extension HTTPConnection {
+    func watch(_ source: String) throws(RequestFailure) {
+        guard let head = exchange?.head else { return }
+        var params: JSONObject = ["source": .string(source)]
+        try QueryParameters.read(head.query, known: ResourceQuery.watchParameters, into: &params)
+        if WebSocketHandshake.isAsked(by: head) {
+            let accept = try WebSocketHandshake.accept(head)
+            guard let codec = WebSocketCodec(maximumMessage: Self.mostMessageBytes) else {
+                throw RequestFailure(
+                    RPCError(.resourceExhausted, "The server has no memory for a WebSocket."))
+            }
+            var response = ResponseHead(status: .switchingProtocols, length: .none)
+            response.fields = [
+                ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept),
+            ]
+            try openWatch(params, .webSocket(codec), response)
+        } else if Negotiation.names("text/event-stream", in: head[.accept]) {
+            if head.method == .head { return respondToHeadOfWatch() }
+            var response = ResponseHead(
+                status: .ok, length: head.isVersion10 ? .untilClose : .chunked, mediaType: "text/event-stream"
+            )
+            response.cacheControl = "no-store"
+            // Proxies pass events on at once (nginx, X-Accel-Buffering).
+            response.fields = [("X-Accel-Buffering", "no")]
+            try openWatch(params, .events(isChunked: !head.isVersion10), response)
+        } else {
+            throw RequestFailure(
+                .upgradeRequired,
+                "A watch is a WebSocket, or server-sent events for a request with Accept: text/event-stream.")
+        }
+    }
+
+    /// Viewports are small; this is room enough for any.
+    private static let mostMessageBytes = 64 << 10
+
+    /// A watch has no end, so that its head says all that HEAD can.
+    private func respondToHeadOfWatch() {
+        var head = ResponseHead(status: .ok, length: .none, mediaType: "text/event-stream")
+        head.cacheControl = "no-store"
+        send(head)
+    }
+
+    private func openWatch(
+        _ params: JSONObject, _ form: WatchConnection.Form, _ head: ResponseHead
+    ) throws(RequestFailure) {
+        callID &+= 1
+        let request = CallRequest(id: callID, method: ResourceQuery.cluster("WatchClusters"), params: params)
+        defer { door.shrink(&door.answer) }
+        switch caller.open(CallOpening(request, encoder: PlainEncoder()), into: &door.answer) {
+        case .open(let call):
+            exchange?.call = call
+            exchange?.watch = (form, head)
+        case .failed(let error): throw RequestFailure(error)
+        case .answered: break
+        }
+    }
+
+    /// The first item has come.
+    func beginWatch(_ call: Call) {
+        guard let watch = exchange?.watch else { return }
+        exchange?.watch = nil
+        exchange?.call = nil
+        let stream = WatchConnection(self, call, watch.form)
+        var head = watch.head
+        if stream.isWebSocket {
+            if let origin = exchange?.allowedOrigin {
+                head.fields.append(("Access-Control-Allow-Origin", origin))
+            }
+        } else {
+            complete(&head, closes: head.length == .untilClose)
+        }
+        head.write(into: &door.output, date: door.dateText)
+        exchange?.isAnswered = true
+        record(head.status, 0)
+        let rest = reader.takeRest()
+        self.stream = stream
+        stream.began()
+        if !rest.isEmpty { rest.withUnsafeBytes { stream.receive($0) } }
+    }
+}
+
+/// A connection that carries a watch. Belongs to the loop's thread.
+final class WatchConnection {
+    enum Form {
+        case webSocket(WebSocketCodec)
+        case events(isChunked: Bool)
+    }
+
+    private unowned let connection: HTTPConnection
+    private let call: Call
+    private let form: Form
+    private var isOver = false
+
+    init(_ connection: HTTPConnection, _ call: Call, _ form: Form) {
+        self.connection = connection
+        self.call = call
+        self.form = form
+    }
+
+    var isWebSocket: Bool { if case .webSocket = form { true } else { false } }
+
+    private var counters: HTTPCounters { connection.door.service.counters }
+
+    func began() { count(1) }
+
+    private func count(_ change: Int) {
+        if isWebSocket {
+            counters.webSockets.add(change, ordering: .relaxed)
+        } else {
+            counters.eventStreams.add(change, ordering: .relaxed)
+        }
+    }
+
+    func closed() { count(-1) }
+
+    // MARK: From the client
+
+    func receive(_ bytes: UnsafeRawBufferPointer) {
+        guard case .webSocket(let codec) = form, !isOver else { return }
+        for event in codec.receive(bytes) {
+            switch event {
+            case .text(let item): call.receive(item)
+            case .binary: close(.unsupportedData, "Viewports are text messages.")
+            case .pong: connection.clock.receivedPong()
+            case .closed: break
+            }
+            if isOver { break }
+        }
+        writeControls()
+        if codec.isClosing, !isOver { leave() }
+        connection.flush()
+        connection.balance()
+    }
+
+    /// The WebSocket is closed by the client, or by a fault of its.
+    private func leave() {
+        isOver = true
+        call.cancel()
+        connection.end()
+    }
+
+    // MARK: To the client
+
+    func send(_ item: FinishedAnswer) {
+        guard !isOver else { return }
+        let bytes = item.bytes
+        let count = bytes.writer.count
+        switch form {
+        case .webSocket: WebSocketCodec.writeTextHead(count, into: &connection.door.output)
+        case .events(let isChunked):
+            var head = ByteWriter(capacity: 64)
+            head.append("event: change\nid: ")
+            head.append(integer: item.facts.revision ?? 0)
+            head.append("\ndata: ")
+            if isChunked { writeChunkHead(head.count + count + 2) }
+            head.withUnsafeBytes { connection.door.output.append(contentsOf: $0) }
+        }
+        bytes.writer.withUnsafeBytes { body in
+            if count > Self.copiedItem {
+                connection.write(body, keeping: bytes)
+            } else {
+                connection.door.output.append(contentsOf: body)
+            }
+        }
+        guard case .events(let isChunked) = form else { return }
+        connection.door.output.append("\n\n")
+        if isChunked { connection.door.output.append("\r\n") }
+    }
+
+    private static let copiedItem = 16 << 10
+
+    private func writeChunkHead(_ count: Int) {
+        connection.door.output.append(raw: String(count, radix: 16))
+        connection.door.output.append("\r\n")
+    }
+
+    func fail(_ error: RPCError) {
+        switch form {
+        case .webSocket: close(WebSocketCode(error), error.message)
+        case .events:
+            var text = ByteWriter()
+            text.append("event: error\ndata: ")
+            error.writeBody(into: &text)
+            text.append("\n\n")
+            endEvents(text)
+        }
+    }
+
+    /// The stream has ended well.
+    func finish() {
+        switch form {
+        case .webSocket: close(.normal, "")
+        case .events: endEvents(ByteWriter())
+        }
+    }
+
+    private func endEvents(_ last: consuming ByteWriter) {
+        guard !isOver else { return }
+        isOver = true
+        write(events: last)
+        if case .events(isChunked: true) = form { connection.door.output.append("0\r\n\r\n") }
+        connection.end()
+    }
+
+    private func write(events text: borrowing ByteWriter) {
+        guard text.count > 0, case .events(let isChunked) = form else { return }
+        if isChunked { writeChunkHead(text.count) }
+        text.withUnsafeBytes { connection.door.output.append(contentsOf: $0) }
+        if isChunked { connection.door.output.append("\r\n") }
+    }
+
+    private func close(_ code: WebSocketCode, _ reason: String) {
+        guard case .webSocket(let codec) = form, !isOver else { return }
+        isOver = true
+        codec.close(code, reason)
+        writeControls()
+        call.cancel()
+        connection.end()
+    }
+
+    private func writeControls() {
+        guard case .webSocket(let codec) = form else { return }
+        connection.door.output.append(contentsOf: codec.takeOutput())
+    }
+
+    func ping() {
+        guard case .webSocket(let codec) = form, !isOver else { return }
+        codec.ping()
+        writeControls()
+        connection.flush()
+    }
+
+    func comment() {
+        guard !isOver else { return }
+        var text = ByteWriter()
+        text.append(":\n\n")
+        write(events: text)
+        connection.flush()
+    }
+}

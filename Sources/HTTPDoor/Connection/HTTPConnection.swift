@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterProtocol
+import EventLoop
+import JSON
+
+/// A client's HTTP connection: one request after the other, then perhaps a WebSocket. Belongs to the loop's thread.
+///
+/// Pipelined requests wait in the reader until the one before is answered, so answers keep their order.
+final class HTTPConnection {
+    unowned let door: HTTPDoor
+    let socket: Connection
+    /// The client's address for the access log; nil over a Unix socket.
+    let address: String?
+    private(set) var caller: Caller! = nil
+    var reader: RequestReader
+    var exchange: Exchange?
+    var stream: WatchConnection?
+    var clock: ConnectionClock
+    var callID: Int64 = 0
+    /// Bytes of the body that is collected, as the input budget counts them.
+    var heldInput = 0
+    /// No further request is read, and the connection closes once all is written.
+    private(set) var isEnding = false
+    private var isInputEnded = false
+    private var isTurn = false
+    private var isScheduled = false
+    private var isReadingPaused = false
+    private var lingering: Timer?
+    /// When bytes that wait for the client last moved.
+    private var wroteAt: UInt64
+
+    var isOverUnix: Bool { address == nil }
+    var isClosed: Bool { socket.isClosed }
+
+    init(
+        _ socket: Connection, _ door: HTTPDoor, peer: Peer, right: AccessRight, share: UserShare,
+        address: String?
+    ) {
+        self.socket = socket
+        self.door = door
+        self.address = address
+        reader = RequestReader(limits: door.rules.settings.limits.ofRequests)
+        clock = ConnectionClock(now: door.loop.now)
+        wroteAt = door.loop.now
+        caller = Caller(door.engine, peer: peer, right: right, share: share, transport: self)
+    }
+
+    func start() {
+        // Not weak: the socket calls nothing after its `close`, and the door releases this object only then.
+        socket.start(
+            onRead: { [unowned self] bytes in read(bytes) },
+            onWritten: { [unowned self] in written() },
+            onEnd: { [unowned self] end in ended(end) })
+    }
+
+    // MARK: Bytes in
+
+    private func read(_ bytes: UnsafeRawBufferPointer) {
+        door.engine.metrics.traffic.received.add(UInt64(bytes.count), ordering: .relaxed)
+        if isEnding { return }
+        if let stream { return stream.receive(bytes) }
+        reader.append(bytes)
+        turn()
+    }
+
+    /// The client sends nothing more. Over TCP that is all that a client which has gone leaves behind, so its call is
+    /// cancelled; over a Unix socket the system can tell the two apart.
+    private func ended(_ end: Connection.End) {
+        guard end == .finished, !isEnding, stream == nil, isOverUnix, !socket.isAbandoned else {
+            return close()
+        }
+        isInputEnded = true
+        guard let exchange, exchange.inputEnded, !exchange.isAnswered else { return self.end() }
+    }
+
+    /// Requests that are worked on before the other connections have their turn.
+    private static let requestsPerTurn = 32
+    /// Bytes that may wait in the reader while an answer is being made.
+    private static let mostWaiting = 64 << 10
+
+    /// Works on what has come.
+    func turn() {
+        guard !isTurn, !isClosed else { return }
+        isTurn = true
+        var left = Self.requestsPerTurn
+        while left > 0, !isEnding, stream == nil, !isCongested {
+            if let exchange, exchange.inputEnded { break }
+            let event = reader.next()
+            if case .wait = event { break }
+            take(event)
+            if exchange == nil { left -= 1 }
+        }
+        isTurn = false
+        flush()
+        if left == 0 { schedule() }
+        balance()
+    }
+
+    private func take(_ event: RequestReader.Event) {
+        switch event {
+        case .wait: break
+        case .head(let head):
+            exchange = Exchange(head, started: door.loop.now)
+            begin()
+        case .body(let piece):
+            clock.received(bodyBytes: piece.count)
+            takeBody(piece)
+        case .end:
+            exchange?.inputEnded = true
+            endBody()
+            finishExchange()
+        case .failure(let failure):
+            // An upload that breaks off is no upload.
+            exchange?.call?.cancel()
+            guard exchange?.isAnswered != true else { return end() }
+            respond(failure, closes: true)
+        }
+    }
+
+    private func schedule() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        let bound = LoopBound(self)
+        door.loop.remote.post {
+            bound.value.isScheduled = false
+            bound.value.turn()
+        }
+    }
+
+    /// Goes on with the next request if this one is answered and its body was read.
+    func finishExchange() {
+        guard let exchange, exchange.isAnswered, exchange.inputEnded, stream == nil else { return }
+        releaseInput()
+        self.exchange = nil
+        reader.startNext()
+        if !isEnding { turn() }
+    }
+
+    func releaseInput() {
+        guard heldInput > 0 else { return }
+        door.engine.load.input.add(-heldInput, of: caller.share)
+        heldInput = 0
+    }
+
+    // MARK: Bytes out
+
+    /// Whether the client must read before more is done for it.
+    var isCongested: Bool {
+        socket.queuedBytes + door.output.count > door.engine.limits.maxQueuedBytesPerConnection
+    }
+
+    /// Writes what the turn has made.
+    func flush() {
+        guard !isTurn, door.output.count > 0 else { return }
+        defer { door.shrink(&door.output) }
+        guard !isClosed else { return }
+        let count = door.output.count
+        let taken = door.output.withUnsafeBytes { socket.tryWrite($0) }
+        countSent(taken)
+        guard taken < count else { return }
+        var rest = ByteWriter(capacity: count - taken)
+        door.output.withUnsafeBytes {
+            rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...]))
+        }
+        queue(OutgoingBytes(rest))
+    }
+
+    /// Writes a body behind what the turn has made, without copying it.
+    ///
+    /// - Parameter owner: keeps the bytes.
+    func write(_ body: UnsafeRawBufferPointer, keeping owner: AnyObject) {
+        guard !isClosed else { return }
+        let (head, isFirst) = (door.output.count, socket.queuedBytes == 0)
+        var taken = 0
+        if isFirst {
+            taken = door.output.withUnsafeBytes { socket.tryWrite($0, body) }
+            countSent(taken)
+        }
+        if taken < head {
+            var rest = ByteWriter(capacity: head - taken)
+            door.output.withUnsafeBytes {
+                rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...]))
+            }
+            queue(OutgoingBytes(rest))
+        }
+        door.shrink(&door.output)
+        let bodyTaken = max(0, taken - head)
+        guard bodyTaken < body.count else { return }
+        queue(UnsafeRawBufferPointer(rebasing: body[bodyTaken...]), keeping: owner)
+    }
+
+    private func queue(_ bytes: OutgoingBytes) {
+        bytes.writer.withUnsafeBytes { queue($0, keeping: bytes) }
+    }
+
+    private func queue(_ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject) {
+        countSent(bytes.count)
+        if socket.queuedBytes == 0 { wroteAt = door.loop.now }
+        let claim = UnreadBudget.Claim(bytes.count, of: caller.share, in: door.engine.load.unread)
+        socket.write(bytes, keeping: Kept(owner: owner, claim: claim))
+    }
+
+    /// Bytes in the system's hands, counted until it releases them.
+    private final class Kept {
+        private let owner: AnyObject
+        private let claim: UnreadBudget.Claim
+
+        init(owner: AnyObject, claim: UnreadBudget.Claim) {
+            self.owner = owner
+            self.claim = claim
+        }
+    }
+
+    private func countSent(_ count: Int) {
+        door.engine.metrics.traffic.sent.add(UInt64(count), ordering: .relaxed)
+    }
+
+    private func written() {
+        wroteAt = door.loop.now
+        if socket.queuedBytes == 0 {
+            if isEnding { return closeWritten() }
+            caller.transportIsReady()
+        }
+        turn()
+    }
+
+    /// Reads on or pauses, and sets the clock, by how things stand.
+    func balance() {
+        guard !isClosed else { return }
+        let isHeld = isCongested
+        caller.hold(isHeld)
+        if isEnding {
+            if socket.queuedBytes == 0 { closeWritten() }
+            return
+        }
+        let isBehind =
+            caller.inputBytes > door.engine.limits.maxStreamBytes
+            || exchange?.inputEnded == true && reader.heldBytes > Self.mostWaiting
+        let pauses = isHeld || isBehind
+        if pauses != isReadingPaused {
+            isReadingPaused = pauses
+            if pauses { socket.pauseReading() } else { socket.resumeReading() }
+            clock.paused(now: door.loop.now)
+        }
+        clock.enter(phase, now: door.loop.now)
+        if isInputEnded, exchange == nil, stream == nil { end() }
+    }
+
+    private var phase: ConnectionClock.Phase {
+        if let stream { return stream.isWebSocket ? .webSocket : .events }
+        guard let exchange else { return reader.isInHead ? .head : .idle }
+        return exchange.inputEnded || isReadingPaused ? .busy : .body
+    }
+
+    // MARK: Time
+
+    /// Ends what has waited too long.
+    func check(now: UInt64) {
+        guard !isEnding else { return }
+        let patience = UInt64(Self.stallSeconds) * 1000
+        if socket.queuedBytes > 0, now > wroteAt, now - wroteAt >= patience { return close() }
+        switch clock.check(now: now, door.rules.settings.limits) {
+        case .fine: break
+        case .close, .gone: close()
+        case .timeOut(let message):
+            exchange?.call?.cancel()
+            if exchange?.isAnswered == true { return end() }
+            respond(RequestFailure(.requestTimeout, message), closes: true)
+            flush()
+            balance()
+        case .ping: stream?.ping()
+        case .comment: stream?.comment()
+        }
+    }
+
+    /// How long a client may leave its answer unread.
+    private static let stallSeconds = 30
+
+    // MARK: The end
+
+    /// Takes over what the client may do from now on.
+    func take(_ right: AccessRight) {
+        reader.take(door.rules.settings.limits.ofRequests)
+        caller.take(right)
+    }
+
+    func drain() {
+        caller.drain()
+        if exchange == nil, stream == nil { end() }
+    }
+
+    /// Closes once all is written. What the client still sends is taken for a while, since a write that breaks would keep
+    /// it from reading the answer.
+    func end() {
+        guard !isEnding, !isClosed else { return }
+        isEnding = true
+        exchange?.call?.cancel()
+        // The turn that goes on writes what it has made first.
+        guard !isTurn else { return }
+        flush()
+        if socket.queuedBytes == 0 { closeWritten() }
+    }
+
+    func close(_ error: RPCError) {
+        caller.fail(error)
+        flush()
+        close()
+    }
+
+    private func closeWritten() {
+        guard !isClosed, lingering == nil else { return }
+        socket.finishWriting()
+        socket.resumeReading()
+        let delay = door.isDraining ? Self.drainLingerMs : Self.lingerMs
+        lingering = Timer(on: door.loop, delay: delay) { [unowned self] in close() }
+    }
+
+    private static let lingerMs: UInt64 = 1000
+    private static let drainLingerMs: UInt64 = 100
+
+    /// Ends the connection and what was asked on it.
+    func close() {
+        guard !isClosed else { return }
+        isEnding = true
+        lingering = nil
+        caller.close()
+        stream?.closed()
+        stream = nil
+        exchange = nil
+        releaseInput()
+        socket.close()
+        door.remove(self)
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import JSON
+import Synchronization
+
+/// The access log in the combined format: one line for each request. Safe from any thread.
+///
+/// Lines are gathered and written together, at the latest by the next `flush`. The file is opened again by `reopen`,
+/// after it was renamed to rotate it.
+final class AccessLog: Sendable {
+    private struct State: ~Copyable {
+        var path: String?
+        var descriptor: Int32 = -1
+        var lines = ByteWriter()
+    }
+
+    private let state = Mutex(State())
+    private let isOn = Atomic<Bool>(false)
+
+    /// From so many bytes on, lines are written at once.
+    private static let batch = 32 << 10
+
+    /// Why the file cannot be opened, for a person; nil if it can.
+    func reopen(_ path: String?) -> String? {
+        state.withLock { state in
+            Self.write(&state)
+            if state.descriptor >= 0 { close(state.descriptor) }
+            state.descriptor = -1
+            state.path = path
+            isOn.store(path != nil, ordering: .relaxed)
+            guard let path else { return nil }
+            state.descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+            return state.descriptor >= 0
+                ? nil : "cannot open the access log \(path): \(String(cString: strerror(errno)))"
+        }
+    }
+
+    func record(_ entry: @autoclosure () -> Entry) {
+        guard isOn.load(ordering: .relaxed) else { return }
+        let entry = entry()
+        state.withLock { state in
+            entry.write(into: &state.lines)
+            if state.lines.count >= Self.batch { Self.write(&state) }
+        }
+    }
+
+    func flush() {
+        guard isOn.load(ordering: .relaxed) else { return }
+        state.withLock { Self.write(&$0) }
+    }
+
+    /// What the file system does not take is lost: a full disk must not stop the service.
+    private static func write(_ state: inout State) {
+        if state.lines.count > 0, state.descriptor >= 0 {
+            state.lines.withUnsafeBytes { _ = Glibc.write(state.descriptor, $0.baseAddress, $0.count) }
+        }
+        state.lines.truncate(to: 0)
+    }
+
+    struct Entry {
+        var address: String
+        var user: String
+        var moment: [UInt8]
+        var requestLine: String
+        var status: Int
+        var bytes: Int
+        var referer: String?
+        var userAgent: String?
+
+        func write(into bytes: inout ByteWriter) {
+            bytes.append(raw: address)
+            bytes.append(" - ")
+            bytes.append(raw: user)
+            bytes.append(" [")
+            bytes.append(contentsOf: moment)
+            bytes.append("] \"")
+            Self.append(escaped: requestLine, into: &bytes)
+            bytes.append("\" ")
+            bytes.append(integer: status)
+            bytes.append(" ")
+            if self.bytes > 0 { bytes.append(integer: self.bytes) } else { bytes.append("-") }
+            for field in [referer, userAgent] {
+                bytes.append(" \"")
+                Self.append(escaped: field ?? "-", into: &bytes)
+                bytes.append("\"")
+            }
+            bytes.append("\n")
+        }
+
+        /// Quotes, backslashes and bytes that are not printable ASCII are written as `\xHH`, so that nobody can forge a
+        /// line.
+        private static func append(escaped text: String, into bytes: inout ByteWriter) {
+            let digits = Array("0123456789ABCDEF".utf8)
+            for byte in text.utf8 {
+                if byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+                    bytes.append(byte)
+                } else {
+                    bytes.append("\\x")
+                    bytes.append(digits[Int(byte >> 4)])
+                    bytes.append(digits[Int(byte & 15)])
+                }
+            }
+        }
+    }
+}

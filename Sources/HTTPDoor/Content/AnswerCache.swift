@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import Synchronization
+
+/// Tiles as they were sent, so that one that is requested often is made and compressed once. Safe from any thread.
+///
+/// The oldest go first. An entry whose data have changed is replaced by the next request for it.
+package final class AnswerCache: Sendable {
+    /// Bytes of an answer. Immutable.
+    final class Entry: Sendable {
+        let tag: EntityTag
+        let isGzipped: Bool
+        let body: [UInt8]
+
+        init(tag: EntityTag, isGzipped: Bool, body: [UInt8]) {
+            self.tag = tag
+            self.isGzipped = isGzipped
+            self.body = body
+        }
+    }
+
+    fileprivate struct Key: Hashable {
+        let target: [UInt8]
+        let acceptsGzip: Bool
+    }
+
+    fileprivate struct State {
+        var entries: [Key: Entry] = [:]
+        /// Keys in the order in which they came; those of entries that were replaced stand twice.
+        var order: [Key] = []
+        var first = 0
+        var bytes = 0
+    }
+
+    private let state = Mutex(State())
+    private let limit: Atomic<Int>
+
+    private let counters: HTTPCounters
+
+    init(limit: Int, held counters: HTTPCounters) {
+        self.limit = Atomic(limit)
+        self.counters = counters
+    }
+
+    func setLimit(_ limit: Int) { self.limit.store(limit, ordering: .relaxed) }
+
+    /// The answer to a request with that tag, for a client that accepts gzip or does not.
+    func entry(_ target: ArraySlice<UInt8>, acceptsGzip: Bool, _ tag: EntityTag) -> Entry? {
+        let key = Key(target: Array(target), acceptsGzip: acceptsGzip)
+        let entry = state.withLock { $0.entries[key] }
+        return entry?.tag == tag ? entry : nil
+    }
+
+    /// Keeps an answer. One that takes more than a sixteenth of the room is not kept.
+    func keep(_ entry: Entry, _ target: ArraySlice<UInt8>, acceptsGzip: Bool) {
+        let limit = limit.load(ordering: .relaxed)
+        guard Self.cost(entry, target.count) <= limit / 16 else { return }
+        let key = Key(target: Array(target), acceptsGzip: acceptsGzip)
+        state.withLock { state in
+            state.remove(key)
+            state.entries[key] = entry
+            state.order.append(key)
+            state.bytes += Self.cost(entry, key.target.count)
+            while state.bytes > limit, state.first < state.order.count {
+                state.remove(state.order[state.first])
+                state.first += 1
+            }
+            if state.first > 1024, state.first * 2 > state.order.count {
+                state.order.removeFirst(state.first)
+                state.first = 0
+            }
+            counters.tileBytes.store(state.bytes, ordering: .relaxed)
+        }
+    }
+
+    /// What an entry takes beside its bytes, about.
+    private static let overhead = 256
+
+    fileprivate static func cost(_ entry: Entry, _ target: Int) -> Int {
+        entry.body.count + 2 * target + overhead
+    }
+}
+
+extension AnswerCache.State {
+    fileprivate mutating func remove(_ key: AnswerCache.Key) {
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        bytes -= AnswerCache.cost(entry, key.target.count)
+    }
+}

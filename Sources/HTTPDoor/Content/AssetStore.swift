@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import Synchronization
+
+/// The map page's files: its own from the install or the source tree, Leaflet's from its package. Files are read when
+/// they are asked for and kept while they do not change. Safe from any thread.
+final class AssetStore: Sendable {
+    /// A file's content.
+    final class Asset: Sendable {
+        let body: [UInt8]
+        let gzipped: [UInt8]?
+        let mediaType: StaticString
+        fileprivate let stamp: Stamp
+        let tag: EntityTag
+
+        fileprivate init(body: [UInt8], mediaType: StaticString, isText: Bool, stamp: Stamp) {
+            self.body = body
+            self.mediaType = mediaType
+            self.stamp = stamp
+            let packed =
+                isText && body.count >= PlainEncoder.leastBytes
+                ? body.withUnsafeBytes { Gzip.compress($0, level: 6) } : []
+            gzipped = packed.isEmpty ? nil : packed
+            // The content itself makes the tag: the same in every process.
+            tag = EntityTag(process: 0, revision: UInt64(body.count), request: EntityTag.hash(body))
+        }
+    }
+
+    fileprivate struct Stamp: Equatable {
+        let inode: UInt64
+        let size: Int
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    private let pages: String?
+    private let leaflet: Mutex<String>
+    private let kept = Mutex<[String: Asset]>([:])
+
+    /// The most bytes of a file that is served.
+    private static let mostBytes = 8 << 20
+
+    /// - Parameters:
+    ///   - pages: where the page's own files lie; nil: nowhere.
+    ///   - leaflet: where Leaflet's lie.
+    init(pages: String? = AssetStore.pagesDirectory(), leaflet: String) {
+        self.pages = pages
+        self.leaflet = Mutex(leaflet)
+    }
+
+    func setLeaflet(_ directory: String) { leaflet.withLock { $0 = directory } }
+
+    var hasLeaflet: Bool { asset("leaflet/leaflet.js") != nil && asset("leaflet/leaflet.css") != nil }
+    var leafletDirectory: String { leaflet.withLock { $0 } }
+
+    /// The file of a name below `/assets/`; nil if there is none.
+    func asset(_ name: String) -> Asset? {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.allSatisfy(Self.isPlain), let file = parts.last, let type = Self.type(of: file) else {
+            return nil
+        }
+        let path: String
+        if parts.first == "leaflet" {
+            path = ([leafletDirectory] + parts.dropFirst().map(String.init)).joined(separator: "/")
+        } else {
+            guard let pages else { return nil }
+            path = "\(pages)/\(name)"
+        }
+        return read(path, type)
+    }
+
+    /// A name that stays in its directory: no empty ones, none that begins with a dot, no bytes that separate.
+    private static func isPlain(_ part: Substring) -> Bool {
+        guard let first = part.utf8.first, first != UInt8(ascii: ".") else { return false }
+        return part.utf8.allSatisfy {
+            $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "/")
+        }
+    }
+
+    private static func type(of file: Substring) -> (name: StaticString, isText: Bool)? {
+        switch file.split(separator: ".").last {
+        case "html": ("text/html; charset=utf-8", true)
+        case "js", "mjs": ("text/javascript; charset=utf-8", true)
+        case "css": ("text/css; charset=utf-8", true)
+        case "svg": ("image/svg+xml", true)
+        case "png": ("image/png", false)
+        case "ico": ("image/x-icon", false)
+        case "json", "map", "webmanifest": ("application/json", true)
+        case "geojson": ("application/geo+json", true)
+        case "woff2": ("font/woff2", false)
+        case "txt": ("text/plain; charset=utf-8", true)
+        default: nil
+        }
+    }
+
+    private func read(_ path: String, _ type: (name: StaticString, isText: Bool)) -> Asset? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_size <= Self.mostBytes
+        else { return nil }
+        let stamp = Stamp(
+            inode: UInt64(status.st_ino), size: Int(status.st_size), seconds: status.st_mtim.tv_sec,
+            nanoseconds: status.st_mtim.tv_nsec)
+        if let found = kept.withLock({ $0[path] }), found.stamp == stamp { return found }
+        guard let body = Self.content(descriptor, stamp.size) else { return nil }
+        let asset = Asset(body: body, mediaType: type.name, isText: type.isText, stamp: stamp)
+        kept.withLock { $0[path] = asset }
+        return asset
+    }
+
+    private static func content(_ descriptor: Int32, _ size: Int) -> [UInt8]? {
+        var count = 0
+        let body = [UInt8](unsafeUninitializedCapacity: size) { room, filled in
+            while count < size {
+                let got = Glibc.read(descriptor, room.baseAddress.map { $0 + count }, size - count)
+                if got > 0 { count += got } else if got == 0 || errno != EINTR { break }
+            }
+            filled = count
+        }
+        return count == size ? body : nil
+    }
+
+    /// `web` beside the share folder of the install that this program is of, else in a folder above it: the source tree
+    /// that it was built from.
+    static func pagesDirectory(_ program: String? = ownPath) -> String? {
+        guard let program else { return nil }
+        var folder = parent(program)
+        var candidates = ["\(parent(folder))/share/clusterd/web"]
+        while !folder.isEmpty {
+            folder = parent(folder)
+            candidates.append("\(folder)/web")
+        }
+        return candidates.first { access("\($0)/index.html", R_OK) == 0 }
+    }
+
+    private static func parent(_ path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+    }
+
+    static var ownPath: String? {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &path, path.count)
+        guard count > 0 else { return nil }
+        return String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterProtocol
+import EventLoop
+import JSON
+
+/// The HTTP connections of one loop. Belongs to the loop's thread. It has no timer and holds no buffer while nobody is
+/// connected.
+package final class HTTPDoor {
+    let engine: CallEngine
+    let loop: EventLoop
+    let service: HTTPService
+    private(set) var rules: HTTPRules
+    private let onGone: @Sendable () -> Void
+    private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    private var sweep: Timer?
+    /// A turn's output and an answer in the making: each is used within one turn of one connection.
+    var output = ByteWriter(capacity: 64)
+    var answer = ByteWriter(capacity: 64)
+    private var date: (second: Int, text: [UInt8]) = (0, [])
+    var isDraining: Bool { onStopped != nil }
+    private var onStopped: (() -> Void)?
+    private var graceTimer: Timer?
+
+    /// How often connections are looked at that may have waited too long, in milliseconds.
+    private static let sweepInterval: UInt64 = 500
+    /// Buffers beyond this are given back after each use.
+    private static let keptBuffer = 256 << 10
+
+    /// - Parameter onGone: called on the loop's thread for each connection that has closed.
+    package init(
+        _ engine: CallEngine, _ loop: EventLoop, _ service: HTTPService,
+        onGone: @escaping @Sendable () -> Void
+    ) {
+        self.engine = engine
+        self.loop = loop
+        self.service = service
+        self.onGone = onGone
+        rules = service.rules
+    }
+
+    package var openConnections: Int { connections.count }
+
+    // MARK: Connections
+
+    /// Serves a client that the daemon counts already.
+    package func accept(_ socket: AcceptedSocket) {
+        guard let socket = Connection(on: loop, taking: socket) else { return gone() }
+        guard !isDraining else { return turnAway(socket, nil) }
+        let address = socket.peerAddress
+        let peer = address == nil ? Self.peer(of: socket) : .unknown
+        let right = address == nil ? engine.access.right(of: peer) : rules.settings.right
+        let most = address == nil ? mostConnections(of: peer) : nil
+        guard service.counters.connections.load(ordering: .relaxed) < rules.settings.limits.maxConnections,
+            let share = engine.load.users.enter(address == nil ? UserKey(peer) : .http, most: most)
+        else { return turnAway(socket, Self.tooMany) }
+        if address != nil { socket.sendAtOnce() }
+        service.counters.connections.add(1, ordering: .relaxed)
+        engine.metrics.update {
+            $0.connectionsOpened += 1
+            $0.connections += 1
+        }
+        let connection = HTTPConnection(
+            socket, self, peer: peer, right: right, share: share, address: address?.host)
+        connections[ObjectIdentifier(connection)] = connection
+        if sweep == nil { startSweep() }
+        connection.start()
+    }
+
+    /// Turns a client away that the daemon counts already.
+    package func refuse(_ socket: AcceptedSocket) {
+        guard let socket = Connection(on: loop, taking: socket) else { return gone() }
+        turnAway(socket, Self.tooMany)
+    }
+
+    private static let tooMany = RequestFailure(
+        .serviceUnavailable, "Too many connections are open. Close some, or try again later.")
+
+    private func turnAway(_ socket: Connection, _ failure: RequestFailure?) {
+        if let failure {
+            var bytes = ByteWriter()
+            ErrorResponse(failure).write(into: &bytes, date: dateText, closes: true)
+            _ = bytes.withUnsafeBytes { socket.tryWrite($0) }
+            service.counters.count(status: failure.status.rawValue)
+        }
+        socket.close()
+        gone()
+    }
+
+    private func gone() {
+        engine.load.addConnections(-1)
+        onGone()
+    }
+
+    private static func peer(of socket: Connection) -> Peer {
+        socket.peer.map {
+            Peer(
+                processID: $0.processID, userID: $0.userID, groupID: $0.groupID, groups: socket.peerGroups)
+        } ?? .unknown
+    }
+
+    private func mostConnections(of peer: Peer) -> Int? {
+        let most = engine.limits.maxConnectionsPerUser
+        return most == 0 || engine.access.right(of: peer) == .admin ? nil : most
+    }
+
+    func remove(_ connection: HTTPConnection) {
+        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        engine.load.users.leave(connection.caller.share)
+        service.counters.connections.add(-1, ordering: .relaxed)
+        engine.metrics.update { $0.connections -= 1 }
+        if connections.isEmpty { rest() }
+        gone()
+        finishIfEmpty()
+    }
+
+    /// Gives back what only open connections need.
+    private func rest() {
+        sweep = nil
+        output = ByteWriter(capacity: 64)
+        answer = ByteWriter(capacity: 64)
+        service.log.flush()
+    }
+
+    private func startSweep() {
+        sweep = Timer(on: loop, delay: Self.sweepInterval, every: Self.sweepInterval) { [unowned self] in
+            let now = loop.now
+            for connection in Array(connections.values) { connection.check(now: now) }
+            service.log.flush()
+        }
+        sweep?.unreference()
+    }
+
+    // MARK: For connections
+
+    /// The time of day as heads have it.
+    var dateText: [UInt8] {
+        let now = HTTPDate.now
+        if now != date.second { date = (now, HTTPDate.text(now)) }
+        return date.text
+    }
+
+    func shrink(_ buffer: inout ByteWriter) {
+        if buffer.count > Self.keptBuffer {
+            buffer = ByteWriter(capacity: 64)
+        } else {
+            buffer.truncate(to: 0)
+        }
+    }
+
+    // MARK: Changes
+
+    /// Takes over what changed: for connections that are open too.
+    package func apply() {
+        rules = service.rules
+        for connection in Array(connections.values) {
+            connection.take(
+                connection.isOverUnix ? engine.access.right(of: connection.caller.peer) : rules.settings.right
+            )
+        }
+    }
+
+    /// Takes no new calls (they get 503), ends watches, lets calls in flight finish within the grace time, and closes
+    /// everything.
+    ///
+    /// - Parameter completion: called once, when no connection is left.
+    package func shutDown(_ completion: @escaping () -> Void) {
+        guard onStopped == nil else { return }
+        onStopped = completion
+        graceTimer = Timer(on: loop, delay: UInt64(max(0, engine.limits.shutdownGraceMs))) { [unowned self] in
+            for connection in Array(connections.values) {
+                connection.close(RPCError(.unavailable, "The server has shut down. Try again soon."))
+            }
+        }
+        for connection in Array(connections.values) { connection.drain() }
+        finishIfEmpty()
+    }
+
+    private func finishIfEmpty() {
+        guard connections.isEmpty, let completion = onStopped, graceTimer != nil else { return }
+        graceTimer = nil
+        completion()
+    }
+}

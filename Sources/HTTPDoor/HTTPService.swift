@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import Synchronization
+
+/// What all loops' HTTP doors share: rules, tiles that are kept, the page's files, the access log, counts. Safe from any
+/// thread.
+package final class HTTPService: Sendable {
+    let cache: AnswerCache
+    let assets: AssetStore
+    let log = AccessLog()
+    let counters: HTTPCounters
+    /// In the tags of answers, so that none outlives the process that gave it.
+    let process = UInt64.random(in: 1 ... .max)
+    private let current: Mutex<HTTPRules>
+
+    package init(_ settings: HTTPSettings, _ counters: HTTPCounters) {
+        self.counters = counters
+        cache = AnswerCache(limit: settings.limits.cacheBytes, held: counters)
+        assets = AssetStore(leaflet: settings.assets)
+        current = Mutex(HTTPRules(settings))
+    }
+
+    var rules: HTTPRules { current.withLock { $0 } }
+
+    /// Takes over what changed, and opens the access log again. Returns what went wrong with it, for a person.
+    package func apply(_ settings: HTTPSettings) -> String? {
+        current.withLock { $0 = HTTPRules(settings, hosts: $0.hosts.taking(settings.hosts)) }
+        cache.setLimit(settings.limits.cacheBytes)
+        assets.setLeaflet(settings.assets)
+        return log.reopen(settings.accessLog)
+    }
+
+    /// Lets `Host` name an address that is listened on.
+    package func add(listening host: String, isIPv6: Bool, isWildcard: Bool, port: UInt16) {
+        current.withLock { rules in
+            if isWildcard {
+                rules.hosts.wildcardPorts.append(port)
+            } else {
+                rules.hosts.listening.append(HostName(name: isIPv6 ? "[\(host)]" : host, port: port))
+            }
+        }
+    }
+}
+
+/// The settings as requests are judged by them.
+struct HTTPRules: Sendable {
+    let settings: HTTPSettings
+    var hosts: HostRules
+    let origins: OriginRules
+    /// `Vary` of answers that may be compressed.
+    let vary: String
+    let cacheControl: String
+
+    init(_ settings: HTTPSettings, hosts: HostRules = HostRules()) {
+        self.settings = settings
+        self.hosts = hosts.taking(settings.hosts)
+        origins = OriginRules(origins: settings.origins)
+        vary = origins.areVaried ? "Accept-Encoding, Origin" : "Accept-Encoding"
+        let seconds = settings.maxAge
+        cacheControl =
+            seconds > 0 ? "public, max-age=\(seconds), stale-while-revalidate=\(seconds)" : "no-cache"
+    }
+}
+
+extension HostRules {
+    fileprivate func taking(_ names: [String]) -> HostRules {
+        var rules = self
+        rules.hosts = names.compactMap { HostName($0) }
+        return rules
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+/// What the readers make of a client's bytes, as lines of text: for tests and fuzzing, which compare them however the
+/// bytes are cut.
+public enum Transcript {
+    /// Reads requests, each answered as soon as it is complete.
+    ///
+    /// - Parameters:
+    ///   - size: how many bytes come at once; 1 or more.
+    ///   - headBytes: the most of a head.
+    ///   - targetBytes: the most of a request's target.
+    public static func requests(
+        _ bytes: UnsafeRawBufferPointer, pieces size: Int, headBytes: Int = 16 << 10,
+        targetBytes: Int = 8 << 10
+    ) -> [String] {
+        var reader = RequestReader(limits: RequestLimits(headBytes: headBytes, targetBytes: targetBytes))
+        var lines: [String] = []
+        var body: [UInt8] = []
+        for piece in pieces(bytes, size) {
+            reader.append(piece)
+            read: while true {
+                switch reader.next() {
+                case .wait: break read
+                case .head(let head): lines.append(line(head))
+                case .body(let piece): body += piece
+                case .end:
+                    lines.append("end \(String(decoding: body, as: UTF8.self))")
+                    body = []
+                    reader.startNext()
+                case .failure(let failure): lines.append("failure \(failure.status.rawValue)")
+                }
+            }
+        }
+        return lines
+    }
+
+    private static func line(_ head: RequestHead) -> String {
+        let path = String(decoding: head.path, as: UTF8.self)
+        let length = head.contentLength.map(String.init) ?? "chunked"
+        return "\(head.method.name) \(path) \(length)\(head.keepsAlive ? "" : " closes")"
+    }
+
+    /// What a request's head means: the resource and its query, or the status that refuses it.
+    public static func meaning(_ path: [UInt8], _ query: [UInt8]) -> String {
+        do throws(RequestFailure) {
+            let resource = try Router.resource(path[...])
+            guard case .query(let known, var params) = resource else { return "\(resource)" }
+            try QueryParameters.read(query[...], known: known.known, into: &params)
+            return known.method
+        } catch { return "failure \(error.status.rawValue)" }
+    }
+
+    /// Reads a WebSocket's frames, and ends with what is written back.
+    public static func webSocket(_ bytes: UnsafeRawBufferPointer, pieces size: Int) -> [String] {
+        guard let codec = WebSocketCodec(maximumMessage: 4096) else { return [] }
+        var lines: [String] = []
+        for piece in pieces(bytes, size) {
+            for event in codec.receive(piece) { lines.append("\(event)") }
+        }
+        return lines + ["\(codec.takeOutput()) \(codec.isClosing)"]
+    }
+
+    private static func pieces(_ bytes: UnsafeRawBufferPointer, _ size: Int) -> [UnsafeRawBufferPointer] {
+        stride(from: 0, to: bytes.count, by: max(1, size)).map { start in
+            UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + max(1, size), bytes.count)])
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import HTTPDoor
+
+@Suite struct ConnectionClockTests {
+    private var limits: HTTPLimits {
+        var limits = HTTPLimits()
+        (limits.headSeconds, limits.idleSeconds, limits.minBodyBytesPerSecond) = (10, 60, 1024)
+        return limits
+    }
+
+    private func isTimeOut(_ verdict: ConnectionClock.Verdict) -> Bool {
+        if case .timeOut = verdict { true } else { false }
+    }
+
+    @Test func idleConnectionsCloseAfterTheirTime() {
+        var clock = ConnectionClock(now: 1000)
+        #expect(clock.check(now: 60_999, limits) == .fine)
+        #expect(clock.check(now: 61_000, limits) == .close)
+    }
+
+    @Test func headsHaveTenSecondsFromTheirFirstByte() {
+        var clock = ConnectionClock(now: 0)
+        clock.enter(.head, now: 50_000)
+        // Further bytes do not begin it again.
+        clock.enter(.head, now: 59_000)
+        #expect(clock.check(now: 59_999, limits) == .fine)
+        #expect(isTimeOut(clock.check(now: 60_000, limits)))
+    }
+
+    @Test func bodiesMustKeepTheirRateOverHalfAMinute() {
+        var clock = ConnectionClock(now: 0)
+        clock.enter(.body, now: 0)
+        #expect(clock.check(now: 29_999, limits) == .fine)
+        clock.received(bodyBytes: 1024 * 30)
+        #expect(clock.check(now: 30_000, limits) == .fine)
+        clock.received(bodyBytes: 1024 * 30 - 1)
+        #expect(isTimeOut(clock.check(now: 60_000, limits)))
+    }
+
+    @Test func timeInWhichTheServerDoesNotReadIsNotTheClients() {
+        var clock = ConnectionClock(now: 0)
+        clock.enter(.body, now: 0)
+        clock.paused(now: 29_000)
+        #expect(clock.check(now: 58_999, limits) == .fine)
+        #expect(isTimeOut(clock.check(now: 59_000, limits)))
+        clock.enter(.busy, now: 60_000)
+        #expect(clock.check(now: 9_000_000, limits) == .fine)
+    }
+
+    @Test func webSocketsArePingedAndCloseWithoutAnAnswer() {
+        var clock = ConnectionClock(now: 0)
+        clock.enter(.webSocket, now: 0)
+        #expect(clock.check(now: 29_999, limits) == .fine)
+        #expect(clock.check(now: 30_000, limits) == .ping)
+        clock.receivedPong()
+        #expect(clock.check(now: 60_000, limits) == .ping)
+        #expect(clock.check(now: 89_999, limits) == .fine)
+        #expect(clock.check(now: 90_000, limits) == .gone)
+    }
+
+    @Test func eventsAreCommentedEveryQuarterOfAMinute() {
+        var clock = ConnectionClock(now: 0)
+        clock.enter(.events, now: 0)
+        #expect(clock.check(now: 14_999, limits) == .fine)
+        #expect(clock.check(now: 15_000, limits) == .comment)
+        #expect(clock.check(now: 15_001, limits) == .fine)
+        #expect(clock.check(now: 30_000, limits) == .comment)
+    }
+}

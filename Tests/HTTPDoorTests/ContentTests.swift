@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import Foundation
+import JSON
+import Synchronization
+import Testing
+
+@testable import HTTPDoor
+
+@Suite struct ContentTests {
+    private func entry(_ revision: UInt64, _ count: Int) -> AnswerCache.Entry {
+        AnswerCache.Entry(
+            tag: EntityTag(process: 1, revision: revision, request: 7), isGzipped: false,
+            body: [UInt8](repeating: 1, count: count))
+    }
+
+    private func target(_ number: Int) -> ArraySlice<UInt8> { Array("/t/\(number)".utf8)[...] }
+
+    @Test func keptTilesAreFoundByTheirTag() {
+        let cache = AnswerCache(limit: 1 << 20, held: HTTPCounters())
+        let kept = entry(1, 10)
+        cache.keep(kept, target(1), acceptsGzip: true)
+        #expect(cache.entry(target(1), acceptsGzip: true, kept.tag) === kept)
+        #expect(cache.entry(target(1), acceptsGzip: false, kept.tag) == nil)
+        #expect(cache.entry(target(2), acceptsGzip: true, kept.tag) == nil)
+        #expect(cache.entry(target(1), acceptsGzip: true, entry(2, 10).tag) == nil)
+        let newer = entry(2, 20)
+        cache.keep(newer, target(1), acceptsGzip: true)
+        #expect(cache.entry(target(1), acceptsGzip: true, kept.tag) == nil)
+        #expect(cache.entry(target(1), acceptsGzip: true, newer.tag) === newer)
+    }
+
+    @Test func theOldestTilesGoFirstAndTheRoomIsBounded() {
+        let counters = HTTPCounters()
+        let cache = AnswerCache(limit: 100_000, held: counters)
+        for number in 0..<5000 {
+            cache.keep(entry(1, 1000), target(number % 2000), acceptsGzip: false)
+            #expect(counters.tileBytes.load(ordering: .relaxed) <= 100_000)
+        }
+        let tag = entry(1, 0).tag
+        #expect(cache.entry(target(999), acceptsGzip: false, tag) != nil)
+        #expect(cache.entry(target(1200), acceptsGzip: false, tag) == nil)
+        cache.keep(entry(1, 50_000), target(1), acceptsGzip: false)
+        #expect(cache.entry(target(999), acceptsGzip: false, tag) != nil)
+    }
+
+    @Test func onlyWhatPaysOffIsCompressed() {
+        func encoded(_ text: String) -> [UInt8] {
+            var bytes = ByteWriter()
+            bytes.append(raw: "before")
+            bytes.append(raw: text)
+            PlainEncoder(compresses: true, level: 6).end(.result, AnswerFacts(), from: 6, in: &bytes)
+            #expect(bytes.bytes.starts(with: "before".utf8))
+            return Array(bytes.bytes.dropFirst(6))
+        }
+        let short = String(repeating: "a", count: 100)
+        #expect(encoded(short) == Array(short.utf8))
+        let long = encoded(String(repeating: "a", count: 5000))
+        #expect(long.count < 100 && long.withUnsafeBytes { Gzip.isCompressed($0) })
+    }
+
+    @Test func pagesAreFoundInAnInstallAndAboveABuild() throws {
+        let folder = NSTemporaryDirectory() + "assets-" + UUID().uuidString.prefix(8)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        func write(_ path: String) throws {
+            let url = URL(fileURLWithPath: folder + path)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data("x".utf8).write(to: url)
+        }
+        try write("/usr/share/clusterd/web/index.html")
+        try write("/tree/web/index.html")
+        try write("/tree/web/images/a.png")
+        try write("/tree/secret.js")
+        try write("/tree/web/.hidden.js")
+        #expect(AssetStore.pagesDirectory(folder + "/usr/bin/clusterd") == folder + "/usr/share/clusterd/web")
+        #expect(AssetStore.pagesDirectory(folder + "/tree/.build/debug/clusterd") == folder + "/tree/web")
+        let store = AssetStore(pages: folder + "/tree/web", leaflet: folder + "/nowhere")
+        #expect(store.asset("images/a.png")?.body == Array("x".utf8))
+        #expect(store.asset("images/a.png") === store.asset("images/a.png"))
+        for name in [
+            "../secret.js", "", "/index.html", "images", ".hidden.js", "images//a.png", "index.html\0",
+            "a.exe",
+        ] {
+            #expect(store.asset(name) == nil, "\(name)")
+        }
+        #expect(!store.hasLeaflet)
+    }
+
+    @Test func linesOfTheLogCannotBeForged() {
+        var bytes = ByteWriter()
+        AccessLog.Entry(
+            address: "127.0.0.1", user: "-", moment: Array("now".utf8), requestLine: "GET /\"\n HTTP/1.1",
+            status: 200,
+            bytes: 0, referer: nil, userAgent: "ü"
+        ).write(into: &bytes)
+        #expect(
+            bytes.string == "127.0.0.1 - - [now] \"GET /\\x22\\x0A HTTP/1.1\" 200 - \"-\" \"\\xC3\\xBC\"\n")
+    }
+}

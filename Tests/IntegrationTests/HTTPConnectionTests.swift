@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// Connections: order, limits, hosts, origins, rights, ends.
+@Suite("HTTP connections")
+struct HTTPConnectionTests {
+    @Test func pipelinedRequestsAreAnsweredInOrder() throws {
+        let daemon = try DaemonProcess(http: "")
+        let http = try daemon.http()
+        let targets = (0..<50).map { ["/health", "/nothing", "/sources/none", "/sources"][$0 % 4] }
+        try http.send(targets.flatMap { http.request("GET", $0) })
+        #expect(
+            try targets.map { _ in try http.receive().status }
+                == targets.indices.map { [200, 404, 404, 200][$0 % 4] })
+        // Byte by byte, too.
+        for byte in http.request("GET", "/health") { try http.send([byte]) }
+        #expect(try http.receive().status == 200)
+    }
+
+    @Test func connectionsCloseWhenAskedTo() throws {
+        let daemon = try DaemonProcess(http: "")
+        let asked = try daemon.http()
+        #expect(try asked.get("/health", ["Connection: close"])["connection"] == "close")
+        #expect(try asked.isClosed())
+        let old = try daemon.http()
+        try old.send("GET /health HTTP/1.0\r\n\r\n")
+        #expect(try old.receive().status == 200)
+        #expect(try old.isClosed())
+        let kept = try daemon.http()
+        for _ in 0..<2 {
+            try kept.send("GET /health HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+            #expect(try kept.receive()["connection"] == "keep-alive")
+        }
+    }
+
+    @Test(arguments: [
+        ("GET /health HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+        ("nonsense\r\n\r\n", 400), ("GET / HTTP/3.0\r\nHost: localhost\r\n\r\n", 505),
+        (
+            "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            400
+        ),
+        ("GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\nHost: localhost\r\n\r\n", 414),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nX: \(String(repeating: "a", count: 17000))\r\n\r\n", 431),
+        (
+            "POST /clusterd.v1.ServerService/Check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n",
+            413
+        ),
+        (
+            "PUT /sources/s/features HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            404
+        ),
+    ])
+    func badRequestsGetOneAnswerAndTheirConnectionCloses(_ text: String, _ status: Int) throws {
+        let daemon = try DaemonProcess(http: "\"right\":\"manage\"")
+        let honest = try daemon.http()
+        #expect(try honest.get("/health").status == 200)
+        let bad = try daemon.http()
+        try bad.send(text)
+        let response = try bad.receive()
+        #expect(response.status == status && response["connection"] == "close", "\(response.text)")
+        #expect(try JSONReader.parse(response.body)["message"]?.string?.isEmpty == false)
+        #expect(try bad.isClosed())
+        #expect(try honest.get("/health").status == 200)
+    }
+
+    @Test func slowHeadsAndIdleConnectionsEnd() throws {
+        let daemon = try DaemonProcess(http: "\"headSeconds\":1,\"idleSeconds\":1")
+        let slow = try daemon.http()
+        try slow.send("GET /health HTTP/1.1\r\nHost")
+        #expect(try slow.receive().status == 408)
+        #expect(try slow.isClosed())
+        let idle = try daemon.http()
+        #expect(try idle.get("/health").status == 200)
+        #expect(try idle.isClosed())
+    }
+
+    @Test func hostsThatAreNotServedAreMisdirected() throws {
+        let daemon = try DaemonProcess(
+            http: "\"hosts\":[\"maps.example\"]", arguments: ["--http", "[::1]:0"])
+        let http = try daemon.http()
+        for (host, status) in [
+            ("evil.example", 421), ("localhost", 200), ("maps.example", 200), ("127.0.0.1:1", 421),
+            ("a b", 400),
+            ("maps.example:8443", 200), ("", 400),
+        ] {
+            let client = status == 400 ? try daemon.http() : http
+            #expect(try client.get("/health", ["Host: \(host)"]).status == status, "\(host)")
+        }
+        #expect(try http.get("http://localhost/health").status == 200)
+        #expect(try http.get("http://evil.example/health", ["Host: localhost"]).status == 421)
+    }
+
+    @Test func onlyListedOriginsMayAsk() throws {
+        let daemon = try DaemonProcess(http: "\"origins\":[\"https://maps.example\"]")
+        let http = try daemon.http()
+        let own = try http.get("/health", ["Host: localhost", "Origin: http://localhost"])
+        #expect(own.status == 200 && own["access-control-allow-origin"] == nil)
+        let listed = try http.get("/sources", ["Origin: https://maps.example"])
+        #expect(listed.status == 200 && listed["access-control-allow-origin"] == "https://maps.example")
+        #expect(listed["vary"] == "Accept-Encoding, Origin")
+        let other = try http.get("/sources", ["Origin: https://evil.example"])
+        #expect(other.status == 403 && other["access-control-allow-origin"] == nil)
+        let preflight = try http.exchange(
+            "OPTIONS", "/clusterd.v1.SourceService/GetSource",
+            [
+                "Origin: https://maps.example", "Access-Control-Request-Method: POST",
+                "Access-Control-Request-Headers: content-type",
+            ])
+        #expect(preflight.status == 204)
+        #expect(preflight["access-control-allow-methods"] == "POST, OPTIONS")
+        #expect(preflight["access-control-allow-headers"] == "content-type")
+        let refused = try http.exchange(
+            "OPTIONS", "/sources", ["Origin: null", "Access-Control-Request-Method: GET"])
+        #expect(refused.status == 403)
+        #expect(
+            try http.openWebSocket("/sources/s/watch?bbox=0,0,1,1&zoom=1", ["Origin: https://evil.example"])
+                .status == 403)
+        // Errors can be read by the page, too.
+        #expect(
+            try http.get("/nothing", ["Origin: https://maps.example"])["access-control-allow-origin"] != nil)
+    }
+
+    @Test func rightsAreThoseOfTheConfiguration() throws {
+        let type = "Content-Type: application/json"
+        let body = Array("{\"source\":\"s\"}".utf8)
+        let daemon = try DaemonProcess(http: "")
+        let http = try daemon.http()
+        let refused = try http.exchange("POST", "/clusterd.v1.SourceService/CreateSource", [type], body: body)
+        #expect(refused.status == 403 && refused.text.contains("manage"))
+        #expect(try http.exchange("PUT", "/sources/s/features", [], body: []).status == 403)
+        let managing = try DaemonProcess(http: "\"right\":\"manage\"")
+        let client = try managing.http()
+        #expect(
+            try client.exchange("POST", "/clusterd.v1.SourceService/CreateSource", [type], body: body).status
+                == 200)
+    }
+
+    @Test func overAUnixSocketThePeerHasItsOwnRight() throws {
+        let path = NSTemporaryDirectory() + "h\(UUID().uuidString.prefix(8)).sock"
+        let daemon = try DaemonProcess(["--http", "unix:\(path)"])
+        let http = try HTTPClient(path: path)
+        let body = Array("{\"source\":\"s\"}".utf8)
+        #expect(
+            try http.exchange(
+                "POST", "/clusterd.v1.SourceService/CreateSource",
+                ["Host: anything", "Content-Type: application/json"],
+                body: body
+            ).status == 200)
+        #expect(daemon.end() == 0)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func connectionsBeyondTheLimitAreToldToComeBack() throws {
+        let daemon = try DaemonProcess(http: "\"maxConnections\":2")
+        let clients = try (0..<2).map { _ in try daemon.http() }
+        for client in clients { #expect(try client.get("/health").status == 200) }
+        let third = try daemon.http()
+        let response = try third.receive()
+        #expect(response.status == 503 && response["retry-after"] != nil)
+        #expect(try third.isClosed())
+    }
+
+    @Test func remoteAddressesAreRefusedUnlessTheyAreAllowed() throws {
+        for address in ["0.0.0.0:0", "[::]:0", "nonsense", "192.0.2.1:80"] {
+            let outcome = try DaemonProcess.run("clusterd", ["--http", address, "--check-config"])
+            #expect(outcome.status == 2, "\(address)")
+            #expect(outcome.errors.contains(address.hasPrefix("n") ? "HOST:PORT" : "allowRemote"))
+        }
+        let daemon = try DaemonProcess(http: "\"allowRemote\":true,\"listen\":[\"0.0.0.0:0\"]")
+        #expect(try daemon.http().get("/health").status == 200)
+    }
+
+    @Test func aShutdownAnswersWhatWasAskedAndCloses() throws {
+        let daemon = try DaemonProcess(http: "")
+        let idle = try daemon.http()
+        #expect(try idle.get("/health").status == 200)
+        #expect(daemon.end() == 0)
+        #expect(try idle.isClosed())
+    }
+
+    @Test func aReloadTakesOverHostsAndOpensTheLogAgain() throws {
+        let folder = NSTemporaryDirectory() + "clusterd-log-" + UUID().uuidString.prefix(12)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (configuration, log) = (folder + "/clusterd.json", folder + "/access.log")
+        func write(_ hosts: String) throws {
+            try Data("{\"http\":{\"accessLog\":\"\(log)\",\"hosts\":[\(hosts)]}}".utf8).write(
+                to: URL(fileURLWithPath: configuration))
+        }
+        try write("")
+        let daemon = try DaemonProcess(["--config", configuration, "--http", "0"])
+        let http = try daemon.http()
+        #expect(try http.get("/health", ["Host: maps.example", "User-Agent: a\"b"]).status == 421)
+        try write("\"maps.example\"")
+        try FileManager.default.moveItem(atPath: log, toPath: log + ".1")
+        kill(daemon.process.processIdentifier, SIGHUP)
+        while try http.get("/sources", ["Host: maps.example"]).status != 200 {}
+        _ = daemon.end()
+        let old = try String(contentsOfFile: log + ".1", encoding: .utf8)
+        let new = try String(contentsOfFile: log, encoding: .utf8)
+        let first = try #require(old.split(separator: "\n").first)
+        #expect(first.hasPrefix("127.0.0.1 - - ["))
+        #expect(first.contains("] \"GET /health HTTP/1.1\" 421 "))
+        #expect(first.hasSuffix(" \"-\" \"a\\x22b\""))
+        #expect(new.contains("\"GET /sources HTTP/1.1\" 200 14"))
+    }
+}
