@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Expressions
-import Dispatch
-import Expressions
 import Synchronization
 import SystemSupport
 
@@ -40,7 +38,7 @@ package struct NumberLanes: NodeFold {
                 }
             }, by: self)
         let columns = Mutex([FoldedNumbers?](repeating: nil, count: numbers.count))
-        DispatchQueue.concurrentPerform(iterations: numbers.count) { lane in
+        BoundedConcurrency.forEach(below: numbers.count, threads: tree.threads) { lane in
             let column = FoldedNumbers(nodes, lane: lane)
             columns.withLock { $0[lane] = column }
         }

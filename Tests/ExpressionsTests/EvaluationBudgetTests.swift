@@ -178,4 +178,22 @@ import Testing
             try compile(#"["index-of",["get","s"],["get","t"]]"#).evaluate(properties: feature) == .number(-1)
         )
     }
+
+    @Test("messages of errors are limited in number and length, and every error is counted")
+    func messages() throws {
+        let builder = PropertyColumnBuilder()
+        for number in 0..<1000 { builder.append(.string("x\(number)")) }
+        builder.append(.string(String(repeating: "long ", count: 10_000)))
+        var columns = FeatureColumns(count: 1001)
+        columns.add("n", builder.finish())
+        let expression = try compile(#"["to-number",["get","n"]]"#)
+        let source = RowSource(columns: columns, rows: Array(0..<1001))
+        let errors = try expression.values(source).errors
+        #expect(errors.count == VectorProgram.mostMessages + 1)
+        #expect(errors.values.reduce(0, +) == 1001)
+        #expect(errors["Could not convert \"x0\" to number."] == 1)
+        #expect(errors[VectorProgram.otherErrors] == 1001 - VectorProgram.mostMessages)
+        let last = try expression.values(RowSource(columns: columns, rows: [1000])).errors
+        #expect(last.keys.allSatisfy { $0.utf8.count < 200 && $0.hasPrefix("Could not convert \"long long") })
+    }
 }

@@ -29,12 +29,40 @@ import Testing
                 continue
             }
             let compiled = try Expression(compiling: expression, purpose: .evaluation)
-            do {
-                let value = try compiled.evaluate(properties: properties)
-                #expect(value == expected, "\(expression.text) of \(JSONValue.object(properties).text)")
-            } catch {
-                #expect(expected == .object(["error": .string(error.message)]), "\(expression.text)")
+            compare(compiled, properties, expected, expression.text)
+        }
+    }
+
+    @Test("random expressions have the values that an evaluator in JavaScript gives them")
+    func agreesWithEvaluator() throws {
+        let cases = try Self.cases("evaluator.jsonl")
+        #expect(cases.count == 3000)
+        var rejected = 0
+        for test in cases {
+            guard let expression = test["expression"], case .object(let properties)? = test["properties"],
+                let expected = test["result"]
+            else {
+                Issue.record("a case without its members")
+                continue
             }
+            // A constant part that fails is an error of compilation here, even if the feature does not need it.
+            guard let compiled = try? Expression(compiling: expression, purpose: .evaluation) else {
+                rejected += 1
+                continue
+            }
+            compare(compiled, properties, expected, expression.text)
+        }
+        #expect(rejected < 60)
+    }
+
+    private func compare(
+        _ expression: Expressions.Expression, _ properties: JSONObject, _ expected: JSONValue, _ text: String
+    ) {
+        do {
+            let value = try expression.evaluate(properties: properties)
+            #expect(value == expected, "\(text) of \(JSONValue.object(properties).text)")
+        } catch {
+            #expect(expected == .object(["error": .string(error.message)]), "\(text)")
         }
     }
 }

@@ -30,9 +30,19 @@ final class VectorProgram {
         if error != .stopped { note(error.message) }
     }
 
+    /// Counts an error. Messages may contain values of features: their number and length are limited.
     func note(_ message: String) {
+        var message = message
+        if message.utf8.count > Self.longestMessage {
+            message = String(message.prefix(Self.longestMessage / 8)) + "…"
+        }
+        if errors.count >= Self.mostMessages, errors[message] == nil { message = Self.otherErrors }
         errors[message, default: 0] += 1
     }
+
+    static let mostMessages = 256
+    static let otherErrors = "Other errors of evaluation."
+    private static let longestMessage = 1024
 
     /// Charges for one operator on rows at once; false if the evaluation has to stop.
     ///
