@@ -14,6 +14,7 @@ package enum AggregateColumn: Sendable {
     case means(sums: [Double], counts: [UInt32])
     case counts([UInt32])
     case labels(LabelAggregate)
+    case quantiles(QuantileAggregate)
 
     package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
         let place = Int(cluster.rawValue)
@@ -29,6 +30,7 @@ package enum AggregateColumn: Sendable {
         case .means(let sums, let counts): bytes.append(number: sums[place] / Double(counts[place]))
         case .counts(let counts): bytes.append(integer: counts[place])
         case .labels(let labels): labels.write(cluster, of: index, into: &bytes)
+        case .quantiles(let quantiles): quantiles.write(cluster, of: index, into: &bytes)
         }
     }
 
@@ -41,7 +43,7 @@ package enum AggregateColumn: Sendable {
         case .values(let values): count = values.count
         case .means(let sums, _): count = sums.count
         case .counts(let counts): count = counts.count
-        case .labels: return nil
+        case .labels, .quantiles: return nil
         }
         return Int(cluster.rawValue) < count ? nil : cluster.rawValue - UInt32(truncatingIfNeeded: count)
     }
@@ -55,6 +57,7 @@ package enum AggregateColumn: Sendable {
             sums.count * MemoryLayout<Double>.stride + counts.count * MemoryLayout<UInt32>.stride
         case .counts(let counts): counts.count * MemoryLayout<UInt32>.stride
         case .labels(let labels): labels.memoryBytes
+        case .quantiles(let quantiles): quantiles.memoryBytes
         }
     }
 }

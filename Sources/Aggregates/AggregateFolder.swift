@@ -26,6 +26,8 @@ package struct AggregateFolder {
         case .count: column = .counts(try tree.fold(values.presences, zero: 0, by: CountFold()))
         case .distinct: column = .labels(LabelAggregate(values, isHistogram: false))
         case .histogram: column = .labels(LabelAggregate(values, isHistogram: true))
+        case .quantiles(let quantiles):
+            column = .quantiles(QuantileAggregate(values, quantiles: quantiles))
         case .reduce:
             let reducer = ReduceFolder(index: tree.index, cancellation: tree.cancellation)
             let reduced = try reducer.fold([property], [values])

@@ -11,7 +11,7 @@ package struct LiveFold {
         switch property.folding {
         case .simple(_, let initial): initial == nil
         case .mean, .count: true
-        case .distinct, .histogram, .reduce: false
+        case .distinct, .histogram, .quantiles, .reduce: false
         }
     }
 

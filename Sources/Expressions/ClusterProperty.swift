@@ -25,13 +25,18 @@ public struct ClusterProperty: Sendable {
         case distinct
         /// The count of each distinct value.
         case histogram
+        /// Of the numbers, interpolated linearly; nil for the median alone.
+        case quantiles([Double]?)
     }
+
+    /// The most quantiles of one property.
+    public static let mostQuantiles = 16
 
     public let name: String
     public let map: Expression
     public let folding: Folding
 
-    /// Compiles `[operator, map]`, `[reduce, map]` or `[operator, initial, map]`.
+    /// Compiles `[operator, map]`, `[reduce, map]`, `[operator, initial, map]` or `["quantiles", [number, …], map]`.
     ///
     /// - Throws: the errors, with their position in the definition.
     public init(name: String, compiling definition: JSONValue) throws(ExpressionCompileFailure) {
@@ -40,7 +45,9 @@ public struct ClusterProperty: Sendable {
         }
         self.name = name
         map = try Self.compile(parts[parts.count - 1], .map, at: parts.count - 1)
-        if parts.count == 3 {
+        if parts.count == 3, parts[0] == .string("quantiles") {
+            folding = .quantiles(try Self.quantiles(parts[1]))
+        } else if parts.count == 3 {
             folding = try Self.withInitial(parts)
         } else if case .string(let text) = parts[0] {
             folding = try Self.folding(text, name)
@@ -57,6 +64,9 @@ public struct ClusterProperty: Sendable {
         case "count": return .count
         case "distinct": return .distinct
         case "histogram": return .histogram
+        case "median": return .quantiles(nil)
+        case "quantiles":
+            throw fault("", "must be [\"quantiles\", [number from 0 to 1, …], map].")
         default: break
         }
         if let simple = Operator(rawValue: text) { return .simple(simple, initial: nil) }
@@ -65,6 +75,20 @@ public struct ClusterProperty: Sendable {
         } catch {
             throw fault("[0]", "\"\(text)\" cannot fold values: \(error.errors.first?.message ?? "")")
         }
+    }
+
+    private static func quantiles(_ value: JSONValue) throws(ExpressionCompileFailure) -> [Double] {
+        guard case .array(let items) = value, (1...mostQuantiles).contains(items.count) else {
+            throw fault("[1]", "must be an array of 1 to \(mostQuantiles) numbers from 0 to 1.")
+        }
+        var quantiles: [Double] = []
+        for (place, item) in items.enumerated() {
+            guard case .number(let number) = item, (0...1).contains(number) else {
+                throw fault("[1][\(place)]", "must be a number from 0 to 1.")
+            }
+            quantiles.append(number)
+        }
+        return quantiles
     }
 
     /// The reduce expression that an operator's name is short for.

@@ -32,6 +32,10 @@ package enum AggregateSections {
             try ValueSections.write(labels.labels, to: writer, name)
             try writer.add(name(3), labels.codes)
             return labels.isHistogram ? "histogram" : "distinct"
+        case .quantiles(let aggregate):
+            try writer.add(name(0), aggregate.numbers)
+            try writer.add(name(1), aggregate.quantiles)
+            return aggregate.isMedian ? "median" : "quantiles"
         }
     }
 
@@ -55,6 +59,12 @@ package enum AggregateSections {
                 throw StateFault("\(reader.path) lacks a label of section \(name(3))")
             }
             return .labels(LabelAggregate(labels: labels, codes: codes, isHistogram: kind == "histogram"))
+        case "median", "quantiles":
+            let quantiles: [Double] = try reader.values(name(1))
+            return .quantiles(
+                QuantileAggregate(
+                    numbers: try reader.values(name(0), count: points),
+                    quantiles: kind == "median" ? nil : quantiles))
         default: throw StateFault("\(reader.path) has an aggregated property of unknown kind '\(kind)'")
         }
     }

@@ -40,6 +40,11 @@ import Testing
             (#"["distinct",["get","v"]]"#, ["\"b\"", "\"a\"", "\"b\""], #"["a","b"]"#),
             (#"["distinct",["get","v"]]"#, ["2", "null", "10"], "[2,10]"),
             (#"["histogram",["get","v"]]"#, ["\"b\"", "\"a\"", "\"b\""], #"{"a":1,"b":2}"#),
+            (#"["median",["get","v"]]"#, ["5", "null", "2"], "3.5"),
+            (#"["median",["get","v"]]"#, ["5", "1", "2"], "2"),
+            (#"["median",["get","v"]]"#, ["null", "\"x\"", "null"], "null"),
+            (#"["quantiles",[0,0.25,1],["get","v"]]"#, ["10", "20", "40"], "[10,15,40]"),
+            (#"["quantiles",[0.5],["get","v"]]"#, ["null", "null", "null"], "[null]"),
         ])
     func folds(_ definition: String, _ values: [String], _ told: String) throws {
         #expect(try cluster(definition, values).text.contains("\"a\":\(told),\"cluster\":true"))

@@ -13,7 +13,7 @@ import Testing
 @Suite("Sources kept in a directory")
 struct StateTests {
     static let folding = #"""
-        {"radius":60,"maxZoom":12,"clusterProperties":{"sum":["+",["get","n"]],"kinds":["histogram",["get","kind"]],
+        {"radius":60,"maxZoom":12,"clusterProperties":{"sum":["+",["get","n"]],"kinds":["histogram",["get","kind"]],"half":["median",["get","n"]],"tenths":["quantiles",[0.1,0.9],["get","n"]],
         "names":["distinct",["get","kind"]],"mean":["mean",["get","n"]],"some":["any",["==",["get","n"],3]],
         "count":["count",["get","n"]],
         "last":[["concat",["accumulated"],["get","last"]],["get","kind"]]},"partitionBy":["get","kind"]}
