@@ -98,9 +98,13 @@ let package = Package(
             name: "Rendering",
             dependencies: ["ClusterClient", "ClusterProtocol", "JSON", "CCairo", "CWorldOutline"]),
         .target(name: "Bench", dependencies: ["ClusterClient", "EventLoop", "JSON"]),
+        .target(
+            name: "StateTools",
+            dependencies: ["Sources", "SourceStorage", "SystemSupport", "GeoJSON", "JSON", "Compression"]),
         .executableTarget(
             name: "clusterctl",
             dependencies: [
+                "StateTools",
                 "ClusterClient", "ClusterProtocol", "Rendering", "Bench", "JSON", "CommandLineOptions",
             ]),
 
@@ -144,6 +148,9 @@ let package = Package(
         .testTarget(
             name: "RenderingTests",
             dependencies: ["Rendering", "ClusterClient", "Compression", "JSON", "TestSupport"]),
+        .testTarget(
+            name: "StateToolsTests",
+            dependencies: ["StateTools", "Sources", "SourceStorage", "SystemSupport", "JSON", "TestSupport"]),
         .testTarget(name: "BenchTests", dependencies: ["Bench", "ClusterClient", "JSON", "TestSupport"]),
         .testTarget(name: "CommandLineOptionsTests", dependencies: ["CommandLineOptions", "TestSupport"]),
         .testTarget(

@@ -18,6 +18,7 @@ enum CommandTable {
         MapCommand.self,
         InfoCommand.self, StatsCommand.self, HealthCommand.self,
         EvalCommand.self, GenerateCommand.self, BenchCommand.self,
+        StateCommand.self, BackupCommand.self, RestoreCommand.self,
         CompletionCommand.self, CompleteCommand.self, ManualCommand.self,
     ]
 

@@ -34,6 +34,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
         let file: FileImage
         do throws(FileError) { file = try FileImage(loading: path) } catch { throw StateFault(error) }
         let bytes = file.bytes
+        defer { withExtendedLifetime(file) {} }
         try SectionFile.checkStart(bytes, .journal, path)
         guard bytes.count >= JournalFormat.start else { throw StateFault("\(path) is cut short") }
         let known = Self.known(bytes)

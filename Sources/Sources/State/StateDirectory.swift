@@ -120,6 +120,7 @@ public final class StateDirectory: Sendable {
             guard FileIO.exists(path) else { return 0 }
             let file: FileImage
             do throws(FileError) { file = try FileImage(loading: path) } catch { throw StateFault(error) }
+            defer { withExtendedLifetime(file) {} }
             guard let number = UInt64(String(decoding: file.bytes, as: UTF8.self)) else {
                 throw StateFault("\(path) is damaged: it has no number")
             }

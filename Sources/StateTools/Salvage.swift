@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+import Compression
+import GeoJSON
+import JSON
+import SourceStorage
+import Sources
+import SystemSupport
+
+/// Reads what is left of a source whose files are damaged: the features of its newest snapshot, and the changes of the
+/// journals behind it. Changes no file.
+public struct Salvage {
+    /// A feature's text, and whether its bytes had the right checksum.
+    private struct Item {
+        let text: [UInt8]
+        let isVerified: Bool
+    }
+
+    private var items: [Item?] = []
+    private var places: [FeatureIdentifier: [Int]] = [:]
+
+    /// Features whose bytes have the right checksums.
+    public var verifiedCount: Int { items.count { $0?.isVerified == true } }
+    /// Features of damaged blocks that are valid GeoJSON all the same: a byte within a text may be wrong.
+    public var unverifiedCount: Int { items.count { $0?.isVerified == false } }
+    /// Features that could not be read.
+    public private(set) var lostCount = 0
+    /// What was read, and what could not be, for a person.
+    public private(set) var notes: [String] = []
+
+    /// - Parameters:
+    ///   - source: its name. Files that a start has set aside are preferred to those that it serves since.
+    /// - Complexity: O(the files' bytes).
+    public init(_ source: String, in directory: String) throws(StateToolError) {
+        let folders = ["\(directory)/damaged/\(source)", "\(directory)/sources/\(source)"]
+        for folder in folders where FileIO.exists(folder) {
+            guard let names = try? FileIO.names(in: folder) else { continue }
+            let files = names.compactMap { SourceFiles.read($0) }
+            let snapshots = files.filter { $0.kind == .snapshot }.map(\.generation).sorted(by: >)
+            for generation in snapshots {
+                guard readSnapshot(SourceFiles.path(generation, .snapshot, in: folder)) else { continue }
+                for journal in files where journal.kind == .journal && journal.generation >= generation {
+                    let elsewhere = folders.map { SourceFiles.path(journal.generation, .journal, in: $0) }
+                    readJournal(elsewhere.first { FileIO.exists($0) } ?? "")
+                }
+                return
+            }
+        }
+        throw StateToolError(
+            (["no snapshot of '\(source)' in \(directory) can be read"] + notes).joined(separator: "; "))
+    }
+
+    /// Writes the features, each on a line.
+    ///
+    /// - Parameter verifiedOnly: leaves out those that `unverifiedCount` counts.
+    public func write(verifiedOnly: Bool, into output: (_ line: [UInt8]) throws -> Void) rethrows {
+        for case let item? in items where item.isVerified || !verifiedOnly {
+            try output(item.text + [UInt8(ascii: "\n")])
+        }
+    }
+
+    private mutating func readSnapshot(_ path: String) -> Bool {
+        do throws(StateFault) {
+            let text = try SnapshotText(path)
+            let (strict, lenient) = try stores(text, path)
+            for place in 0..<lenient.count {
+                let isVerified = strict.withProperties(place) { !$0.isEmpty }
+                var writer = ByteWriter(capacity: 512)
+                lenient.writeSent(place, into: &writer)
+                guard isVerified || Self.isFeature(writer.bytes) else {
+                    lostCount += 1
+                    continue
+                }
+                add(writer.bytes, lenient.featureIdentifier(place), isVerified: isVerified)
+            }
+            notes.append("\(path): \(text.damagedBlocks.count) damaged blocks of text")
+            withExtendedLifetime(text.sections.file) {}
+            return true
+        } catch {
+            notes.append(error.message)
+            return false
+        }
+    }
+
+    /// The features' store with the checksums of the file, and with those of the text as it is now.
+    private func stores(
+        _ text: SnapshotText, _ path: String
+    ) throws(StateFault) -> (strict: FeatureStore, lenient: FeatureStore) {
+        let checksums: [UInt64] = stride(from: 0, to: text.text.count, by: TextGuard.chunkSize).map { start in
+            let end = min(start + TextGuard.chunkSize, text.text.count)
+            return BlockChecksum.of(UnsafeRawBufferPointer(rebasing: text.text[start..<end]))
+        }
+        func store(_ checksums: UnsafeRawBufferPointer) throws(StateFault) -> FeatureStore {
+            let sections = FeatureSections(
+                text: text.text, blockStarts: text.sections.bytes(SnapshotSection.blockStarts),
+                offsets: text.sections.bytes(SnapshotSection.offsets), checksums: checksums)
+            do throws(FeatureSectionError) {
+                return try FeatureStore.onSections(sections, owner: text.sections.file)
+            } catch {
+                throw StateFault("\(path): \(error.message)")
+            }
+        }
+        let strict = try store(text.sections.bytes(SnapshotSection.textChecksums))
+        let lenient = checksums.withUnsafeBytes { bytes in
+            Result { () throws(StateFault) in try store(bytes) }
+        }
+        return (strict, try lenient.get())
+    }
+
+    private static func isFeature(_ text: [UInt8]) -> Bool {
+        var builder = FeatureStoreBuilder(policy: .reject, promoteId: nil)
+        let list = [UInt8(ascii: "[")] + text + [UInt8(ascii: "]")]
+        return list.withUnsafeBytes { (try? builder.append(features: $0)) != nil }
+    }
+
+    private mutating func add(_ text: [UInt8], _ identifier: FeatureIdentifier?, isVerified: Bool) {
+        if let identifier { places[identifier, default: []].append(items.count) }
+        items.append(Item(text: text, isVerified: isVerified))
+    }
+
+    private mutating func readJournal(_ path: String) {
+        let journal: FoundJournal
+        do throws(StateFault) { journal = try FoundJournal(path) } catch {
+            notes.append(error.message)
+            return
+        }
+        for entry in journal.records {
+            switch entry.record {
+            case .update(let upserts, let removals):
+                remove(removals.withUnsafeBytes { FeatureIdentifier.list(json: $0) } ?? [])
+                put(upserts, replacing: true)
+            case .append(let features): put(features, replacing: false)
+            // Features that were too old are kept here: nobody can say that they are not missed.
+            case .options, .expiry: break
+            }
+        }
+        notes.append("\(path): \(journal.records.count) changes" + (journal.damage.map { "; \($0)" } ?? ""))
+    }
+
+    private mutating func put(_ features: [UInt8], replacing: Bool) {
+        var builder = FeatureStoreBuilder(policy: .skip, promoteId: nil)
+        guard features.withUnsafeBytes({ (try? builder.append(features: $0)) != nil }) else { return }
+        let store = builder.finish()
+        for place in 0..<store.count {
+            let identifier = store.featureIdentifier(place)
+            if replacing, let identifier { remove([identifier]) }
+            var writer = ByteWriter(capacity: 512)
+            store.writeSent(place, into: &writer)
+            add(writer.bytes, identifier, isVerified: true)
+        }
+    }
+
+    private mutating func remove(_ identifiers: [FeatureIdentifier]) {
+        for identifier in identifiers {
+            for place in places.removeValue(forKey: identifier) ?? [] { items[place] = nil }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+import Compression
+import GeoJSON
+import SourceStorage
+import Sources
+import SystemSupport
+
+/// Reads a state directory and says which files are intact. Changes nothing, and works while a daemon runs on it.
+public enum StateCheck {
+    /// What was found in one file.
+    public struct Finding: Sendable, Equatable {
+        public enum Condition: String, Sendable {
+            case intact, damaged
+            /// The machine could not read it.
+            case unreadable
+            /// A newer clusterd wrote it.
+            case newer
+        }
+
+        public let source: String
+        /// The file's name in the source's directory.
+        public let file: String
+        public let condition: Condition
+        /// Which bytes are damaged, if that is known.
+        public let bytes: Range<Int>?
+        /// What was found, for a person; empty for an intact file.
+        public let message: String
+    }
+
+    /// The names of the sources that a directory has, sorted.
+    public static func sources(in directory: String) throws(StateToolError) -> [String] {
+        try onDisk(try FileIO.names(in: directory + "/sources")).filter { SourceName($0) != nil }.sorted()
+    }
+
+    /// Checks all bytes of a source's files. O(their bytes).
+    public static func check(_ source: String, in directory: String) throws(StateToolError) -> [Finding] {
+        let folder = "\(directory)/sources/\(source)"
+        var findings: [Finding] = []
+        var seen: Set<String> = []
+        // A daemon that runs may replace files meanwhile; then its new ones are checked.
+        for _ in 0..<attempts {
+            let names = try onDisk(try FileIO.names(in: folder)).filter { SourceFiles.read($0) != nil }
+            var isComplete = true
+            for name in names.sorted() where !seen.contains(name) {
+                guard let finding = check(name, source, folder) else {
+                    isComplete = false
+                    continue
+                }
+                seen.insert(name)
+                findings.append(finding)
+            }
+            if isComplete { break }
+        }
+        if !findings.contains(where: { $0.file.hasSuffix(".snapshot") }) {
+            findings.append(
+                Finding(
+                    source: source, file: "", condition: .damaged, bytes: nil,
+                    message: "\(folder) has no snapshot"))
+        }
+        return findings
+    }
+
+    private static let attempts = 5
+
+    /// Nil if the file has gone.
+    private static func check(_ name: String, _ source: String, _ folder: String) -> Finding? {
+        let path = folder + "/" + name
+        func finding(_ condition: Finding.Condition, _ message: String, _ bytes: Range<Int>? = nil) -> Finding
+        {
+            Finding(source: source, file: name, condition: condition, bytes: bytes, message: message)
+        }
+        do throws(StateFault) {
+            if name.hasSuffix(".journal") {
+                let journal = try FoundJournal(path)
+                guard let damage = journal.damage ?? journal.note else { return finding(.intact, "") }
+                let bytes = journal.damage == nil ? 64..<76 : journal.end..<journal.end + journal.tornBytes
+                return finding(.damaged, damage, bytes)
+            }
+            guard let bytes = try damagedText(path) else { return finding(.intact, "") }
+            return finding(.damaged, "\(path) is damaged in its features, bytes \(bytes)", bytes)
+        } catch {
+            guard FileIO.exists(path) else { return nil }
+            switch error.kind {
+            case .damage: return finding(.damaged, error.message)
+            case .machine: return finding(.unreadable, error.message)
+            case .newerFormat: return finding(.newer, error.message)
+            }
+        }
+    }
+
+    /// Checks a snapshot; the bytes of the first damaged block of its features' text, nil if there is none.
+    private static func damagedText(_ path: String) throws(StateFault) -> Range<Int>? {
+        let reader = try SnapshotText(path)
+        try reader.sections.verify(except: SnapshotSection.text)
+        return reader.damagedBlocks.first
+    }
+}
+
+/// The features' text of a snapshot, block by block, whatever else of the file is damaged.
+struct SnapshotText {
+    let sections: SectionFileReader
+    let text: UnsafeRawBufferPointer
+    private let checksums: [UInt64]
+
+    /// Loads a snapshot's table, its text and its text's checksums.
+    init(_ path: String) throws(StateFault) {
+        let file: FileImage
+        do throws(FileError) { file = try FileImage(loading: path) } catch { throw StateFault(error) }
+        sections = try SectionFileReader(file, path: path)
+        text = sections.bytes(SnapshotSection.text)
+        checksums = try sections.values(SnapshotSection.textChecksums)
+    }
+
+    /// Where in the file blocks of the text are that do not have their checksums.
+    var damagedBlocks: [Range<Int>] {
+        let start = sections.offset(of: SnapshotSection.text)
+        defer { withExtendedLifetime(sections.file) {} }
+        return checksums.indices.compactMap { block in
+            let first = block * TextGuard.chunkSize
+            let range = min(first, text.count)..<min(first + TextGuard.chunkSize, text.count)
+            let isGood = BlockChecksum.of(UnsafeRawBufferPointer(rebasing: text[range])) == checksums[block]
+            return isGood ? nil : start + range.lowerBound..<start + range.upperBound
+        }
+    }
+}

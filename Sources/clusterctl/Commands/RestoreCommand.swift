@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+import CommandLineOptions
+import StateTools
+
+/// `clusterctl restore`: puts the sources of a backup into a state directory.
+enum RestoreCommand: Subcommand {
+    static let table = Command(
+        "restore", summary: "Put the sources of a backup into a state directory",
+        details: [
+            "No daemon may run on the directory, and none of the sources may be there. The files belong to the user who runs "
+                + "the command; run it as the daemon's user. Either all sources are restored and checked, or none."
+        ],
+        operands: [
+            Operand("FILE", kind: .file, help: "what 'backup' wrote"),
+            Operand("DIR", kind: .file, help: "the state directory; made if it is missing"),
+            Operand("SOURCE", count: .any, help: "which sources; default: all"),
+        ],
+        examples: [Example("clusterctl restore clusterd.tar /var/lib/clusterd", "restores all sources")])
+
+    static func run(_ invocation: Invocation) async throws {
+        let operands = invocation.arguments.operands
+        let directory = try invocation.operand(1)
+        let sources = operands.count > 2 ? Array(operands.dropFirst(2)) : nil
+        let names = try Restore.read(try invocation.operand(0), sources: sources, into: directory)
+        invocation.print("\(directory): \(names.count) sources restored: \(names.joined(separator: ", "))")
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+import CommandLineOptions
+import JSON
+import StateTools
+
+/// `clusterctl state`: looks into the files of a state directory, without the daemon.
+enum StateCommand: Subcommand {
+    private enum Action: String, CaseIterable { case check, salvage }
+
+    static let table = Command(
+        "state", summary: "Check a state directory, or salvage a damaged source",
+        details: [
+            "check reads all bytes of all sources, or of one, and says which files are damaged and where. It changes "
+                + "nothing and works while the daemon runs. The exit status is 1 if a file is not intact.",
+            "salvage writes the features that can still be read, one to a line: those of the newest snapshot, with the "
+                + "changes of the journals behind it. Features from a damaged block that are valid GeoJSON are "
+                + "among them; a byte within their texts may be wrong.",
+        ],
+        operands: [
+            Operand("ACTION", kind: .oneOf(Action.allCases.map(\.rawValue)), help: "what to do"),
+            Operand("DIR", kind: .file, help: "the daemon's state directory"),
+            Operand("SOURCE", count: .optional, help: "one source; salvage requires it"),
+        ],
+        options: [
+            Option(
+                "output", short: "o", value: "FILE", kind: .file,
+                help: "where salvage writes; default: standard output"),
+            .flag("verified-only", help: "salvage only features whose checksums are right"),
+        ],
+        examples: [
+            Example("clusterctl state check /var/lib/clusterd", "checks all sources"),
+            Example(
+                "clusterctl state salvage /var/lib/clusterd cities -o cities.geojsonl",
+                "writes what is left of a damaged source"),
+        ])
+
+    static func run(_ invocation: Invocation) async throws {
+        let directory = try invocation.operand(1)
+        switch Action(rawValue: try invocation.operand(0)) {
+        case .check: try check(invocation, directory)
+        case .salvage: try salvage(invocation, directory)
+        case nil: throw invocation.arguments.usageError("unknown action")
+        }
+    }
+
+    private static func check(_ invocation: Invocation, _ directory: String) throws {
+        let names = try invocation.arguments.operand(2).map { [$0] } ?? StateCheck.sources(in: directory)
+        var findings: [StateCheck.Finding] = []
+        for name in names { findings += try StateCheck.check(name, in: directory) }
+        if invocation.wantsJSON {
+            invocation.print(JSONValue.array(findings.map(json)).text)
+        } else {
+            var table = Table([.text("SOURCE"), .text("FILE"), .text("STATE"), .flexible("FOUND")])
+            for finding in findings {
+                table.add([finding.source, finding.file, finding.condition.rawValue, finding.message])
+            }
+            invocation.print(table)
+        }
+        let bad = findings.count { $0.condition != .intact }
+        if bad > 0 { throw Failure(message: "\(bad) of \(findings.count) files are not intact") }
+    }
+
+    private static func json(_ finding: StateCheck.Finding) -> JSONValue {
+        var object = JSONObject()
+        object["source"] = .string(finding.source)
+        object["file"] = .string(finding.file)
+        object["state"] = .string(finding.condition.rawValue)
+        if let bytes = finding.bytes {
+            object["bytes"] = .array([.number(Double(bytes.lowerBound)), .number(Double(bytes.upperBound))])
+        }
+        if !finding.message.isEmpty { object["message"] = .string(finding.message) }
+        return .object(object)
+    }
+
+    private static func salvage(_ invocation: Invocation, _ directory: String) throws {
+        guard let source = invocation.arguments.operand(2) else {
+            throw invocation.arguments.usageError("salvage requires a SOURCE")
+        }
+        let salvage = try Salvage(source, in: directory)
+        let verifiedOnly = invocation.arguments.has("verified-only")
+        var text: [UInt8] = []
+        salvage.write(verifiedOnly: verifiedOnly) { text += $0 }
+        if let path = invocation.arguments.string("output") {
+            try OutputFile.write(text, to: path)
+        } else {
+            Terminal.write(text)
+        }
+        for note in salvage.notes { invocation.remark(note) }
+        let unverified = verifiedOnly ? "left out" : "written"
+        invocation.remark(
+            "\(source): \(salvage.verifiedCount) features, \(salvage.unverifiedCount) from damaged blocks (\(unverified)), "
+                + "\(salvage.lostCount) lost")
+    }
+}

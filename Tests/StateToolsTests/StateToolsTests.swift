@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@testable import SourceStorage
+@testable import Sources
+@testable import StateTools
+@testable import SystemSupport
+
+/// State directories with a source `test` of 2,000 features and a changed one.
+@Suite("Checking, salvaging, backing up and restoring")
+struct StateToolsTests {
+    private final class Folder {
+        let path = NSTemporaryDirectory() + "clusterd-tools-" + UUID().uuidString
+        var state: String { path + "/state" }
+        private(set) var registry: SourceRegistry
+
+        init() throws {
+            registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1))
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try open(state)
+            let source = try registry.create(#require(SourceName("test")), options: SourceOptions())
+            let load = FeatureImport(into: source, mode: .replace, policy: .reject)
+            try add(
+                "[" + (0..<2000).map { feature($0, text: "some text") }.joined(separator: ",") + "]", to: load
+            )
+            _ = try load.finish(.never)
+            try change(source, upsert: feature(5000, text: "later"), remove: "[7]")
+            _ = try registry.create(#require(SourceName("beside")), options: SourceOptions())
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func open(_ directory: String) throws {
+            registry = SourceRegistry(
+                limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1),
+                directory: try StateDirectory(directory))
+            try registry.recover()
+            registry.shared.background.sync {}
+        }
+
+        func close() {
+            registry.shared.directory?.release()
+            registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1))
+        }
+
+        func feature(_ id: Int, text: String) -> String {
+            point(
+                id, Double(id % 300) - 150, Double(id % 150) - 75,
+                "{\"n\":\(id),\"t\":\"\(text) \(String(repeating: "x", count: 200))\"}")
+        }
+
+        func change(_ source: Source, upsert: String, remove: String) throws {
+            let removals = Array(remove.utf8).withUnsafeBytes { FeatureIdentifier.list(json: $0) }
+            _ = try Array("[\(upsert)]".utf8).withUnsafeBytes { upserts in
+                try source.update(upserts: upserts, removals: #require(removals), .never)
+            }
+        }
+
+        private func add(_ text: String, to load: FeatureImport) throws {
+            try Array(text.utf8).withUnsafeBytes { try load.add(features: $0) }
+        }
+
+        func source(_ name: String = "test") throws -> Source {
+            try registry.source(#require(SourceName(name)))
+        }
+
+        func flip(_ file: String, at place: (Data) -> Int) throws {
+            let url = URL(fileURLWithPath: state + "/sources/test/" + file)
+            var data = try Data(contentsOf: url)
+            data[place(data)] ^= 1
+            try data.write(to: url)
+        }
+    }
+
+    @Test("intact files are intact, on a live directory too")
+    func intact() throws {
+        let folder = try Folder()
+        #expect(try StateCheck.sources(in: folder.state) == ["beside", "test"])
+        let findings = try StateCheck.check("test", in: folder.state)
+        #expect(findings.count == 4 && findings.allSatisfy { $0.condition == .intact })
+    }
+
+    @Test("a damaged file is named with its bytes, in text, index, mark and record")
+    func damaged() throws {
+        let folder = try Folder()
+        folder.close()
+        var bytes = 0
+        try folder.flip("2.snapshot") { data in
+            bytes = data.firstRange(of: Data("xxxxxxxx".utf8))?.lowerBound ?? 0
+            return bytes
+        }
+        var findings = try StateCheck.check("test", in: folder.state).filter { $0.condition != .intact }
+        #expect(findings.map(\.file) == ["2.snapshot"])
+        #expect(findings.first?.bytes?.contains(bytes) == true)
+        try folder.flip("2.snapshot") { _ in bytes }
+        try folder.flip("2.journal") { $0.count - 5 }
+        findings = try StateCheck.check("test", in: folder.state).filter { $0.condition != .intact }
+        #expect(findings.map(\.file) == ["2.journal"] && findings.first?.condition == .damaged)
+        #expect(try StateCheck.check("beside", in: folder.state).allSatisfy { $0.condition == .intact })
+    }
+
+    @Test("all features but those of the damaged block are verified, and the journal's changes are applied")
+    func salvage() throws {
+        let folder = try Folder()
+        folder.close()
+        try folder.flip("2.snapshot") { data in
+            (data[(data.count / 3)...].firstRange(of: Data("xxxxxxxx".utf8))?.lowerBound ?? 0) + 3
+        }
+        let salvage = try Salvage("test", in: folder.state)
+        #expect(salvage.verifiedCount > 1500 && salvage.verifiedCount < 2000)
+        #expect(salvage.verifiedCount + salvage.unverifiedCount + salvage.lostCount == 2000)
+        var lines: [String] = []
+        salvage.write(verifiedOnly: false) { lines.append(String(decoding: $0, as: UTF8.self)) }
+        #expect(lines.count == salvage.verifiedCount + salvage.unverifiedCount)
+        #expect(lines.contains { $0.contains("\"id\":5000") } && !lines.contains { $0.contains("\"n\":7,") })
+        for line in lines { #expect(throws: Never.self) { try JSONReader.parse(line) } }
+        #expect(throws: StateToolError.self) { try Salvage("nothing", in: folder.state) }
+    }
+
+    @Test("a backup of a running daemon's directory restores what was acknowledged before")
+    func backupAndRestore() throws {
+        let folder = try Folder()
+        let archive = folder.path + "/backup.tar"
+        #expect(try Backup.write(folder.state, to: archive) == ["beside", "test"])
+        let points = try folder.source().revision.pointCount
+        try folder.change(folder.source(), upsert: folder.feature(6000, text: "after"), remove: "[]")
+        let restored = folder.path + "/restored"
+        #expect(try Restore.read(archive, into: restored) == ["beside", "test"])
+        // A source that is there stays.
+        #expect(throws: StateToolError.self) { try Restore.read(archive, sources: ["test"], into: restored) }
+        folder.close()
+        try folder.open(restored)
+        #expect(try folder.source().revision.pointCount == points)
+        try folder.change(folder.source(), upsert: folder.feature(6001, text: "new"), remove: "[]")
+        #expect(throws: StateToolError.self) { try Restore.read(archive, into: restored) }
+        folder.close()
+    }
+
+    @Test("a backup that is cut short or damaged restores nothing")
+    func damagedBackup() throws {
+        let folder = try Folder()
+        let archive = URL(fileURLWithPath: folder.path + "/backup.tar")
+        _ = try Backup.write(folder.state, sources: ["test"], to: archive.path)
+        let whole = try Data(contentsOf: archive)
+        var flipped = whole
+        flipped[whole.count / 2] ^= 1
+        for (number, data) in [Data(whole.prefix(whole.count / 2)), flipped, Data("text".utf8)].enumerated() {
+            try data.write(to: archive)
+            let target = folder.path + "/restored-\(number)"
+            #expect(throws: StateToolError.self) { try Restore.read(archive.path, into: target) }
+            let left = (try? FileManager.default.contentsOfDirectory(atPath: target + "/sources")) ?? []
+            #expect(left.isEmpty)
+        }
+        #expect(throws: StateToolError.self) {
+            try Backup.write(folder.state, sources: ["none"], to: archive.path)
+        }
+    }
+
+    @Test("tar's own program reads a backup")
+    func tar() throws {
+        let header = TarHeader(name: "sources/a/1.snapshot", count: 12_345)
+        let bytes = try #require(header.bytes)
+        #expect(bytes.count == 512 && TarHeader(bytes) == header)
+        #expect(TarHeader(name: String(repeating: "x", count: 101), count: 1).bytes == nil)
+        let folder = try Folder()
+        let archive = folder.path + "/backup.tar"
+        _ = try Backup.write(folder.state, to: archive)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/tar")
+        process.arguments = ["-tf", archive]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let names = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(
+            names.split(separator: "\n") == [
+                "sources/beside/1.snapshot", "sources/beside/1.journal", "sources/test/2.snapshot",
+                "sources/test/2.journal",
+            ])
+    }
+}
+
+private func point(_ id: Int, _ longitude: Double, _ latitude: Double, _ properties: String) -> String {
+    "{\"type\":\"Feature\",\"id\":\(id),\"geometry\":{\"type\":\"Point\",\"coordinates\":[\(longitude),\(latitude)]},\"properties\":\(properties)}"
+}
