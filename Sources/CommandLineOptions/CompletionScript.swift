@@ -99,7 +99,7 @@ struct BashCompletion {
         case .directory: "compopt -o filenames; COMPREPLY+=($(compgen -d -- \"$current\"))"
         case .oneOf(let words): "COMPREPLY+=($(compgen -W '\(words.joined(separator: " "))' -- \"$current\"))"
         case .dynamic(let word):
-            "COMPREPLY+=($(compgen -W \"$(\(program.name) complete \(word) 2>/dev/null)\" -- \"$current\"))"
+            "COMPREPLY+=($(compgen -W \"$(\(program.name) complete \(word) -- \"${COMP_WORDS[@]:1}\" 2>/dev/null)\" -- \"$current\")); [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace"
         }
     }
 }
@@ -167,7 +167,8 @@ struct ZshCompletion {
         case .file: "_files"
         case .directory: "_files -/"
         case .oneOf(let words): "(\(words.joined(separator: " ")))"
-        case .dynamic(let word): "(${(f)\"$(\(program.name) complete \(word) 2>/dev/null)\"})"
+        case .dynamic(let word):
+            "(${(f)\"$(\(program.name) complete \(word) -- ${words[@]:1} 2>/dev/null)\"})"
         }
     }
 
@@ -217,7 +218,7 @@ struct FishCompletion {
         case .file: " -F"
         case .directory: " -a '(__fish_complete_directories)'"
         case .oneOf(let words): " -a '\(words.joined(separator: " "))'"
-        case .dynamic(let word): " -a '(\(program.name) complete \(word) 2>/dev/null)'"
+        case .dynamic(let word): " -a '(\(program.name) complete \(word) -- (commandline -opc) 2>/dev/null)'"
         }
     }
 

@@ -10,14 +10,15 @@ protocol Subcommand: Sendable {
 /// All of `clusterctl`, in the order of its help.
 enum CommandTable {
     static let subcommands: [any (Subcommand & SendableMetatype).Type] = [
-        ServeCommand.self, ImportCommand.self, LoadCommand.self, CreateCommand.self, OptionsCommand.self,
+        ServeCommand.self, ImportCommand.self, LoadCommand.self, ExportCommand.self, CreateCommand.self,
+        OptionsCommand.self,
         UpdateCommand.self,
         SourcesCommand.self, SourceCommand.self, DeleteCommand.self,
         ClustersCommand.self, TileCommand.self, ChildrenCommand.self, LeavesCommand.self, ZoomCommand.self,
         HullCommand.self, LocateCommand.self, WatchCommand.self, RenderCommand.self,
         MapCommand.self,
         InfoCommand.self, StatsCommand.self, HealthCommand.self,
-        EvalCommand.self, GenerateCommand.self, BenchCommand.self,
+        EvalCommand.self, CallCommand.self, GenerateCommand.self, BenchCommand.self,
         StateCommand.self, BackupCommand.self, RestoreCommand.self,
         CompletionCommand.self, CompleteCommand.self, ManualCommand.self,
     ]
@@ -36,7 +37,8 @@ enum CommandTable {
             Option(
                 "timeout", value: "SECONDS", kind: .number(0.001...86400),
                 help: "give up on an answer after so long; default: never"),
-            .flag("json", short: "j", help: "print the daemon's answer as JSON instead of a table"),
+            .flag("json", short: "j", help: "print the daemon's answer as JSON: --output json"),
+            OutputForm.option,
         ],
         examples: [
             Example("clusterctl serve cities.geojson", "shows a file on a map in the browser"),

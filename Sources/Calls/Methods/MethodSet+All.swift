@@ -20,6 +20,7 @@ extension MethodSet {
         add(UpdateOptions(catalog: catalog))
         add(PublishTiles(catalog: catalog))
         add(DeleteSource(catalog: catalog))
+        add(GetFeatures(catalog: catalog))
         add(GetSource(catalog: catalog))
         add(ListSources(catalog: catalog))
         add(EvaluateExpression())

@@ -7,8 +7,7 @@ extension MethodDeclaration {
     public static let all: [MethodDeclaration] = [
         getClusters, getTile, getChildren, getLeaves, getClusterExpansionZoom, getConvexHull, locateFeature,
         watchClusters, createSource, importFeatures, loadFile, updateFeatures, updateOptions, publishTiles,
-        deleteSource,
-        getSource, listSources, evaluateExpression, check, getServerInfo, getStats,
+        deleteSource, getFeatures, getSource, listSources, evaluateExpression, check, getServerInfo, getStats,
     ]
 
     // MARK: ClusterService
@@ -71,6 +70,10 @@ extension MethodDeclaration {
         "Changes a source's options and clusters anew.")
     public static let deleteSource = MethodDeclaration(
         .source, "DeleteSource", right: .manage, on: .change, params: ["source"], "Removes a source.")
+    public static let getFeatures = MethodDeclaration(
+        .source, "GetFeatures", .serverStream, right: .query, on: .query,
+        params: ["source", "filter", "properties", "precision", "revision"],
+        "All features of one revision, as they were sent.")
     public static let getSource = MethodDeclaration(
         .source, "GetSource", right: .query, on: .loop, params: ["source"], "A source's description.")
     public static let listSources = MethodDeclaration(

@@ -151,7 +151,13 @@ final class FeatureParser {
 
     /// Appends the rows of a geometry; or appends nothing and returns what is wrong.
     private func append(_ element: JSONElement, _ row: Row, _ result: ParsedFeatures) -> FeatureFault? {
-        switch Geometry(element).rows(rules, &result.advice) {
+        let geometry = Geometry(element)
+        // Most features are points without anything odd.
+        if let (coordinates, position) = geometry.validPoint(rules) {
+            row.append(coordinates, [], position, to: result)
+            return nil
+        }
+        switch geometry.rows(rules, &result.advice) {
         case .fault(let fault): return fault
         case .point(let coordinates, let foreign, let position):
             row.append(coordinates, foreign, position, to: result)
@@ -203,6 +209,9 @@ final class FeatureParser {
             _ coordinates: UnsafeRawBufferPointer, _ foreign: [UInt8], _ position: Position,
             to result: ParsedFeatures
         ) {
+            guard !result.keepsRanges else {
+                return result.noteRow(longitude: position.longitude, latitude: position.latitude)
+            }
             let blob = result.blob
             blob.append(length: identifier.count)
             blob.append(length: coordinates.count + foreign.count)

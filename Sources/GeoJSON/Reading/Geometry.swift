@@ -42,7 +42,16 @@ struct Geometry {
         "GeometryCollection",
     ]
 
-    @inline(__always) func rows(_ rules: FeatureRules, _ advice: inout ImportAdvice) -> Rows {
+    /// The coordinates of a valid point without further members; nil for anything else.
+    @inline(__always) func validPoint(_ rules: FeatureRules) -> (UnsafeRawBufferPointer, Position)? {
+        guard !hasForeign, let type, type.isString("Point"), let coordinates,
+            let position = Self.position(coordinates),
+            rules.fault(longitude: position.longitude, latitude: position.latitude) == nil
+        else { return nil }
+        return (coordinates.rawText, position)
+    }
+
+    func rows(_ rules: FeatureRules, _ advice: inout ImportAdvice) -> Rows {
         guard let type, type.isString("Point") else { return otherRows(rules, &advice) }
         guard let coordinates, let position = Self.position(coordinates) else {
             return .fault(.badCoordinates)

@@ -31,7 +31,7 @@ final class ParsedFeatures {
     var advice = ImportAdvice()
     /// Whether the text is an array without a comma between two of its values: then nothing was read.
     var lacksComma = false
-    /// Where the valid features are in the text, if that is kept.
+    /// Where the valid features of a JSON text are in it, if that is kept, instead of their records.
     var ranges: [Range<Int>] = []
     let keepsRanges: Bool
     /// Gets the valid features' properties.
@@ -72,6 +72,10 @@ final class ParsedFeatures {
     /// Notes the row whose record is at the blob's end.
     @inline(__always) func endRow(longitude: Double, latitude: Double) {
         ends.append(blob.count)
+        noteRow(longitude: longitude, latitude: latitude)
+    }
+
+    @inline(__always) func noteRow(longitude: Double, latitude: Double) {
         longitudes.append(longitude)
         latitudes.append(latitude)
     }

@@ -49,7 +49,7 @@ enum ClustersCommand: Subcommand {
 
     static func run(_ invocation: Invocation) async throws {
         let answer = try await invocation.call("ClusterService/GetClusters", params(invocation))
-        guard !invocation.wantsJSON else { return try invocation.show(answer) { _ in } }
+        guard invocation.form == .table else { return try invocation.show(answer) { _ in } }
         let collection = try FeatureCollection(answer)
         guard !collection.features.isEmpty else { return invocation.remark("nothing there") }
         invocation.print(FeatureTable.table(collection.features))

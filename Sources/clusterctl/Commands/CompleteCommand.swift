@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 
-/// `clusterctl complete`: what only the daemon knows, for the completion script, one a line.
+/// `clusterctl complete`: what only the program or the daemon knows, for the completion script, one a line.
 enum CompleteCommand: Subcommand {
     static let table = Command(
         "complete", summary: "Print completions",
-        operands: [Operand("WHAT", kind: .oneOf(["sources"]), help: "of what")],
+        operands: [
+            Operand("WHAT", kind: .oneOf(["sources", "methods", "params"]), help: "of what"),
+            Operand("WORD", count: .any, help: "the words of the command line so far"),
+        ],
         isHidden: true)
 
     static func run(_ invocation: Invocation) async throws {
-        let client = try await invocation.connect()
-        for source in try await client.sources() { invocation.print(source.name) }
+        switch try invocation.operand(0) {
+        case "methods":
+            for method in MethodDeclaration.all { invocation.print(method.name) }
+        case "params":
+            let words = invocation.arguments.operands.dropFirst().map { $0.lowercased() }
+            let named = MethodDeclaration.all.filter { method in
+                [method.name, method.shortName, method.fullName].contains { words.contains($0.lowercased()) }
+            }
+            for name in named.flatMap(\.params) { invocation.print("\(name)=") }
+        default:
+            let client = try await invocation.connect()
+            for source in try await client.sources() { invocation.print(source.name) }
+        }
     }
 }

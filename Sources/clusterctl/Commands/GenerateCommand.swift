@@ -25,7 +25,7 @@ enum GenerateCommand: Subcommand {
                 "seed", value: "N", kind: .integer(0...Int64.max),
                 help: "another number, other points; default 1"),
             Option(
-                "output", short: "o", value: "FILE", kind: .file, help: "the file; default: standard output"),
+                "file", short: "o", value: "FILE", kind: .file, help: "the file; default: standard output"),
             .flag("lines", short: "l", help: "a feature a line instead of a FeatureCollection"),
         ],
         examples: [
@@ -45,7 +45,7 @@ enum GenerateCommand: Subcommand {
             throw arguments.usageError("invalid operands")
         }
         let seed = UInt64(arguments.integer("seed") ?? 1)
-        let descriptor = try open(arguments.string("output"))
+        let descriptor = try open(arguments.string("file"))
         defer { if descriptor != STDOUT_FILENO { close(descriptor) } }
         write(SyntheticPoints(kind: kind, seed: seed), count, asLines: arguments.has("lines"), to: descriptor)
     }

@@ -59,7 +59,7 @@ enum LeavesCommand: Subcommand {
             features += page.features
             members["revision"] = .number(Double(page.revision))
         } while !page.features.isEmpty && features.count < page.total ?? 0
-        guard invocation.wantsJSON else {
+        guard invocation.form != .table else {
             invocation.print(FeatureTable.table(features))
             return remark(features.count, page, invocation)
         }
@@ -67,6 +67,6 @@ enum LeavesCommand: Subcommand {
             "type": .string("FeatureCollection"), "features": .array(features.map { .object($0.json) }),
             "total": .number(Double(features.count)), "revision": .number(Double(page.revision)),
         ]
-        Terminal.write(JSONValue.object(collection).text + "\n")
+        try invocation.show(Answer(bytes: Array(JSONValue.object(collection).text.utf8))) { _ in }
     }
 }

@@ -23,7 +23,7 @@ enum RenderCommand: Subcommand {
                 help: "the zoom whose clusters are shown; default: that of the picture"),
             Option("size", value: "WxH", help: "the picture's size in pixels; default 1024x640"),
             Option(
-                "output", short: "o", value: "FILE", kind: .file,
+                "file", short: "o", value: "FILE", kind: .file,
                 help: "the file to write, as PNG, SVG or PDF by its ending; default: SVG to standard output"),
             Option(
                 "title", short: "t", value: "TEXT", help: "the picture's title; default: the source's name"),
@@ -41,7 +41,7 @@ enum RenderCommand: Subcommand {
 
     static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
-        let path = arguments.string("output") ?? "-"
+        let path = arguments.string("file") ?? "-"
         let (size, format) = (try size(invocation), try format(of: path, invocation))
         let box =
             try arguments.string("bbox").map { try ClustersCommand.box($0, invocation) } ?? mercatorWorld

@@ -9,7 +9,10 @@ import JSON
 struct Invocation {
     let arguments: ParsedArguments
 
-    var wantsJSON: Bool { arguments.has("json") }
+    /// Whether the answer itself is asked for, in whatever form.
+    var wantsJSON: Bool { form != .table && form != .csv }
+
+    var form: OutputForm { OutputForm(arguments) }
 
     var callOptions: CallOptions {
         CallOptions(timeout: arguments.number("timeout").map { .seconds($0) })
@@ -59,14 +62,28 @@ struct Invocation {
 
     /// Prints the answer's JSON where --json asks for it; else hands it to `show`.
     func show(_ answer: Answer, _ show: (JSONValue) throws -> Void) throws {
-        if wantsJSON {
-            Terminal.write(answer.bytes + [UInt8(ascii: "\n")])
-        } else {
-            try show(try answer.value())
+        switch form {
+        case .table: try show(try answer.value())
+        case .json: Terminal.write(answer.bytes + [UInt8(ascii: "\n")])
+        case .geojson:
+            guard let value = OutputForm.geojson(in: try answer.value()) else {
+                throw arguments.usageError("the answer has no features: '--output geojson' does not fit")
+            }
+            Terminal.write(value.text + "\n")
+        case .csv:
+            let value = try answer.value()
+            guard let features = OutputForm.geojson(in: value).map(OutputForm.features) else {
+                return try show(value)
+            }
+            var (names, known): ([String], Set<String>) = ([], [])
+            CSVText.names(of: features, into: &names, &known)
+            let text = CSVText(names: names)
+            Terminal.write(text.header + features.map(text.row).joined())
         }
     }
 
     func print(_ table: Table) {
+        if form == .csv { return Terminal.write(table.csv) }
         Terminal.write(table.text(width: Terminal.outputWidth, style: Terminal.outputStyle))
     }
 

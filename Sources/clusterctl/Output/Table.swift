@@ -42,6 +42,11 @@ struct Table {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// The same as CSV, with the headings in lower case.
+    var csv: String {
+        CSVText.row(columns.map { $0.title.lowercased() }) + rows.map(CSVText.row).joined()
+    }
+
     private static let gap = 2
 
     private func columnWidths(_ available: Int?) -> [Int] {

@@ -41,7 +41,8 @@ import Testing
             switch method.service {
             case .cluster: #expect(right == .query)
             case .source:
-                let changes = !["GetSource", "ListSources", "EvaluateExpression"].contains(method.name)
+                let changes = !["GetFeatures", "GetSource", "ListSources", "EvaluateExpression"].contains(
+                    method.name)
                 #expect(right == (changes ? .manage : .query), "\(method.name)")
             case .server: #expect(right == (method.name == "Check" ? .none : .query))
             }

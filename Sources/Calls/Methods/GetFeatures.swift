@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+import Answers
+import ClusterProtocol
+import JSON
+import Sources
+import SystemSupport
+
+/// `GetFeatures`: all features of one revision, or those that pass a filter, as a stream of pages.
+struct GetFeatures: ServerStreamMethod {
+    let declaration = MethodDeclaration.getFeatures
+    let catalog: SourceCatalog
+
+    func begin(
+        _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
+    ) throws(RPCError) -> any ServerStream {
+        let target = try catalog.target(params)
+        let pages = FeaturePageJob(target, try catalog.output(params), call)
+        return FeatureStream(pages, output)
+    }
+}
+
+/// The stream of one call. Belongs to the loop's thread; pages are written on the pool, one at a time, and only when
+/// the client has taken those before.
+private final class FeatureStream: ServerStream {
+    private let job: FeaturePageJob
+    private let output: any ServerStreamOutput
+    private var work = Work.none
+
+    private enum Work { case none, underWay, done }
+
+    init(_ job: FeaturePageJob, _ output: any ServerStreamOutput) {
+        (self.job, self.output) = (job, output)
+        output.wantToSend()
+    }
+
+    func receive(_ item: [UInt8]) throws(RPCError) {
+        throw .invalidParam("item", "is not taken by this method.")
+    }
+
+    func clientEnded() {}
+
+    func ended() {}
+
+    func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
+        switch work {
+        case .underWay: return .nothing
+        case .none:
+            if job.isAtEnd {
+                job.writeEnd(into: &bytes)
+                return .end
+            }
+            work = .underWay
+            output.runOnPool { [job] mostBytes in
+                job.run(mostBytes: mostBytes)
+            } completion: { [weak self] in
+                self?.work = .done
+                self?.output.wantToSend()
+            }
+            return .nothing
+        case .done:
+            work = .none
+            if let error = job.error { throw error }
+            job.takePage(into: &bytes)
+            output.wantToSend()
+            return .item(AnswerFacts(revision: job.target.revision.number))
+        }
+    }
+}
+
+/// The pages of one call in the making.
+///
+/// Made on the loop's thread, run on one of the pool, looked at on the loop's again: the hand-over orders these; that is
+/// why it may be shared.
+private final class FeaturePageJob: @unchecked Sendable {
+    let target: QueryTarget
+    private let format: FeatureOutput
+    private let call: CallContext
+    private var pages: FeaturePages?
+    private var page = ByteWriter(capacity: 64)
+    private(set) var error: RPCError?
+
+    init(_ target: QueryTarget, _ format: FeatureOutput, _ call: CallContext) {
+        (self.target, self.format, self.call) = (target, format, call)
+    }
+
+    var isAtEnd: Bool { pages?.isAtEnd ?? false }
+
+    func run(mostBytes: Int) {
+        page = ByteWriter(capacity: FeaturePages.pageBytes + 4096)
+        page.limitFollowing(to: mostBytes)
+        do throws(RPCError) {
+            try answering(call) { () throws(SourceError) in
+                if pages == nil {
+                    pages = try FeaturePages(
+                        target.revision, filter: target.filter, output: format, call.cancellation)
+                }
+                try pages?.writePage(into: &page, call.cancellation)
+                // What was just written may come from text that turned out to be damaged.
+                try target.source.checkIntact()
+            }
+            if page.hasOverflowed { throw AnswerBuilder.tooLarge(mostBytes + AnswerBuilder.envelope) }
+        } catch { self.error = error }
+        page.liftLimit()
+    }
+
+    func takePage(into bytes: inout ByteWriter) {
+        page.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    }
+
+    func writeEnd(into bytes: inout ByteWriter) {
+        bytes.append("{\"features\":")
+        bytes.append(integer: Int64(pages?.written ?? 0))
+        bytes.append(",\"revision\":")
+        bytes.append(integer: Int64(clamping: target.revision.number))
+        bytes.append("}")
+    }
+}

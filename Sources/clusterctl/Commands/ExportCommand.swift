@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import ClusterProtocol
+import CommandLineOptions
+import JSON
+
+/// `clusterctl export`: a source's features, as they were imported.
+enum ExportCommand: Subcommand {
+    static let table = Command(
+        "export", summary: "Write a source's features to a file or standard output",
+        details: [
+            "All features are of one revision, in the order in which the source has them. They are streamed, so their "
+                + "number does not matter. A file appears when it is complete. Areas and lines that were placed at a "
+                + "point, by --geometries, are exported as these points."
+        ],
+        operands: [
+            CommandTable.source,
+            Operand(
+                "FILE", kind: .file, count: .optional, help: "the file; - or nothing for standard output"),
+        ],
+        options: [
+            Option(
+                "format", short: "f", value: "FORMAT", kind: .oneOf(Format.allCases.map(\.rawValue)),
+                help:
+                    "geojson: a FeatureCollection; lines: a feature a line; csv; default: by FILE's ending, else geojson"
+            ),
+            Option(
+                "properties", value: "NAME,...", help: "the properties to keep of each feature; CSV's columns"
+            ),
+            Option("precision", value: "DECIMALS", kind: .integer(0...15), help: "round coordinates"),
+            CommandTable.filter, CommandTable.revision,
+        ],
+        examples: [
+            Example("clusterctl export cities cities.geojson", "writes a FeatureCollection"),
+            Example("clusterctl export cities --format lines | gzip > cities.ndjson.gz", "streams lines"),
+            Example(
+                "clusterctl export cities big.csv --properties name,population --filter "
+                    + "'[\">\",[\"get\",\"population\"],1e6]'", "writes a table of large cities"),
+        ])
+
+    enum Format: String, CaseIterable {
+        case geojson, lines, csv
+
+        init?(ending path: String) {
+            let ending = path.split(separator: ".").last.map { $0.lowercased() } ?? ""
+            switch ending {
+            case "csv": self = .csv
+            case "ndjson", "jsonl", "geojsonl", "geojsons": self = .lines
+            default: return nil
+            }
+        }
+    }
+
+    static func run(_ invocation: Invocation) async throws {
+        let arguments = invocation.arguments
+        let path = arguments.operand(1)
+        let format =
+            arguments.string("format").flatMap { Format(rawValue: $0) } ?? path.flatMap { Format(ending: $0) }
+            ?? .geojson
+        var members: JSONObject = [:]
+        let names = arguments.string("properties").map { $0.split(separator: ",").map(String.init) }
+        if let names { members["properties"] = .array(names.map { .string($0) }) }
+        if let decimals = arguments.number("precision") { members["precision"] = .number(decimals) }
+        let client = try await invocation.connect()
+        defer { client.close() }
+        let stream = FeatureStream(
+            client: client, params: try invocation.queryParams(members), options: invocation.callOptions)
+        let file = try ExportFile(path)
+        let (revision, count) =
+            switch format {
+            case .geojson: try await writeCollection(stream, file)
+            case .lines: try await writeLines(stream, file)
+            case .csv: try await writeTable(stream, names, file)
+            }
+        try file.finish()
+        invocation.remark("\(Quantity.count(count, "feature")), revision \(Quantity.plain(revision))")
+    }
+
+    private static func writeCollection(
+        _ stream: FeatureStream, _ file: ExportFile
+    ) async throws -> (revision: Double, count: Int) {
+        var isFirst = true
+        // The head is written once the daemon has answered: of a source that is not there nothing is.
+        func begin() throws {
+            if isFirst { try file.write("{\"type\":\"FeatureCollection\",\"features\":[\n") }
+        }
+        let outcome = try await stream.forEach { feature in
+            try begin()
+            if !isFirst { try file.write(",\n") }
+            isFirst = false
+            try file.write(feature)
+        }
+        try begin()
+        try file.write("\n]}\n")
+        return outcome
+    }
+
+    private static func writeLines(
+        _ stream: FeatureStream, _ file: ExportFile
+    ) async throws -> (revision: Double, count: Int) {
+        try await stream.forEach { feature in
+            // A feature's text may be laid out over several lines.
+            if feature.contains(UInt8(ascii: "\n")) || feature.contains(UInt8(ascii: "\r")) {
+                try file.write(
+                    feature.split { $0 == 10 || $0 == 13 }.map { String(decoding: $0, as: UTF8.self) }.joined(
+                        separator: " "))
+            } else {
+                try file.write(feature)
+            }
+            try file.write("\n")
+        }
+    }
+
+    /// A table's columns are known only when all features were seen: they are asked for twice, at one revision.
+    private static func writeTable(
+        _ stream: FeatureStream, _ names: [String]?, _ file: ExportFile
+    ) async throws -> (revision: Double, count: Int) {
+        var (columns, known): ([String], Set<String>) = (names ?? [], [])
+        var revision: Double?
+        if names == nil {
+            revision = try await stream.forEach { feature in
+                CSVText.names(of: [try JSONReader.parse(feature)], into: &columns, &known)
+            }.revision
+        }
+        let text = CSVText(names: columns)
+        try file.write(text.header)
+        return try await stream.forEach(revision: revision) { feature in
+            try file.write(text.row(try JSONReader.parse(feature)))
+        }
+    }
+}

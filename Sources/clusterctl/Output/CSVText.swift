@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Features and cells as RFC 4180 has them, with a line feed behind each row, so that 'import' reads them back.
+struct CSVText {
+    /// The properties that are columns.
+    let names: [String]
+
+    /// All properties of some features, in the order in which they first come.
+    static func names(
+        of features: some Sequence<JSONValue>, into names: inout [String], _ known: inout Set<String>
+    ) {
+        for feature in features {
+            for (name, _) in feature["properties"]?.asObject?.members ?? [] where known.insert(name).inserted
+            {
+                names.append(name)
+            }
+        }
+    }
+
+    var header: String { Self.row(["id", "longitude", "latitude"] + names) }
+
+    /// A feature that is a point; of other geometries the position is left out.
+    func row(_ feature: JSONValue) -> String {
+        let properties = feature["properties"]?.asObject
+        let position = feature["geometry"]?["coordinates"]?.asArray?.prefix(2).map(Self.cell) ?? ["", ""]
+        let isPoint = position.count == 2 && feature["geometry"]?["type"]?.asString == "Point"
+        let cells = names.map { name in properties?[name].map(Self.cell) ?? "" }
+        return Self.row([feature["id"].map(Self.cell) ?? ""] + (isPoint ? position : ["", ""]) + cells)
+    }
+
+    /// A value as a cell: text as it is, null as nothing, arrays and objects as JSON.
+    private static func cell(_ value: JSONValue) -> String {
+        switch value {
+        case .null: ""
+        case .string(let text): text
+        default: value.text
+        }
+    }
+
+    static func row(_ cells: [String]) -> String { cells.map(quoted).joined(separator: ",") + "\n" }
+
+    private static func quoted(_ cell: String) -> String {
+        let needs = cell.utf8.contains {
+            $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D || $0 == 0x3B || $0 == 0x09
+        }
+        guard needs else { return cell }
+        var text = "\""
+        for character in cell.unicodeScalars {
+            if character == "\"" { text += "\"" }
+            text.unicodeScalars.append(character)
+        }
+        return text + "\""
+    }
+}
