@@ -33,6 +33,7 @@ extension Configuration {
             "exportDirectories", .list(.text),
             "The directories below which PublishTiles may write archives."
         ) { value, target in target.exportDirectories = value.items.map(\.text) },
+        ConfigurationMember(
             "http", .members(HTTPSettings.members.map(\.entry)), "The HTTP interface and the map page."
         ) { (value, target) throws(Problem) in try value.read(by: HTTPSettings.members, into: &target.http) },
         ConfigurationMember(
