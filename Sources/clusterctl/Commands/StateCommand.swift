@@ -23,7 +23,7 @@ enum StateCommand: Subcommand {
         ],
         options: [
             Option(
-                "output", short: "o", value: "FILE", kind: .file,
+                "to", short: "o", value: "FILE", kind: .file,
                 help: "where salvage writes; default: standard output"),
             .flag("verified-only", help: "salvage only features whose checksums are right"),
         ],
@@ -80,7 +80,7 @@ enum StateCommand: Subcommand {
         let verifiedOnly = invocation.arguments.has("verified-only")
         var text: [UInt8] = []
         salvage.write(verifiedOnly: verifiedOnly) { text += $0 }
-        if let path = invocation.arguments.string("output") {
+        if let path = invocation.arguments.string("to") {
             try OutputFile.write(text, to: path)
         } else {
             Terminal.write(text)
