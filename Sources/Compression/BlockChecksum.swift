@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// A checksum of 64 bits for large blocks that lie in memory: about ten times as fast as CRC-32.
+/// A checksum of 64 bits for large blocks of memory, about ten times as fast as CRC-32.
 ///
-/// It finds damage, not forgery. A change of one word of eight bytes changes the checksum for certain: each step
-/// can be undone, so different words never lead to the same state. Anything else goes unseen once in 2⁶⁴.
-/// The same on machines of one byte order.
+/// It detects damage, not forgery. A change of one word of eight bytes always changes the checksum: each step is reversible,
+/// so different words never lead to the same state. Any other change is missed once in 2⁶⁴ cases. The checksum depends on the
+/// machine's byte order.
 public enum BlockChecksum {
     private static let factor: UInt64 = 0x9e37_79b9_7f4a_7c15
 
     /// - Complexity: O(bytes), about as fast as memory is read.
     public static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        // Four sums side by side: each waits for its own last step only.
+        // Four independent sums: the processor works on all of them at once.
         var (a, b, c, d): (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)
         let whole = bytes.count & ~31
         var place = 0

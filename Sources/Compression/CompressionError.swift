@@ -2,15 +2,15 @@
 
 /// Why bytes could not be compressed or inflated.
 public enum CompressionError: Error, Sendable, Equatable {
-    /// The bytes are not what their format demands; the message is zlib's or ours.
+    /// The bytes violate their format. The message is zlib's or this module's.
     case damaged(String)
     /// The compressed bytes end before their content does.
     case truncated
-    /// The content is larger than the limit, in bytes; nothing beyond that was inflated.
+    /// The content is larger than the limit in bytes; nothing beyond the limit was inflated.
     case limitExceeded(Int)
     case outOfMemory
 
-    /// For people; follows what was being read.
+    /// A message for people, to be written after the name of what was read.
     public var message: String {
         switch self {
         case .damaged(let message): message

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import CZlib
 
-/// Compresses one buffer after the other and keeps its memory, about 256 KiB, from one to the next.
+/// Compresses buffers one after another and reuses its memory, about 256 KiB, for each.
 ///
 /// The same bytes give the same compressed bytes: a gzip header has no name and no time.
 ///
 /// Invariant: `stream` is initialised for deflating from `init` to `deinit` and stays at one address, since zlib keeps a
-/// pointer to it; it is this value's own.
+/// pointer to it; it is not shared.
 public struct DeflateStream: ~Copyable {
     private let stream: UnsafeMutablePointer<z_stream>
 
@@ -36,7 +36,7 @@ public struct DeflateStream: ~Copyable {
 
     /// Appends the compressed form of a whole buffer.
     ///
-    /// - Parameter isCancelled: asked every quarter of a mebibyte.
+    /// - Parameter isCancelled: checked after every 256 KiB.
     /// - Returns: false if the work was cancelled; `output` then has an incomplete stream.
     public mutating func compress(
         _ bytes: UnsafeRawBufferPointer, appendingTo output: inout [UInt8],
@@ -57,7 +57,7 @@ public struct DeflateStream: ~Copyable {
     private func deflate(
         _ piece: UnsafeRawBufferPointer, isLast: Bool, appendingTo output: inout [UInt8]
     ) throws(CompressionError) {
-        // zlib refuses a null pointer, even to no bytes.
+        // zlib rejects a null pointer, even if there are no bytes.
         var nothing: UInt8 = 0
         try withUnsafeMutablePointer(to: &nothing) { (nothing) throws(CompressionError) in
             let base = UnsafeMutableRawPointer(mutating: piece.baseAddress)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import CZlib
 
-/// Inflates piece by piece in bounded memory (RFC 1950, RFC 1952; gzip members may follow each other).
+/// Inflates piece by piece in bounded memory (RFC 1950, RFC 1952; several gzip members may follow each other).
 ///
 /// Invariant: `stream` is initialised for inflating from `init` to `deinit` and stays at one address, since
-/// zlib keeps a pointer to it; it is this value's own.
+/// zlib keeps a pointer to it; it is not shared.
 public struct InflateStream: ~Copyable {
     public enum Format: Sendable {
         /// RFC 1950, what HTTP and gRPC call deflate.
@@ -15,7 +15,7 @@ public struct InflateStream: ~Copyable {
 
     private let stream: UnsafeMutablePointer<z_stream>
     private let format: Format
-    /// Whether the content is complete; in gzip another member may still follow.
+    /// Whether the content is complete. Another gzip member may still follow.
     public private(set) var isFinished = false
 
     public init(format: Format) throws(CompressionError) {
@@ -37,7 +37,7 @@ public struct InflateStream: ~Copyable {
 
     /// Inflates from `input` into `output` until one of them is used up or the content ends.
     ///
-    /// - Returns: the bytes read and written. Nothing written and everything read: more input is needed.
+    /// - Returns: the bytes read and written. If all were read and none written, more input is needed.
     public mutating func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(CompressionError) -> (read: Int, written: Int) {

@@ -5,7 +5,7 @@ import CZlib
 public enum Zlib {
     /// Inflates a whole zlib or gzip stream.
     ///
-    /// - Parameter limit: the most bytes of content; a bomb costs at most that.
+    /// - Parameter limit: the most bytes of content, which bounds the cost of any input.
     public static func inflate(
         _ bytes: UnsafeRawBufferPointer, format: InflateStream.Format = .zlib, limit: Int
     ) throws(CompressionError) -> [UInt8] {
@@ -77,7 +77,7 @@ public enum Zlib {
         return try result.get()
     }
 
-    /// The CRC-32 of bytes (ISO 3309), going on from `start`. About a gigabyte a second.
+    /// The CRC-32 of bytes (ISO 3309), continued from `start`. About one gigabyte per second.
     public static func crc32(_ bytes: UnsafeRawBufferPointer, from start: UInt32 = 0) -> UInt32 {
         UInt32(
             truncatingIfNeeded: crc32_z(

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Base64 as RFC 4648 has it in section 4, with padding.
+/// Base64 by section 4 of RFC 4648, with padding.
 public enum Base64 {
-    /// Appends bytes as base64. Some 1 GB/s: characters are looked up two at a time and handed on a block
-    /// at a time.
+    /// Appends bytes as base64, about 1 GB/s: two characters are looked up at once, and written in blocks.
     public static func append(_ bytes: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
         writer.reserve((bytes.count + 2) / 3 * 4)
         let pairs = pairs
@@ -39,7 +38,7 @@ public enum Base64 {
         writer.append(UInt8(ascii: "="))
     }
 
-    /// Even, and small enough for the stack.
+    /// The characters of a block: even, and small enough for the stack.
     private static let unitsOfBlock = 512
 
     private static func character(_ digit: Int) -> UInt8 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// A growing run of bytes that is filled, read back and used again: what a tile's parts are made in.
+/// A growing buffer that is filled, read and reused. The parts of a tile are made in it.
 ///
-/// Invariant: `base` points at `capacity` bytes of this value's own, of which the first `count` are written.
-/// All of this module's writes of bytes through pointers are here.
+/// Invariant: `base` points at `capacity` bytes that are not shared, of which the first `count` are written. All writes of
+/// bytes through pointers in this module are here.
 struct ByteArena: ~Copyable {
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -35,7 +35,7 @@ struct ByteArena: ~Copyable {
         count &+= 1
     }
 
-    /// Appends a protobuf varint: seven bits a byte, the lowest first.
+    /// Appends a protobuf varint: seven bits in each byte, the lowest first.
     @inline(__always) mutating func append(varint value: UInt64) {
         reserve(10)
         var rest = value
@@ -62,10 +62,10 @@ struct ByteArena: ~Copyable {
         count &+= bytes.count
     }
 
-    /// Forgets what was written from `length` on. `length` is at most `count`.
+    /// Removes the bytes from `length` on. `length` is at most `count`.
     @inline(__always) mutating func truncate(to length: Int) { count = min(count, max(length, 0)) }
 
-    /// Whether the bytes in the range from `start` to the end are the same as those of as many from `other`.
+    /// Whether the bytes from `start` to the end equal as many bytes from `other` on.
     @inline(__always) func tail(from start: Int, equalsAt other: Int) -> Bool {
         var place = start
         var compared = other
@@ -82,7 +82,7 @@ struct ByteArena: ~Copyable {
         return true
     }
 
-    /// Whether `bytes` lie at a place from which on at least as many are written.
+    /// Whether the bytes at an offset equal `bytes`, and as many are written there.
     @inline(__always) func equals(_ bytes: UnsafeRawBufferPointer, at start: Int) -> Bool {
         var place = 0
         while place &+ 8 <= bytes.count {

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// A layer's keys or values: each different one once, numbered in the order of appearance, lying in the form
-/// in which the tile carries them.
+/// The distinct keys or values of a layer, numbered in the order of appearance and stored as the tile's fields.
 ///
-/// A candidate is written behind the others, then `intern` either keeps it or drops it for its equal. So nothing
-/// is copied, and no object is made for a key or value. The hash has another seed in every process: a
-/// sender cannot prepare collisions.
+/// A candidate is written after the others; then `intern` either keeps it, or removes it if there is an equal one. Nothing is
+/// copied, and no object is made for a key or value. The hash has a random seed in each process: a sender cannot prepare
+/// collisions.
 struct FieldDictionary: ~Copyable {
-    /// The fields, one after the other.
+    /// The fields, one after another.
     var fields: ByteArena
     private(set) var count = 0
-    /// Where each field begins; the last entry is the end of all.
+    /// The offset of each field; the last entry is the end of all.
     private var starts = TrivialArray<Int>(capacity: Self.smallest)
-    /// By number; unused if the field was added without a look for its equal.
+    /// Hashes by number; unused for a field that was added without a search.
     private var hashes = TrivialArray<UInt64>(capacity: Self.smallest)
-    /// Open addressing: 0 is free, else the number plus one. At most half full.
+    /// A table with open addressing: 0 is a free slot, others hold a number plus one. At most half of the slots are taken.
     private var slots = TrivialArray<UInt32>(capacity: Self.smallest)
     private var internedCount = 0
 
@@ -28,7 +27,7 @@ struct FieldDictionary: ~Copyable {
         starts.append(0)
     }
 
-    /// Forgets everything, and keeps the memory.
+    /// Removes all fields and keeps the memory.
     mutating func removeAll() {
         fields.truncate(to: 0)
         count = 0
@@ -39,7 +38,7 @@ struct FieldDictionary: ~Copyable {
         internedCount = 0
     }
 
-    /// The number of the field that was written behind the others, `fields` from its former end on.
+    /// The number of the field that was written after the others, at the former end of `fields`.
     /// - Complexity: O(length of the field).
     @inline(__always) mutating func intern() -> UInt32 {
         let start = starts[count]
@@ -60,7 +59,7 @@ struct FieldDictionary: ~Copyable {
         return add(hash, slot)
     }
 
-    /// Whether the field of that number ends in just these bytes, behind its tag and length.
+    /// Whether the content of a field, after its tag and length, is these bytes.
     @inline(__always) func field(_ number: UInt32, holds bytes: UnsafeRawBufferPointer) -> Bool {
         let number = Int(number)
         guard number < count else { return false }
@@ -70,8 +69,8 @@ struct FieldDictionary: ~Copyable {
         return fields.equals(bytes, at: end &- bytes.count)
     }
 
-    /// The length of the field of that number, a string of less than 128 bytes, where it lies at a place of a
-    /// text with a quotation mark behind it; else nil.
+    /// The length of a field that is a string of less than 128 bytes, if a text has that string and then a quotation mark at an
+    /// offset; else nil.
     @inline(__always) func field(_ number: UInt32, begins text: UnsafeRawBufferPointer, at place: Int) -> Int?
     {
         let number = Int(number)
@@ -85,8 +84,7 @@ struct FieldDictionary: ~Copyable {
         return fields.equals(bytes, at: start) ? length : nil
     }
 
-    /// The number of the field that was written behind the others, which is known to have no equal: neither one
-    /// that was interned nor one that will be.
+    /// The number of the field that was written after the others, which is known to have no equal, neither now nor later.
     @inline(__always) mutating func addDistinct() -> UInt32 { append(hash: 0) }
 
     @inline(__always) private mutating func append(hash: UInt64) -> UInt32 {

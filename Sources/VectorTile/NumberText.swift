@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Numbers out of JSON text.
+/// Reads numbers from JSON text.
 enum NumberText {
     enum Number: Equatable {
         case whole(Int64)
         case double(Double)
     }
 
-    /// The nearest double that a number's text stands for, `whole` if it has neither fraction nor exponent
-    /// and is exact; nil if the text is no finite number.
+    /// The double that is nearest to the number in a text, and `whole` if it has neither fraction nor exponent and is exact; nil
+    /// if the text is not a finite number.
     static func parse(_ text: UnsafeRawBufferPointer) -> Number? {
         var place = 0
         let isNegative = text.first == UInt8(ascii: "-")
@@ -47,10 +47,9 @@ enum NumberText {
     ]
 }
 
-/// A feature's id as a tile can carry it.
+/// A feature's id in the form that a tile has.
 public enum TileIdentifier {
-    /// A feature's id out of its JSON text; nil if a tile has no room for it: strings, negative numbers
-    /// and fractions have none, as is custom.
+    /// A feature's id from its JSON text; nil for strings, negative numbers and fractions, which a tile cannot have as ids.
     public static func parse(_ json: UnsafeRawBufferPointer) -> UInt64? {
         // Nineteen digits are always below 2^64.
         if !json.isEmpty, json.count <= 19 {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Walks over JSON text that was found valid when it came in, so only the ends of values are looked for.
+/// Scans JSON text that was validated when it was received, so it only looks for the ends of values.
 ///
-/// Every step checks its place against the text's end: text that is not JSON after all gives odd values or none, and is
-/// never read past.
+/// Each step checks the end of the text: text that is not JSON gives wrong values or none, and is never read past its end.
 struct PropertiesScanner {
     let text: UnsafeRawBufferPointer
     var place = 0
 
-    /// A string's inside as written, and whether it has escapes.
+    /// The content of a string as written, and whether it has escapes.
     struct Text {
         let inside: Range<Int>
         let hasEscapes: Bool
@@ -16,14 +15,14 @@ struct PropertiesScanner {
 
     @inline(__always) init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
-    /// The byte here; nil at the end.
+    /// The current byte; nil at the end.
     @inline(__always) var byte: UInt8? { place < text.count ? text[place] : nil }
 
     @inline(__always) mutating func skipSpaces() {
         while place < text.count, text[place] <= UInt8(ascii: " ") { place &+= 1 }
     }
 
-    /// Steps over a byte, if it is the next that is no space.
+    /// Skips spaces and then a byte, if it is this one.
     @inline(__always) mutating func take(_ wanted: UInt8) -> Bool {
         skipSpaces()
         guard byte == wanted else { return false }
@@ -31,7 +30,7 @@ struct PropertiesScanner {
         return true
     }
 
-    /// A string; nil if there is none, or no end of it.
+    /// Reads a string; nil if there is none, or if it has no end.
     @inline(__always) mutating func string() -> Text? {
         guard take(UInt8(ascii: "\"")) else { return nil }
         let start = place
@@ -51,8 +50,8 @@ struct PropertiesScanner {
         return nil
     }
 
-    /// A whole number of up to fifteen digits without sign, the commonest value; nil, and no step taken,
-    /// where something else is here.
+    /// Reads an integer of up to fifteen digits without a sign, the most common value; nil, without reading anything, if there is
+    /// something else.
     @inline(__always) mutating func smallInteger() -> Int64? {
         var digits: Int64 = 0
         var end = place
@@ -66,7 +65,7 @@ struct PropertiesScanner {
         return digits
     }
 
-    /// The rest of a number or name: all up to a comma, a bracket or a space.
+    /// Reads the rest of a number or name, up to a comma, a bracket or a space.
     mutating func word() -> Range<Int> {
         let start = place
         loop: while place < text.count {
@@ -78,7 +77,7 @@ struct PropertiesScanner {
         return start..<place
     }
 
-    /// An array or object, which begins here.
+    /// Reads an array or object, which begins here.
     mutating func nested() -> Range<Int> {
         let start = place
         var depth = 0

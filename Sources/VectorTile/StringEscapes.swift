@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// JSON's escapes in strings.
+/// The escapes of JSON strings.
 enum StringEscapes {
-    /// The text that a string's inside stands for. Rare, so plainness goes before speed.
+    /// The text of a string's content. This is rare, so it is simple rather than fast.
     static func decode(_ inside: UnsafeRawBufferPointer) -> String {
         var units: [UInt8] = []
         var place = 0
@@ -28,7 +28,7 @@ enum StringEscapes {
         return String(decoding: units, as: UTF8.self)
     }
 
-    /// The character behind `\u`: four digits, or two times four for a surrogate pair.
+    /// The character of a `\u` escape: four digits, or twice four for a surrogate pair.
     private static func scalar(_ inside: UnsafeRawBufferPointer, _ place: inout Int) -> Unicode.Scalar {
         let first = unit(inside, &place)
         if UTF16.isLeadSurrogate(first), place + 1 < inside.count, inside[place] == UInt8(ascii: "\\"),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// A tag's value, in the types that a tile has.
+/// The value of a tag, in the types that a tile has.
 public enum TagValue: Sendable, Equatable {
     case string(String)
-    /// Written as uint or sint where it is a whole number of up to 2^53, so that equal numbers are one value.
+    /// A number. Integers of up to 2^53 are written as uint or sint, so that equal numbers are one value.
     case number(Double)
     case bool(Bool)
 }
@@ -44,7 +44,7 @@ extension VectorTileEncoder {
         return values.intern()
     }
 
-    /// - Parameter whole: of at most 2^53 in magnitude.
+    /// - Parameter whole: an integer of at most 2^53 in magnitude.
     @inline(__always) mutating func valueNumber(_ whole: Int64) -> UInt32 {
         let (known, slot) = wholes.find(whole)
         return known ?? addValue(whole, in: slot)

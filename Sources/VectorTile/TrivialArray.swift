@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// A growing array of trivial values with one owner, so that a write needs no look at who else holds it.
+/// A growing array of trivial values with one owner: a write does not have to check whether it is shared.
 ///
-/// Invariant: `base` points at `capacity` values of this array's own, of which the first `count` are initialised.
-/// Every index is checked against `count`.
+/// Invariant: `base` points at `capacity` values that are not shared, of which the first `count` are initialised. Each index is
+/// checked against `count`.
 struct TrivialArray<Element: BitwiseCopyable>: ~Copyable {
     private var base: UnsafeMutablePointer<Element>
     private var capacity: Int
@@ -33,19 +33,19 @@ struct TrivialArray<Element: BitwiseCopyable>: ~Copyable {
         count &+= 1
     }
 
-    /// Makes the array as many of one value.
+    /// Makes the array a number of equal values.
     mutating func fill(_ element: Element, count wanted: Int) {
         if wanted > capacity { grow(to: wanted) }
         base.initialize(repeating: element, count: wanted)
         count = wanted
     }
 
-    /// Appends as many of one value as are missing.
+    /// Appends equal values until the array has a number of elements.
     @inline(__always) mutating func extend(to wanted: Int, with element: Element) {
         while count < wanted { append(element) }
     }
 
-    /// Forgets the values, and keeps the memory.
+    /// Removes the values and keeps the memory.
     @inline(__always) mutating func removeAll() { count = 0 }
 
     @inline(never) private mutating func grow(to wanted: Int) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 extension VectorTileEncoder {
-    /// Gives the current feature a cluster's four tags, as supercluster has them: the same as of their JSON, which
-    /// need not be written for it.
+    /// Adds the four tags of a cluster to the current feature, as supercluster has them. The result is that of their JSON, which
+    /// does not have to be written for it.
     ///
     /// - Parameters:
     ///   - id: the cluster's id, at most 2^53 in magnitude.
-    ///   - pointCount: how many points it has.
+    ///   - pointCount: the number of its points.
     ///   - abbreviatedCount: the count for a label as JSON text, a number or string.
     public mutating func clusterTags(id: Int64, pointCount: Int, abbreviatedCount: UnsafeRawBufferPointer) {
         let cluster = keyNumber("cluster")

@@ -2,10 +2,10 @@
 import JSON
 
 extension VectorTileEncoder {
-    /// Gives the current feature the members of a JSON object as tags.
+    /// Adds the members of a JSON object to the current feature as tags.
     ///
-    /// - Parameter json: an object's text, found valid before; `null` and an empty text have no tags. Of text
-    ///   that is not JSON, what can't be made sense of is left out.
+    /// - Parameter json: the validated text of an object; `null` and an empty text have no tags. Of text that is not JSON, what
+    ///   cannot be read is left out.
     /// - Complexity: O(length).
     public mutating func tags(json: UnsafeRawBufferPointer) {
         var scanner = PropertiesScanner(json)
@@ -17,7 +17,7 @@ extension VectorTileEncoder {
         } while scanner.take(UInt8(ascii: ","))
     }
 
-    /// The key that is here; nil if there is none.
+    /// Reads a key; nil if there is none.
     @inline(__always) private mutating func key(_ scanner: inout PropertiesScanner) -> UInt32? {
         scanner.skipSpaces()
         if scanner.byte == UInt8(ascii: "\""), let key = likelyKey(scanner.text, at: scanner.place &+ 1) {
@@ -29,13 +29,13 @@ extension VectorTileEncoder {
         return name.hasEscapes ? decodedKey(inside) : keyNumber(unescaped: inside)
     }
 
-    /// The value that a JSON text is, nil for null.
+    /// The value of a JSON text; nil for null.
     mutating func valueNumber(json: UnsafeRawBufferPointer) -> UInt32? {
         var scanner = PropertiesScanner(json)
         return valueNumber(&scanner)
     }
 
-    /// The value that begins here, nil for null.
+    /// Reads a value; nil for null.
     @inline(__always) private mutating func valueNumber(_ scanner: inout PropertiesScanner) -> UInt32? {
         switch scanner.byte {
         case UInt8(ascii: "\""):
@@ -72,7 +72,7 @@ extension VectorTileEncoder {
         return text.withUTF8 { valueNumber(string: UnsafeRawBufferPointer($0)) }
     }
 
-    /// An array's or object's text without the spaces between its parts.
+    /// The text of an array or object without the spaces between its parts.
     private mutating func compactValue(_ json: UnsafeRawBufferPointer) -> UInt32 {
         var compact: [UInt8] = []
         compact.reserveCapacity(json.count)

@@ -3,17 +3,16 @@ import JSON
 
 /// Writes Mapbox Vector Tiles, version 2.1, of one layer of points.
 ///
-/// It is driven feature by feature and keeps its memory, so one encoder may write any number of tiles:
+/// It takes features one by one and reuses its memory, so one encoder may write any number of tiles:
 ///
 ///     encoder.begin(layer: "cities", extent: 512)
 ///     encoder.feature(x: 10, y: 20, id: 7)
 ///     encoder.tags(json: properties)
 ///     encoder.finish(into: &bytes)
 ///
-/// Of JSON's types a tile has strings, numbers and booleans. Whole numbers of up to 2^53 are written as uint or,
-/// below 0, as sint, other numbers as double. A null has no tag. Arrays and objects are written as their JSON
-/// text without spaces, as map renderers expect them. Of equal keys in a feature the last counts. Keys and values
-/// are in the layer once each.
+/// A tile has strings, numbers and booleans. Integers of up to 2^53 are written as uint or, if negative, as sint; other numbers
+/// as double. A null has no tag. Arrays and objects are written as their JSON text without spaces, as map renderers expect. Of
+/// equal keys in a feature the last one counts. The layer has each key and each value once.
 /// Source: https://github.com/mapbox/vector-tile-spec/tree/master/2.1
 public struct VectorTileEncoder: ~Copyable {
     /// The fields before the features: name, version, extent.
@@ -21,20 +20,20 @@ public struct VectorTileEncoder: ~Copyable {
     private var features = ByteArena(capacity: 4096)
     var keys = FieldDictionary()
     var values = FieldDictionary()
-    /// Which values are whole numbers.
+    /// The values that are integers.
     var wholes = WholeNumbers()
 
     private var current: (x: Int32, y: Int32, id: UInt64?)?
-    /// The tags of the current feature: a key's number, and its value's or `dropped`.
+    /// The tags of the current feature: the number of a key, and the number of its value or `dropped`.
     private var tags = TrivialArray<Tag>(capacity: 32)
-    /// For each key the index in `tags` plus one, and the feature for which that holds.
+    /// For each key, the index in `tags` plus one, and the feature to which it belongs.
     private var places = TrivialArray<TagPlace>(capacity: 64)
     private var featureNumber: UInt32 = 0
-    /// For each key, which key came behind it last; the first entry is for a feature's begin. Features of a
-    /// source mostly have the same keys in the same order, so a look at the guess saves the search.
+    /// For each key, the key that followed it last; the first entry is for the beginning of a feature. Features of a source mostly
+    /// have the same keys in the same order, so this guess usually saves the search.
     private var followers = TrivialArray<UInt32>(capacity: 64)
     private var lastKey: UInt32?
-    /// For each key, whether it was seen written as it is.
+    /// For each key, whether it was seen without escapes.
     private var unescaped = TrivialArray<Bool>(capacity: 64)
     private var packedTags = ByteArena(capacity: 256)
 
@@ -42,11 +41,11 @@ public struct VectorTileEncoder: ~Copyable {
 
     public init() { followers.append(0) }
 
-    /// Begins a tile, and forgets one that was not finished.
+    /// Begins a tile; one that was not finished is discarded.
     ///
     /// - Parameters:
     ///   - layer: the layer's name, not empty.
-    ///   - extent: the tile's side in the unit of the features' x and y.
+    ///   - extent: the length of the tile's side, in the unit of the features' x and y.
     public mutating func begin(layer: String, extent: UInt32) {
         head.truncate(to: 0)
         features.truncate(to: 0)
@@ -72,12 +71,12 @@ public struct VectorTileEncoder: ~Copyable {
         head.append(varint: UInt64(extent))
     }
 
-    /// Begins a point; the tags that follow are its.
+    /// Begins a point, to which the tags that follow belong.
     ///
     /// - Parameters:
-    ///   - x: from the tile's left edge to the right; points beside the tile are allowed.
-    ///   - y: from its upper edge down.
-    ///   - id: nil if the feature has none that a tile can carry.
+    ///   - x: the distance from the left edge; points outside of the tile are allowed.
+    ///   - y: the distance from the upper edge.
+    ///   - id: nil if the feature has no id that a tile can have.
     public mutating func feature(x: Int64, y: Int64, id: UInt64?) {
         endFeature()
         current = (Int32(clamping: x), Int32(clamping: y), id)
@@ -85,14 +84,14 @@ public struct VectorTileEncoder: ~Copyable {
         lastKey = nil
     }
 
-    /// Gives the current feature a tag, instead of one of the same key.
+    /// Adds a tag to the current feature, in place of one with the same key.
     ///
     /// - Parameter key: UTF-8.
     public mutating func tag(_ key: UnsafeRawBufferPointer, _ value: TagValue) {
         setTag(keyNumber(key), valueNumber(value))
     }
 
-    /// Ends the tile and appends it; nothing if it has no features, which is an empty tile.
+    /// Ends the tile and appends it. A tile without features is empty: nothing is appended.
     ///
     /// - Complexity: O(size of the tile).
     public mutating func finish(into bytes: inout ByteWriter) {
@@ -130,12 +129,12 @@ public struct VectorTileEncoder: ~Copyable {
         return number
     }
 
-    /// The key that a string at `place` of a text is, if it is the one that usually comes here; and its length.
+    /// The key at `place` of a text and its length, if it is the key that usually follows.
     @inline(__always) mutating func likelyKey(
         _ text: UnsafeRawBufferPointer, at place: Int
     ) -> (number: UInt32, length: Int)? {
         let number = followers[lastKey.map { Int($0) &+ 1 } ?? 0]
-        // With a backslash in it, a key is written in another way than it is.
+        // A key with a backslash is not written as it is.
         guard Int(number) < unescaped.count, unescaped[Int(number)],
             let length = keys.field(number, begins: text, at: place)
         else { return nil }
@@ -158,7 +157,7 @@ public struct VectorTileEncoder: ~Copyable {
         return keys.intern()
     }
 
-    /// - Parameter value: nil takes the key's tag away.
+    /// - Parameter value: nil removes the tag of the key.
     @inline(__always) mutating func setTag(_ key: UInt32, _ value: UInt32?) {
         places.extend(to: Int(key) &+ 1, with: TagPlace(feature: 0, place: 0))
         let known = places[Int(key)]
@@ -173,7 +172,7 @@ public struct VectorTileEncoder: ~Copyable {
 
     // MARK: Features
 
-    /// Writes the current feature, now that all its tags are known.
+    /// Writes the current feature after all its tags.
     private mutating func endFeature() {
         guard let point = current else { return }
         current = nil
@@ -223,13 +222,13 @@ public struct VectorTileEncoder: ~Copyable {
     private static let moveToOnce: UInt8 = 1 | 1 << 3
 }
 
-/// A tag by its key's and its value's number.
+/// A tag: the numbers of its key and of its value.
 struct Tag: BitwiseCopyable {
     var key: UInt32
     var value: UInt32
 }
 
-/// Where a key's tag is among those of a feature.
+/// The position of a key's tag among those of a feature.
 struct TagPlace: BitwiseCopyable {
     var feature: UInt32
     var place: UInt32

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Which value of a layer a whole number is: found by the number, before it is written as a field.
+/// The values of a layer that are integers, found by the number before it is written as a field.
 ///
-/// The hash has another seed in every process: a sender cannot prepare collisions.
+/// The hash has a random seed in each process: a sender cannot prepare collisions.
 struct WholeNumbers: ~Copyable {
     struct Slot: BitwiseCopyable {
         var number: Int64
@@ -10,7 +10,7 @@ struct WholeNumbers: ~Copyable {
         var value: UInt32
     }
 
-    /// Open addressing, at most half full.
+    /// A table with open addressing; at most half of the slots are taken.
     private var slots = TrivialArray<Slot>(capacity: Self.smallest)
     private var count = 0
 
@@ -26,9 +26,9 @@ struct WholeNumbers: ~Copyable {
         count = 0
     }
 
-    /// The value that a number is, if it is one.
+    /// The number of the value that equals a number, if there is one.
     ///
-    /// - Returns: else the slot for `add`.
+    /// - Returns: the value's number, else the slot for `add`.
     @inline(__always) func find(_ number: Int64) -> (value: UInt32?, slot: Int) {
         let mask = slots.count &- 1
         var place = Int(truncatingIfNeeded: hash(number)) & mask
@@ -40,7 +40,7 @@ struct WholeNumbers: ~Copyable {
         }
     }
 
-    /// Records the value that a number is, in the slot at which `find` did not find it.
+    /// Adds a number's value in the slot that `find` returned.
     @inline(__always) mutating func add(_ number: Int64, as value: UInt32, in slot: Int) {
         slots[slot] = Slot(number: number, value: value &+ 1)
         count &+= 1
