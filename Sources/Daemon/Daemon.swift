@@ -43,6 +43,7 @@ public final class Daemon {
     public init(_ configuration: Configuration, rereading: @escaping Rereading) throws(Problem) {
         self.configuration = configuration
         self.rereading = rereading
+        Self.holdSignals()
         handedOver = Systemd.listenSockets()
         log = Log(configuration.log)
         do throws(EventLoopError) {
@@ -71,7 +72,6 @@ public final class Daemon {
         // A file grown as large as it may is an error of the call then, not the daemon's end.
         signal(SIGXFSZ, SIG_IGN)
         Self.ignoreStraySignals()
-        Self.unblockSignals()
         Allocator.giveBackBlocks(from: 1 << 20)
         doors.descriptorRoom = Self.raiseDescriptorLimit()
         // Some threads more than all queues use, for work that none counts. Read by libuv at its first job.
@@ -87,6 +87,7 @@ public final class Daemon {
             }
             signals.append(try SignalWatcher(on: loop, signal: SIGHUP) { [weak self] in self?.reload() })
         } catch { throw Problem(description: error.description) }
+        Self.releaseSignals()
         if let interval = Systemd.watchdogInterval() {
             watchdog = Watchdog(loop: loop, doors: doors, interval: interval) {
                 Systemd.notify("WATCHDOG=1")
@@ -255,8 +256,17 @@ public final class Daemon {
         for number in __libc_current_sigrtmin()...__libc_current_sigrtmax() { signal(number, SIG_IGN) }
     }
 
-    /// A parent may have blocked signals, and a child inherits that; then nothing could end it.
-    private static func unblockSignals() {
+    /// Lets the signals that end or reload the daemon wait until it can act on them: one that comes during the start ends
+    /// it in order. Threads that are made meanwhile leave them to the first.
+    private static func holdSignals() {
+        var held = sigset_t()
+        sigemptyset(&held)
+        for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&held, number) }
+        pthread_sigmask(SIG_SETMASK, &held, nil)
+    }
+
+    /// A parent may have blocked signals, too, and a child inherits that; then nothing could end it.
+    private static func releaseSignals() {
         var none = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)

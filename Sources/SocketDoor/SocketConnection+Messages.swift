@@ -50,30 +50,75 @@ extension SocketConnection {
     private func readOnPool(_ frame: HeldFrame) {
         life.beganLarge()
         input.set(large: frame.count)
+        let memory = frame.mostBytes * Self.memoryPerByte
         let engine = door.engine
         let (queue, lane) = (engine.load.reading, PoolQueue.Lane(caller.share, post: engine.loop.post))
-        let large = largeParser ?? LargeParser()
-        largeParser = large
+        let share = caller.share
+        let isHuge = frame.mostBytes > Self.hugeMessage
+        let large = isHuge ? LargeParser() : largeParser ?? LargeParser()
+        if !isHuge { largeParser = large }
         queue.run(in: lane) { [weak self] in
             guard let self, !self.socket.isClosed else { return queue.finished(in: lane) }
             let outcome = ReadOutcome()
-            self.door.loop.work {
+            let loop = self.door.loop
+            share.addReading(memory)
+            loop.work {
                 outcome.result = Result { () throws(RPCError) in
-                    try frame.withText { Self.read($0, large.parser) }
+                    try frame.withText { Self.readBounded($0, large.parser) }.get()
                 }
+                if isHuge { large.release() }
             } completion: { [weak self] in
+                share.addReading(-memory)
+                self?.didRead(outcome.take())
+                if isHuge { loop.work({ Allocator.trim() }, completion: {}) }
                 queue.finished(in: lane)
-                self?.didRead(outcome.result)
             }
         }
     }
+
+    /// What a message takes of memory while it is read, at most, for each of its bytes.
+    private static let memoryPerByte = 12
+    /// The memory for reading messages beyond this size is not kept for the next.
+    private static let hugeMessage = 2 << 20
+    /// The most values of a message: parsed, each takes some tens of bytes.
+    private static let mostValues = 3 << 20
+
+    /// Reads a message unless it has so many values that reading it would take too much memory.
+    private static func readBounded(
+        _ text: UnsafeRawBufferPointer, _ parser: JSONParser
+    ) -> Result<ReadMessage, RPCError> {
+        // A value takes two bytes at least, with the mark before it.
+        guard text.count > 2 * mostValues, valuesAtMost(text) > mostValues else {
+            return .success(read(text, parser))
+        }
+        return .failure(tooManyValues)
+    }
+
+    /// How many values a text can have, by the marks before them. O(length), some gigabytes a second.
+    private static func valuesAtMost(_ text: UnsafeRawBufferPointer) -> Int {
+        var count = 1
+        for byte in text {
+            let isMark = byte == UInt8(ascii: ",") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{")
+            count &+= isMark ? 1 : 0
+        }
+        return count
+    }
+
+    private static let tooManyValues = RPCError(
+        .resourceExhausted,
+        "The message has more than \(mostValues) values. Send it in parts. The connection is closed.")
 
     /// A parser that is lent to the pool, one message after the other.
     ///
     /// A connection's next message waits for the one before it, and libuv's hand-over orders the threads; that
     /// is why it may be shared.
     final class LargeParser: @unchecked Sendable {
-        let parser = JSONParser()
+        private var kept: JSONParser? = JSONParser()
+
+        var parser: JSONParser { kept ?? JSONParser() }
+
+        /// Gives the memory back at once.
+        func release() { kept = nil }
     }
 
     /// To be called when no call is open.
@@ -83,6 +128,12 @@ extension SocketConnection {
     /// may be shared.
     private final class ReadOutcome: @unchecked Sendable {
         var result: Result<ReadMessage, RPCError>?
+
+        /// The result, which is let go of here.
+        func take() -> Result<ReadMessage, RPCError>? {
+            defer { result = nil }
+            return result
+        }
     }
 
     private func didRead(_ result: Result<ReadMessage, RPCError>?) {

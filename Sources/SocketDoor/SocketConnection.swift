@@ -20,6 +20,8 @@ final class SocketConnection {
     private var buffer: OutgoingBytes?
     /// Until then a client that is still sending has time to read why it is cut off.
     private var lingering: Timer?
+    /// Whether the client is yet to be told that the server ends.
+    private var owesNotice = false
     /// When the client last went on reading or sending, and how far it was then.
     private var progress = ClientProgress()
     /// Bytes given to the system, ever.
@@ -236,7 +238,9 @@ final class SocketConnection {
     private func endInputs() {
         socket.pauseReading()
         caller.inputEnded()
-        if caller.openCalls == 0 { end() }
+        guard caller.openCalls == 0 else { return }
+        giveNotice()
+        end()
     }
 
     /// Lets the client read why it is cut off.
@@ -300,13 +304,20 @@ final class SocketConnection {
         turn()
     }
 
-    /// The server is about to end: tells the client, and ends the calls that would never end by themselves.
+    /// The server is about to end: ends the calls that would never end by themselves.
     func drain() {
-        ServerMessage.writeGoaway(
-            "The server is shutting down. Calls that have begun are finished; send new ones on a new connection.",
-            into: &output)
+        owesNotice = true
         caller.drain()
         flush()
+    }
+
+    /// Tells the client that the server ends: behind the answers to all that it has sent, for a client that knows no such
+    /// notice takes the next message for its answer.
+    private func giveNotice() {
+        guard owesNotice else { return }
+        owesNotice = false
+        ServerMessage.writeGoaway(
+            "The server is shutting down. Send new calls on a new connection.", into: &output)
     }
 
     /// Takes no more from the client, once it has ended the streams that it sends.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Compression
 import Foundation
 import JSON
 import TestSupport
@@ -126,5 +127,50 @@ struct RobustnessTests {
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         withExtendedLifetime(pipe) {}
+    }
+
+    @Test("messages of very many values are refused without the memory that they would take")
+    func manyValues() throws {
+        let daemon = try DaemonProcess()
+        _ = try daemon.client().call("ServerService/Check")
+        let before = daemon.peakMemory
+        let nested = String(repeating: "[", count: 58) + String(repeating: "]", count: 58)
+        let list = Array(repeating: nested, count: 140_000).joined(separator: ",")
+        let text = #"{"id":2,"method":"clusterd.v1.ServerService/Check","params":{"a":[\#(list)]}}"#
+        let frame = RawClient.frame(try Zlib.deflate(Array(text.utf8), level: 9), flag: 1)
+        #expect(frame.count < 100_000 && text.utf8.count < 16 << 20)
+        let clients = try (0..<6).map { _ in try daemon.client() }
+        for client in clients { try client.send(frame) }
+        for client in clients {
+            let error = RawClient.status(try client.receive()["error"])
+            #expect(error.status == "RESOURCE_EXHAUSTED" && error.message.contains("values"))
+        }
+        if ProcessInfo.processInfo.environment["SANITIZER"] == nil {
+            #expect(daemon.peakMemory - before < 356 << 20)
+        }
+        #expect(try daemon.client().call("ServerService/Check") == ["status": "SERVING"])
+    }
+
+    @Test("a client that reads nothing is closed after limits.stallSeconds")
+    func stalled() throws {
+        let daemon = try DaemonProcess(limits: ["stallSeconds": 1, "messageSeconds": 1])
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "s"])
+        let features = GoldenDataset.points(kind: "u", count: 6000, seed: 2).map(\.feature)
+        _ = try client.importFeatures("s", features, batch: 2000)
+        let idle = try daemon.client()
+        for _ in 0..<4 {
+            try idle.open(
+                "ClusterService/GetClusters", ["source": "s", "bbox": [-180, -90, 180, 90], "zoom": 17])
+        }
+        let partial = try daemon.client()
+        try partial.send([0, 0, 0, 1, 0, UInt8(ascii: "{")])
+        // Others are served meanwhile, and see it closed.
+        var open: Double = 3
+        while open > 1 {
+            open = try #require(client.call("ServerService/GetStats")["connections"]?["open"]?.number)
+        }
+        #expect(try client.call("ServerService/GetStats")["connections"]?["stalled"]?.number == 1)
+        #expect(RawClient.status(try partial.receive()["error"]).status == "DEADLINE_EXCEEDED")
     }
 }

@@ -19,6 +19,7 @@ package final class UserShare: Sendable {
     private let inFlight = Atomic<Int>(0)
     private let unreadBytes = Atomic<Int>(0)
     private let inputBytes = Atomic<Int>(0)
+    private let readingBytes = Atomic<Int>(0)
     private let watched = Atomic<Int>(0)
 
     package init(_ key: UserKey) { self.key = key }
@@ -34,6 +35,10 @@ package final class UserShare: Sendable {
     /// Bytes of messages that are not whole or not answered.
     package var input: Int { inputBytes.load(ordering: .relaxed) }
     package func addInput(_ count: Int) { inputBytes.add(count, ordering: .relaxed) }
+
+    /// Memory that the user's large messages take while they are read.
+    package var reading: Int { readingBytes.load(ordering: .relaxed) }
+    package func addReading(_ count: Int) { readingBytes.add(count, ordering: .relaxed) }
 
     /// Features that the user's watches remember.
     package var watchedFeatures: Int { watched.load(ordering: .relaxed) }

@@ -28,8 +28,12 @@ package final class ServerLoad: Sendable {
             jobs: limits.changeThreads + 1, jobsPerUser: limits.changeThreads,
             jobsPerLane: max(1, limits.changeThreads / 2))
         reading = PoolQueue(
-            jobs: limits.queryThreads + 1, jobsPerUser: limits.queryThreads, jobsPerLane: 1)
+            jobs: limits.queryThreads + 1, jobsPerUser: limits.queryThreads, jobsPerLane: 1
+        ) { $0.reading < Self.mostReading }
     }
+
+    /// While a user's large messages take so much memory, no further one of the user is read.
+    private static let mostReading = 32 << 20
 
     /// How many threads of the pool all queues use at most.
     package static func poolThreads(_ limits: Limits) -> Int {

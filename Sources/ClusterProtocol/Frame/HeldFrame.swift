@@ -16,6 +16,9 @@ public struct HeldFrame: Sendable, Equatable {
     /// How many bytes it holds.
     public var count: Int { payload.count }
 
+    /// The most bytes that the message can have once it is inflated: zlib makes a thousandth at best.
+    public var mostBytes: Int { isCompressed ? min(limit, 1032 * count) : count }
+
     /// Lends the message, inflated where it came compressed. After an error the stream that the frame came from
     /// cannot be trusted any more.
     ///
