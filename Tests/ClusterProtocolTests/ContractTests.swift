@@ -19,14 +19,15 @@ import Testing
     @Test func everyMethodIsThereOnce() {
         let names = MethodDeclaration.all.map(\.fullName)
         #expect(Set(names).count == names.count)
-        #expect(names.count == 21)
+        #expect(names.count == 22)
         #expect(names.contains("clusterd.v1.ClusterService/GetClusterExpansionZoom"))
         let streams = MethodDeclaration.all.filter { $0.kind != .unary }.map {
             "\($0.name) \($0.kind.rawValue)"
         }
         #expect(
             streams == [
-                "WatchClusters both", "ImportFeatures client stream", "GetFeatures server stream",
+                "WatchClusters both", "ImportFeatures client stream", "PublishTiles server stream",
+                "GetFeatures server stream",
             ])
     }
 

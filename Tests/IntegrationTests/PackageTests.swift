@@ -66,6 +66,8 @@ struct PackageTests {
             share + "fish/vendor_completions.d/clusterctl.fish",
             "opt/it/lib/systemd/system/clusterd.service", "opt/it/lib/systemd/system/clusterd.socket",
             "opt/it/lib/systemd/user/clusterd.service", "opt/it/lib/systemd/user/clusterd.socket",
+            "opt/it/lib/systemd/system/clusterd-http.socket",
+            "opt/it/lib/systemd/user/clusterd-http.socket",
             "opt/it/lib/sysusers.d/clusterd.conf", share + "doc/clusterd/README.md",
             share + "doc/clusterd/clusterd.json", share + "doc/clusterd/clusterd.schema.json",
         ]
