@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TestSupport
+import Testing
+
+/// `clusterctl serve` from its start to the signal that ends it.
+@Suite("clusterctl serve")
+struct ServeTests {
+    private static let cities = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Examples/cities.geojson").path
+
+    /// Runs a command until its output has the page's address, then asks the page's daemon, sends a signal to the
+    /// command and waits until nothing of it is left.
+    private static let driver = #"""
+        import json, os, signal, subprocess, sys, urllib.request
+        program, number, *arguments = sys.argv[1:]
+        process = subprocess.Popen([program, "serve", "--json", "--no-open", *arguments], stdout=subprocess.PIPE, text=True)
+        page = json.loads(process.stdout.readline())
+        base = page["url"].split("?")[0]
+        with urllib.request.urlopen(page["url"], timeout=30) as answer:
+            assert b"<title>clusterd</title>" in answer.read(), "the map page"
+        with urllib.request.urlopen(base + "sources", timeout=30) as answer:
+            sources = {one["source"]: one["points"] for one in json.load(answer)["sources"]}
+        daemons = subprocess.run(["pgrep", "-f", os.environ["TMPDIR"] + "/clusterctl-serve-"], capture_output=True, text=True).stdout.split()
+        folders = [name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("clusterctl-serve-")]
+        process.send_signal(int(number))
+        status = process.wait(timeout=60)
+        for one in daemons:
+            while os.path.exists(f"/proc/{one}") and open(f"/proc/{one}/stat").read().rsplit(")", 1)[1].split()[0] != "Z":
+                os.sched_yield()
+        left = [name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("clusterctl-serve-")]
+        while left and int(number) == signal.SIGKILL:  # the keeper removes it after the daemon's end
+            left = [name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("clusterctl-serve-")]
+        print(json.dumps({"sources": sources, "named": page["sources"], "folders": len(folders), "left": left, "status": status, "url": page["url"]}))
+        """#
+
+    private func serve(_ files: [String], signal: Int32, in folder: String) throws -> String {
+        let program = DaemonProcess.products.appendingPathComponent("clusterctl").path
+        let result = try DaemonProcess.run(
+            "/usr/bin/env", ["python3", "-c", Self.driver, program, String(signal)] + files,
+            environment: ["TMPDIR": folder])
+        #expect(result.status == 0, "\(result.errors)")
+        return result.output
+    }
+
+    private func withFolder(_ body: (String) throws -> Void) throws {
+        let folder = "/tmp/serve-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try body(folder)
+    }
+
+    @Test(
+        "serves the files until a signal ends it, and leaves nothing behind", .timeLimit(.minutes(5)),
+        arguments: [SIGINT, SIGTERM, SIGKILL])
+    func ends(signal: Int32) throws {
+        try withFolder { folder in
+            let other = folder + "/my shops (old).ndjson"
+            try #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":null}"#
+                .write(
+                    toFile: other, atomically: true, encoding: .utf8)
+            let output = try serve([Self.cities, other], signal: signal, in: folder)
+            #expect(output.contains(#""sources": {"cities": 505, "my-shops-old": 1}"#), "\(output)")
+            #expect(output.contains(#""folders": 1, "left": []"#), "\(output)")
+            #expect(output.contains("\"status\": \(signal == SIGKILL ? -SIGKILL : 0)"), "\(output)")
+        }
+    }
+
+    @Test("one file is the page's source")
+    func one() throws {
+        try withFolder { folder in
+            let output = try serve([Self.cities], signal: SIGINT, in: folder)
+            #expect(output.contains("/?source=cities\""), "\(output)")
+        }
+    }
+
+    @Test("a file that cannot be shown is named, and nothing is left behind")
+    func errors() throws {
+        try withFolder { folder in
+            let (text, empty) = (folder + "/notes.geojson", folder + "/empty.geojson")
+            try "hello".write(toFile: text, atomically: true, encoding: .utf8)
+            try
+                #"{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":null}]}"#
+                .write(toFile: empty, atomically: true, encoding: .utf8)
+            for (file, reason) in [
+                ("/nonexistent.geojson", "No such file"), (folder, "Is a directory"),
+                (text, "notes.geojson: "),
+                (empty, "none of its features can be shown"),
+            ] {
+                let result = try DaemonProcess.run(
+                    "clusterctl", ["serve", "--no-open", file], environment: ["TMPDIR": folder])
+                #expect(result.status == 1 && result.errors.contains(reason), "\(result.errors)")
+            }
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(left.sorted() == ["empty.geojson", "notes.geojson"])
+        }
+    }
+
+    @Test("a port that is taken is an error that says so")
+    func port() throws {
+        let daemon = try DaemonProcess(http: "")
+        let result = try DaemonProcess.run(
+            "clusterctl", ["serve", "--no-open", "--port", String(daemon.httpPort), Self.cities])
+        #expect(result.status == 1 && result.errors.contains("in use"), "\(result.errors)")
+    }
+}
