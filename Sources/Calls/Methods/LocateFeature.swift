@@ -11,7 +11,9 @@ struct LocateFeature: UnaryMethod {
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        guard let value = params["featureId"], let identifier = FeatureIdentifier(value) else {
+        // Read from its text: a parsed number has lost the last digits of a long integer.
+        guard let identifier = params.text(of: "featureId")?.withUnsafeBytes({ FeatureIdentifier(json: $0) })
+        else {
             throw .invalidParam(params.path(of: "featureId"), "must be a feature's id: a number or a string.")
         }
         let zoom = try params.number("zoom")

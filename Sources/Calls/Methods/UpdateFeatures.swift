@@ -21,13 +21,14 @@ struct UpdateFeatures: UnaryMethod {
         _ source: Source, _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
     ) throws(RPCError) {
         _ = try params.optionalArray("upsert")
-        var removals: [FeatureIdentifier] = []
         for (index, value) in (try params.optionalArray("remove") ?? []).enumerated() {
-            guard let identifier = FeatureIdentifier(value) else {
+            guard FeatureIdentifier(value) != nil else {
                 throw .invalidParam("\(params.path(of: "remove"))[\(index)]", "must be a number or a string.")
             }
-            removals.append(identifier)
         }
+        // Ids are read from their text: a parsed number has lost the last digits of a long integer.
+        let removals =
+            (params.text(of: "remove") ?? []).withUnsafeBytes { FeatureIdentifier.list(json: $0) } ?? []
         // Features are kept as they were sent, so it is their text that is passed on.
         let features = params.text(of: "upsert") ?? Array("[]".utf8)
         do throws(SourceError) {

@@ -33,7 +33,7 @@ extension MethodDeclaration {
         "The smallest convex shape around a cluster's points.")
     public static let locateFeature = MethodDeclaration(
         .cluster, "LocateFeature", right: .query, on: .query,
-        params: ["source", "featureId", "zoom", "filter", "revision"],
+        params: ["source", "featureId", "zoom", "filter", "revision"], keepsParamsText: true,
         "The cluster or point that shows a feature at a zoom.")
     public static let watchClusters = MethodDeclaration(
         .cluster, "WatchClusters", .both, right: .query, on: .query,
