@@ -117,6 +117,11 @@ func TestADaemonAnswers(t *testing.T) {
 	if err != nil || description.Accepted != 5000 {
 		t.Fatalf("%v %v", description, err)
 	}
+	count := 0
+	err = client.Features(ctx, "go", []any{"<", []any{"get", "n"}, 100}, func(Feature) error { count++; return nil })
+	if err != nil || count != 100 {
+		t.Errorf("%d features, %v", count, err)
+	}
 	query := Query{BBox: BBox{0, 0, 5, 5}, Zoom: 6}
 	viewport, err := client.Viewport(ctx, "go", query, ViewportOptions{})
 	if err != nil {

@@ -94,6 +94,38 @@ func Each(features []Feature) func() (Feature, error) {
 	}
 }
 
+// Features calls yield with each feature of a source as it was sent, all of one revision. It stops at an error of
+// yield and returns it.
+func (c *Client) Features(ctx context.Context, source string, filter any, yield func(Feature) error) error {
+	params := object{"source": source}
+	if filter != nil {
+		params["filter"] = filter
+	}
+	stream, err := c.Stream(ctx, "SourceService/GetFeatures", params)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	for {
+		text, err := stream.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var page struct{ Features []Feature }
+		if err := json.Unmarshal(text, &page); err != nil {
+			return violation("%v", err)
+		}
+		for _, feature := range page.Features {
+			if err := yield(feature); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // LoadFile lets the daemon read a file below one of its import directories.
 func (c *Client) LoadFile(ctx context.Context, source, path string) (*Description, error) {
 	return get[Description](ctx, c, "SourceService/LoadFile", object{"source": source, "path": path})

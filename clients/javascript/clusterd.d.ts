@@ -206,6 +206,11 @@ export class Client {
     source: string, features: Iterable<object> | AsyncIterable<object>,
     how?: { mode?: "replace" | "append"; onInvalid?: "reject" | "skip" }, options?: CallOptions,
   ): Promise<ImportAnswer>;
+  /** All features of a source as they were sent, of one revision; over the socket. */
+  features(
+    source: string, query?: { filter?: Expression; properties?: string[]; precision?: number; revision?: number },
+    options?: CallOptions,
+  ): AsyncGenerator<Feature>;
   loadFile(source: string, path: string, how?: object, options?: CallOptions): Promise<ImportAnswer>;
   updateFeatures(
     source: string, changes: { upsert?: object[]; remove?: FeatureId[] }, options?: CallOptions,

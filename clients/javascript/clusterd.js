@@ -722,6 +722,13 @@ export class Client {
     return this.sendAll("SourceService/ImportFeatures", { ...how, source }, batches(features), options);
   }
 
+  /** All features of a source as they were sent, of one revision: an asynchronous iterable, over the socket. */
+  async *features(source, query = {}, options) {
+    for await (const page of await this.stream("SourceService/GetFeatures", { ...query, source }, options)) {
+      yield* page.features;
+    }
+  }
+
   /** Lets the daemon read a file below one of its import directories. */
   loadFile(source, path, how = {}, options) {
     return this.call("SourceService/LoadFile", { ...how, source, path }, options);

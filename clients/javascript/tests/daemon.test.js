@@ -16,6 +16,9 @@ test("a viewport shows what the daemon answers", { skip }, async () => {
   const client = await connect();
   await client.ensureSource("javascript", { radius: 60 });
   assert.equal((await client.importFeatures("javascript", cities)).accepted, cities.length);
+  const listed = [];
+  for await (const { id } of client.features("javascript")) listed.push(id);
+  assert.deepEqual(listed.sort(), cities.map(({ id }) => id).sort());
   const bbox = [-30, 30, 60, 70];
   const zooms = [3, 6, 2, 5];
   const viewport = client.viewport("javascript", { bbox, zoom: zooms[0] });

@@ -109,6 +109,17 @@ class DaemonTests(unittest.TestCase):
             with self.assertWarnsRegex(clusterd.DataWarning, "swapped"):
                 self.client.from_arrow("advice", pa.table(columns()))
 
+    def test_all_features_are_listed(self):
+        self.expected("listed")
+        names = sorted(feature.properties["name"] for feature in self.client.features("listed"))
+        self.assertEqual(names, sorted(f["properties"]["name"] for f in cities()))
+        large = [">", ["get", "population"], 10_000_000]
+        self.assertEqual(len(asyncio.run(self.list_asynchronously(large))), len(list(self.client.features("listed", filter=large))))
+
+    async def list_asynchronously(self, expression):
+        async with clusterd.AsyncClient() as client:
+            return [feature async for feature in client.features("listed", filter=expression)]
+
     def test_threads_share_a_client(self):
         self.expected("threads")
         counts, failures = [], []

@@ -20,7 +20,7 @@ from ._viewport import center, lacks_transitions, watch_params
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._types import ClusterQuery, IdQuery
+    from ._types import ClusterQuery, FeatureQuery, IdQuery
 
 Answer = TypeVar("Answer")
 GRACE = 0.25
@@ -289,6 +289,15 @@ class AsyncClient:
     async def from_parquet(self, path: str, source: Optional[str] = None, **arguments: Any) -> Description:
         """Fills a source from a Parquet or GeoParquet file; its name is the file's without a `source`."""
         return await self.from_arrow(source or name_of(path), parquet_batches(path), **arguments)
+
+    async def features(
+        self, source: str, *, timeout: Optional[float] = None, **query: Unpack[FeatureQuery]
+    ) -> AsyncIterator[Feature]:
+        """All features of a source as they were sent, of one revision. They are streamed, however many they are."""
+        async with await self.stream("SourceService/GetFeatures", {"source": source, **query}, timeout=timeout) as pages:
+            async for page in pages:
+                for feature in page["features"]:
+                    yield Feature(feature)
 
     async def load_file(
         self, source: str, path: str, *, mode: str = "replace", on_invalid: str = "reject",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._source import Source
-    from ._types import ClusterQuery, IdQuery
+    from ._types import ClusterQuery, FeatureQuery, IdQuery
 
 Answer = TypeVar("Answer")
 #: How much longer than the daemon this side waits before it gives up on the daemon itself, in seconds.
@@ -256,6 +256,14 @@ class Client(Loading):
     ) -> Description:
         params = {"source": source, "mode": mode, "onInvalid": on_invalid}
         return dict(self.send_all("SourceService/ImportFeatures", params, items, timeout=timeout))
+
+    def features(
+        self, source: str, *, timeout: Optional[float] = None, **query: Unpack[FeatureQuery]
+    ) -> Iterator[Feature]:
+        """All features of a source as they were sent, of one revision. They are streamed, however many they are."""
+        with self.stream("SourceService/GetFeatures", {"source": source, **query}, timeout=timeout) as pages:
+            for page in pages:
+                yield from map(Feature, page["features"])
 
     def load_file(
         self, source: str, path: str, *, mode: str = "replace", on_invalid: str = "reject",

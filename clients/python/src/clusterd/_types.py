@@ -23,6 +23,15 @@ class ClusterQuery(TypedDict, total=False):
     revision: int
 
 
+class FeatureQuery(TypedDict, total=False):
+    """Optional params of the call that lists features."""
+
+    filter: Expression
+    properties: Sequence[str]
+    precision: int
+    revision: int
+
+
 class IdQuery(TypedDict, total=False):
     """Optional params of the calls about one cluster."""
 
