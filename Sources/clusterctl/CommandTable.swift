@@ -10,7 +10,8 @@ protocol Subcommand: Sendable {
 /// All of `clusterctl`, in the order of its help.
 enum CommandTable {
     static let subcommands: [any (Subcommand & SendableMetatype).Type] = [
-        ServeCommand.self, ImportCommand.self, LoadCommand.self, ExportCommand.self, CreateCommand.self,
+        ServeCommand.self, ImportCommand.self, LoadCommand.self, ExportCommand.self, PublishCommand.self,
+        CreateCommand.self,
         OptionsCommand.self,
         UpdateCommand.self,
         SourcesCommand.self, SourceCommand.self, DeleteCommand.self,

@@ -23,6 +23,24 @@ struct PublishTests {
         #expect(result.output.hasSuffix("tiles agree\n"))
     }
 
+    @Test("are written by clusterctl from a file, without a daemon of the user's")
+    func command() throws {
+        let folder = NSTemporaryDirectory() + "clusterd-publish-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let arguments = [
+            "publish", Self.root + "/Examples/cities.geojson", folder + "/c.pmtiles", "--max-zoom", "5",
+        ]
+        let first = try DaemonProcess.run("clusterctl", arguments)
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(first.output.contains("tiles of zooms 0 to 5"))
+        let second = try DaemonProcess.run("clusterctl", arguments)
+        #expect(second.status != 0 && second.errors.contains("exists"))
+        let third = try DaemonProcess.run("clusterctl", arguments + ["--overwrite"])
+        #expect(third.status == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["c.pmtiles"])
+    }
+
     @Test("are refused elsewhere, and a cancelled one leaves nothing behind")
     func refusals() async throws {
         let folder = NSTemporaryDirectory() + "clusterd-publish-" + UUID().uuidString.prefix(8)

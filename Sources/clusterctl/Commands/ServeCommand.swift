@@ -41,7 +41,7 @@ enum ServeCommand: Subcommand {
         // What has an area or a length is shown at a position on it.
         if options["geometries"] == nil { options["geometries"] = .string("inside") }
         let daemon = try await TemporaryDaemon.start(
-            port: invocation.arguments.integer("port").map { UInt16(clamping: $0) })
+            port: invocation.arguments.integer("port").map { UInt16(clamping: $0) } ?? 0)
         let interruption = Interruption {
             daemon.stop()
             exit(0)
@@ -61,7 +61,8 @@ enum ServeCommand: Subcommand {
         throw await daemon.untilEnded()
     }
 
-    private static func load(
+    /// Loads a file and reports what of it was left out.
+    static func load(
         _ file: String, into source: String, _ client: Client, _ invocation: Invocation
     ) async throws {
         var options = try ImportFlags.importOptions(invocation.arguments)

@@ -29,6 +29,21 @@ struct ProgressBar {
             ProgressBar.line(label, bytes, of: total, features, elapsed: elapsed, width: Terminal.errorWidth))
     }
 
+    /// Shows how many of a number of tiles are written, their rate and the time left; at most ten times a second.
+    mutating func update(tiles: Int, of total: Int, bytes: Int) {
+        guard isShown, clock.now - lastDrawn >= .milliseconds(100) else { return }
+        lastDrawn = clock.now
+        let elapsed = (clock.now - start) / .seconds(1)
+        let rate = Double(tiles) / max(1e-3, elapsed)
+        let left = rate > 0 ? Double(max(0, total - tiles)) / rate * 1000 : 0
+        let share = total > 0 ? Double(tiles) / Double(total) : 0
+        let text =
+            "\(label)  \(Quantity.fixed(share * 100, decimals: 0))%  \(Quantity.grouped(tiles)) of "
+            + "\(Quantity.grouped(total)) tiles  \(Quantity.bytes(Double(bytes)))  \(Quantity.grouped(Int(rate))) tiles/s  "
+            + "\(Quantity.duration(milliseconds: left)) left"
+        draw(DisplayWidth.truncate(text, to: Terminal.errorWidth - 1))
+    }
+
     /// Shows a text in the bar's place, such as what is waited for.
     mutating func show(_ text: String) {
         if isShown { draw("\(label)  \(text)") }

@@ -20,13 +20,17 @@ final class TemporaryDaemon: Sendable {
 
     /// Starts the daemon and waits until it answers.
     ///
-    /// - Parameter port: nil: a free one.
-    static func start(port: UInt16?) async throws -> TemporaryDaemon {
+    /// - Parameters:
+    ///   - port: of the map page; 0: a free one; nil: no map page.
+    ///   - exportDirectory: below which it may write archives.
+    static func start(port: UInt16?, exportDirectory: String? = nil) async throws -> TemporaryDaemon {
         guard let program = Self.program else {
             throw Failure(
                 message: "clusterd is neither beside clusterctl nor on PATH; install it, or build it")
         }
-        let daemon = try TemporaryDaemon(program, port: port ?? 0)
+        var arguments = port.map { ["--http", "127.0.0.1:\($0)"] } ?? []
+        if let exportDirectory { arguments += ["--export-dir", exportDirectory] }
+        let daemon = try TemporaryDaemon(program, arguments)
         do { try await daemon.waitUntilReady() } catch {
             daemon.stop()
             throw error
@@ -46,7 +50,7 @@ final class TemporaryDaemon: Sendable {
         return ChildProcess.find("clusterd")
     }
 
-    private init(_ program: String, port: UInt16) throws {
+    private init(_ program: String, _ arguments: [String]) throws {
         folder = try TemporaryFolder()
         let log = open(folder.path + "/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         defer { if log >= 0 { close(log) } }
@@ -59,7 +63,7 @@ final class TemporaryDaemon: Sendable {
         do {
             process = try BackgroundProgram.start(
                 program,
-                ["--socket", socket, "--http", "127.0.0.1:\(port)", "--log-level", "info"],
+                ["--socket", socket, "--log-level", "info"] + arguments,
                 environment: environment, output: log >= 0 ? log : nil)
         } catch {
             folder.remove()

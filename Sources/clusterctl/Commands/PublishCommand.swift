@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import ClusterProtocol
+import CommandLineOptions
+import Glibc
+import JSON
+
+/// `clusterctl publish`: all tiles of a source, or of a file, in one PMTiles archive.
+enum PublishCommand: Subcommand {
+    static let table = Command(
+        "publish", summary: "Write all tiles of a source or a file into one archive",
+        details: [
+            "ARCHIVE is a PMTiles file, which any web server or object store can serve: maps read it by range "
+                + "requests, and nothing has to keep running.",
+            "SOURCE is a source of the daemon, which must be started with --export-dir for the archive's directory. "
+                + "If SOURCE is the name of a file, a daemon of its own reads it, and no other is needed.",
+        ],
+        operands: [
+            Operand("SOURCE", kind: .dynamic("sources"), help: "the source's name, or a file with points"),
+            Operand("ARCHIVE", kind: .file, help: "the archive, such as cities.pmtiles"),
+        ],
+        options: [
+            Option(
+                "min-zoom", value: "ZOOM", kind: .integer(0...30), help: "first zoom; default: the source's"),
+            Option(
+                "max-zoom", value: "ZOOM", kind: .integer(0...30),
+                help: "last zoom; default: the first one without clusters"),
+            CommandTable.filter,
+            Option("properties", value: "NAMES", help: "keep only these properties, separated by commas"),
+            Option(
+                "include", value: "NAMES",
+                help: "what clusters have besides: key, expansionZoom, bbox, anchor, hull, coincident"),
+            Option("name", value: "TEXT", help: "the archive's name; default: the source's"),
+            Option("description", value: "TEXT", help: "what the archive shows"),
+            Option("attribution", value: "HTML", help: "whom maps must name"),
+            .flag("uncompressed", help: "do not compress tiles with gzip"),
+            .flag("overwrite", help: "replace an archive of that name, as a whole"),
+            .flag("watch", short: "w", help: "write again when the data change, until Ctrl-C"),
+            Option(
+                "every", value: "SECONDS", kind: .number(0.1...86400),
+                help: "with --watch: at most once in so many seconds; default 60"),
+        ],
+        examples: [
+            Example("clusterctl publish cities.geojson cities.pmtiles", "publishes a file's points"),
+            Example(
+                "clusterctl publish cities /srv/tiles/cities.pmtiles --max-zoom 10 --include key,expansionZoom",
+                "publishes a source of the daemon"),
+            Example(
+                "clusterctl publish --watch --every 300 cities /srv/tiles/cities.pmtiles",
+                "keeps an archive up to date"),
+        ])
+
+    static func run(_ invocation: Invocation) async throws {
+        let source = try invocation.operand(0)
+        let archive = absolute(try invocation.operand(1))
+        if isFile(source) { return try await publish(file: source, to: archive, invocation) }
+        let client = try await invocation.connect()
+        try await publish(source, to: archive, client, invocation)
+        if invocation.arguments.has("watch") { try await follow(source, archive, client, invocation) }
+    }
+
+    /// Whether a name is that of a file rather than of a source, whose names have no slash.
+    private static func isFile(_ name: String) -> Bool {
+        name.contains("/") || name.contains(".") && access(name, R_OK) == 0
+    }
+
+    /// A daemon of its own reads the file and writes the archive's directory.
+    private static func publish(
+        file: String, to archive: String, _ invocation: Invocation
+    ) async throws {
+        guard !invocation.arguments.has("watch") else {
+            throw invocation.arguments.usageError("--watch needs a source of a running daemon, not a file")
+        }
+        let directory = archive.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            .joined(separator: "/")
+        let daemon = try await TemporaryDaemon.start(
+            port: nil, exportDirectory: directory.isEmpty ? "/" : directory)
+        defer { daemon.stop() }
+        let client = try await Client.connect(socketPath: daemon.socketPath)
+        let name = SourceNames.of([file])[0]
+        try await client.createSource(name)
+        try await ServeCommand.load(file, into: name, client, invocation)
+        try await publish(name, to: archive, client, invocation)
+        client.close()
+    }
+
+    private static func publish(
+        _ source: String, to archive: String, _ client: Client, _ invocation: Invocation,
+        overwrite: Bool? = nil
+    ) async throws {
+        var params = try params(invocation.arguments)
+        params["source"] = .string(source)
+        params["path"] = .string(archive)
+        params["overwrite"] = .bool(overwrite ?? invocation.arguments.has("overwrite"))
+        var bar = ProgressBar(source, total: nil)
+        defer { bar.clear() }
+        let clock = ContinuousClock()
+        let start = clock.now
+        let call = try client.openServerStream(
+            "SourceService/PublishTiles", params, options: invocation.callOptions)
+        for try await item in call {
+            let value = try item.value()
+            bar.update(
+                tiles: value["tiles"]?.asInteger ?? 0, of: value["ofTiles"]?.asInteger ?? 0,
+                bytes: value["bytes"]?.asInteger ?? 0)
+        }
+        bar.clear()
+        let answer = try await call.end()
+        let elapsed = clock.now - start
+        try invocation.show(answer) { value in
+            let tiles = value["tiles"]?.asInteger ?? 0
+            let zooms = "\(value["minZoom"]?.asInteger ?? 0) to \(value["maxZoom"]?.asInteger ?? 0)"
+            let rate = Double(tiles) / max(1e-3, elapsed / .seconds(1))
+            invocation.print(
+                "\(value["path"]?.asString ?? archive): \(Quantity.count(tiles, "tile")) of zooms \(zooms), "
+                    + "\(Quantity.bytes(Double(value["bytes"]?.asInteger ?? 0))), revision "
+                    + "\(value["revision"]?.asInteger ?? 0), in \(Quantity.duration(milliseconds: elapsed / .milliseconds(1))) "
+                    + "(\(Quantity.grouped(Int(rate))) tiles/s)")
+        }
+    }
+
+    /// Writes again whenever the data have changed.
+    private static func follow(
+        _ source: String, _ archive: String, _ client: Client, _ invocation: Invocation
+    ) async throws {
+        let pause = Duration.seconds(invocation.arguments.number("every") ?? 60)
+        var revision = try await client.source(source).revision
+        while true {
+            try await Task.sleep(for: pause)
+            let current = try await client.source(source).revision
+            guard current != revision else { continue }
+            try await publish(source, to: archive, client, invocation, overwrite: true)
+            revision = current
+        }
+    }
+
+    private static func params(_ arguments: ParsedArguments) throws -> JSONObject {
+        var params = JSONObject()
+        if let zoom = arguments.integer("min-zoom") { params["minZoom"] = .number(Double(zoom)) }
+        if let zoom = arguments.integer("max-zoom") { params["maxZoom"] = .number(Double(zoom)) }
+        if let filter = arguments.string("filter") { params["filter"] = try JSONReader.parse(filter) }
+        for name in ["properties", "include"] {
+            guard let list = arguments.string(name) else { continue }
+            params[name] = .array(list.split(separator: ",").map { .string(String($0)) })
+        }
+        for name in ["name", "description", "attribution"] {
+            if let text = arguments.string(name) { params[name] = .string(text) }
+        }
+        if arguments.has("uncompressed") { params["compression"] = .string("none") }
+        return params
+    }
+
+    /// The daemon has a working directory of its own.
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+        defer { free(directory) }
+        return String(cString: directory) + "/" + path
+    }
+}
