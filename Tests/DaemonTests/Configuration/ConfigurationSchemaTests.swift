@@ -95,7 +95,8 @@ import Testing
         var configuration = Configuration()
         try configuration.read(Array(json.utf8))
         #expect(configuration.sources.first?.options == ["radius": 60])
-        #expect(configuration.membersFixedBut(changedIn: Configuration()) == ["socket", "state", "http.listen"])
+        #expect(
+            configuration.membersFixedBut(changedIn: Configuration()) == ["socket", "state", "http.listen"])
     }
 
     @Test func everyMemberIsInTheManual() {
