@@ -186,11 +186,11 @@ def main():
     process, other = nginx(folder)
     try:
         body = "\n".join(json.dumps(point) for point in points(100_000)).encode()
-        daemon.request("POST", "/clusterd.v1.SourceService/CreateSource", '{"source":"s"}', {"Content-Type": "application/json"})
+        daemon.request("POST", "/clusterd.v1.SourceService/CreateSource", '{"source":"s","options":{"maxZoom":8}}', {"Content-Type": "application/json"})
         status, _, text = daemon.request("PUT", "/sources/s/features", body, {"Content-Type": "application/x-ndjson"})
         assert status == 200, text
         print("| tile | bytes | clusterd/s | nginx/s | ratio |\n| --- | ---: | ---: | ---: | ---: |")
-        for tile in ("4/8/5", "7/67/43", "9/270/173", "11/1081/694"):
+        for tile in ("7/67/43", "11/1081/694", "9/270/173"):
             target = f"/sources/s/tiles/{tile}.mvt"
             status, fields, content = daemon.request("GET", target)
             if status != 200:

@@ -146,23 +146,13 @@ struct RequestReader: ~Copyable {
 
     // MARK: The head
 
+    /// Goes on line by line, so that of several faults the first counts however the bytes are cut.
     private mutating func readHead() -> Event {
-        let from = parsed
-        parse()
-        // The library stops before the line feed that ends the head.
-        let isTooLarge = parsed - start + (parser.isHeadComplete ? 1 : 0) > limits.headBytes
-        if let target = parser.target, target.count > limits.targetBytes {
-            return fail(.uriTooLong, "The URL is longer than the limit of \(limits.targetBytes) bytes.")
-        }
-        if isTooLarge {
-            return fail(
-                .headTooLarge, "The request's head is larger than the limit of \(limits.headBytes) bytes.")
-        }
-        if let failure = parser.failure { return fail(failure) }
-        guard hasCleanLines(from: from) else {
-            return fail(
-                .badRequest,
-                "The request is malformed: lines must end with CR LF, and must not begin with a space.")
+        while parsed < bytes.count, !parser.isHeadComplete {
+            if bytes[parsed - 1] == 0x0A, bytes[parsed] == 0x20 || bytes[parsed] == 0x09 { return failLine() }
+            let lineEnd = bytes[parsed...].firstIndex(of: 0x0A).map { $0 + 1 } ?? bytes.count
+            parse(upTo: min(lineEnd, start + limits.headBytes + 1))
+            if let failure = headFailure() { return failure }
         }
         guard parser.isHeadComplete else { return .wait }
         do throws(RequestFailure) {
@@ -174,11 +164,33 @@ struct RequestReader: ~Copyable {
         }
     }
 
-    private mutating func parse() {
-        guard parsed < bytes.count else { return }
+    /// What is wrong with the head as far as it was parsed.
+    private mutating func headFailure() -> Event? {
+        if let target = parser.target, target.count > limits.targetBytes {
+            return fail(.uriTooLong, "The URL is longer than the limit of \(limits.targetBytes) bytes.")
+        }
+        if let failure = parser.failure { return fail(failure) }
+        // The library stops before the line feed that ends the head.
+        guard parsed - start + (parser.isHeadComplete ? 1 : 0) <= limits.headBytes else {
+            return fail(
+                .headTooLarge, "The request's head is larger than the limit of \(limits.headBytes) bytes.")
+        }
+        let lineEnd = parser.isHeadComplete ? parsed : parsed - 1
+        let isClean = lineEnd >= bytes.count || bytes[lineEnd] != 0x0A || bytes[lineEnd - 1] == 0x0D
+        return isClean ? nil : failLine()
+    }
+
+    private mutating func failLine() -> Event {
+        fail(
+            .badRequest,
+            "The request is malformed: lines must end with CR LF, and must not begin with a space.")
+    }
+
+    private mutating func parse(upTo end: Int) {
+        guard parsed < end else { return }
         let (from, parser) = (parsed, parser)
         parsed += bytes.withUnsafeBytes {
-            parser.execute(UnsafeRawBufferPointer(rebasing: $0[from...]), offset: from)
+            parser.execute(UnsafeRawBufferPointer(rebasing: $0[from..<end]), offset: from)
         }
     }
 
@@ -188,17 +200,6 @@ struct RequestReader: ~Copyable {
             return fail(.versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
         }
         return fail(.badRequest, "The request is malformed: \(parser.message(of: failure)).")
-    }
-
-    /// Whether each line feed that was parsed stands behind a carriage return, and no line goes on the one before it.
-    private func hasCleanLines(from: Int) -> Bool {
-        var place = max(start, from - 1)
-        while let feed = bytes[place..<parsed].firstIndex(of: 0x0A) {
-            guard feed > start, bytes[feed - 1] == 0x0D else { return false }
-            if feed + 1 < parsed, bytes[feed + 1] == 0x20 || bytes[feed + 1] == 0x09 { return false }
-            place = feed + 1
-        }
-        return true
     }
 
     private func makeHead() throws(RequestFailure) -> RequestHead {
@@ -296,7 +297,7 @@ struct RequestReader: ~Copyable {
     private mutating func readBody() -> Event {
         if parser.isMessageComplete { return complete() }
         let from = parsed
-        parse()
+        parse(upTo: bytes.count)
         let piece = parser.takeBody()
         start = parsed
         overhead = piece.isEmpty ? overhead + parsed - from : 0
