@@ -27,7 +27,7 @@ struct HTTPProxyTests {
         try process.run()
         defer {
             process.terminate()
-            process.waitUntilExit()
+            process.waitForEnd()
         }
         let http = try Self.connect(port)
         let host = "Host: maps.example"

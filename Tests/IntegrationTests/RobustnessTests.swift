@@ -33,8 +33,7 @@ struct RobustnessTests {
             guard let answer = try? client.receive() else { break }
             #expect(RawClient.status(answer["error"]).status == "UNAVAILABLE")
         }
-        daemon.process.waitUntilExit()
-        #expect(daemon.process.terminationStatus == 0)
+        #expect(daemon.process.waitForEnd() == 0)
     }
 
     @Test("a denied call and a changing call get a line with who, what, which source and how much")
@@ -124,8 +123,7 @@ struct RobustnessTests {
         }
         #expect(try RawClient(path: folder + "/s").call("ServerService/Check") == ["status": "SERVING"])
         process.terminate()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        #expect(process.waitForEnd() == 0)
         withExtendedLifetime(pipe) {}
     }
 

@@ -168,15 +168,8 @@ struct StateToolsTests {
         let folder = try Folder()
         let archive = folder.path + "/backup.tar"
         _ = try Backup.write(folder.state, to: archive)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/tar")
-        process.arguments = ["-tf", archive]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let names = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let (status, names, _) = try DaemonProcess.run("/bin/tar", ["-tf", archive])
+        #expect(status == 0)
         #expect(
             names.split(separator: "\n") == [
                 "sources/beside/1.snapshot", "sources/beside/1.journal", "sources/test/2.snapshot",
