@@ -43,7 +43,7 @@ def main():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     query = urllib.parse.urlencode({"daemon": daemon, "source": source})
     page = f"http://127.0.0.1:{server.server_port}/tests/browser.html?{query}"
-    with tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = subprocess.Popen(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", page],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
