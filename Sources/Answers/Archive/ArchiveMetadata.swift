@@ -19,7 +19,7 @@ struct ArchiveMetadata {
     var pointCount: Int
     var fields: [String: FieldStatistics]
 
-    /// Values that are listed for a field; `count` tells of up to a thousand.
+    /// Values that are listed for a field; `count` covers up to a thousand.
     private static let mostListedValues = 100
 
     var json: [UInt8] {

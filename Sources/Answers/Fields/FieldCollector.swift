@@ -29,7 +29,7 @@ struct FieldCollector {
         }
     }
 
-    /// The index of a name; names are told apart as they are written in JSON.
+    /// The index of a name. Names differ if they are written differently in JSON.
     private mutating func index(of key: [UInt8]) -> Int {
         if let index = indices[key] { return index }
         indices[key] = names.count

@@ -22,7 +22,7 @@ struct FeatureKeys {
     func key(of node: Node) -> MarkerKey { key(ofFeature: view.feature(of: view.index.origin(of: node))) }
 
     /// A feature's key: made from its id, or from all its text if it has none. Features for which that is the same
-    /// are told apart by their rank.
+    /// are distinguished by their rank.
     private func key(ofFeature place: Int) -> MarkerKey {
         var identity = Fingerprint(seed: Fingerprint.open)
         let hasId = revision.store.withIdentifier(place) { id in

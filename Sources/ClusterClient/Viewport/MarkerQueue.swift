@@ -22,12 +22,12 @@ struct MarkerQueue {
     private(set) var told: [String: Marker] = [:]
     /// Of removed markers that the app still has: what absorbed them.
     private var absorbers: [String: String] = [:]
-    /// Keys of which something may have to be told, each once, in the order in which they are told from `place` on.
+    /// Keys whose changes may be due, each once, in the order of delivery from `place` on.
     private var order: [String] = []
     private var place = 0
     private var waiting: Set<String> = []
     private var isSorted = true
-    /// Markers are told from here outwards: the middle of the app's viewport.
+    /// Markers are delivered from here outwards: the centre of the app's viewport.
     private var center: (longitude: Double, latitude: Double)?
     /// Of the newest change.
     private(set) var revision: Int64 = 0

@@ -66,7 +66,7 @@ package final class WatchJob: @unchecked Sendable {
     }
 }
 
-/// Something raised by one thread and lowered by another; whoever raises it first is told so.
+/// A flag that one thread raises and another lowers; raising it returns whether it was down.
 package final class Signal: Sendable {
     private let isRaised = Atomic<Bool>(false)
 
