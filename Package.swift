@@ -109,6 +109,11 @@ let package = Package(
             ]),
 
         .target(name: "TestSupport", dependencies: ["JSON", "Compression"], path: "Tests/TestSupport"),
+        .target(
+            name: "SourceTestSupport",
+            dependencies: ["Answers", "Sources", "SystemSupport", "GeoJSON", "JSON", "TestSupport"],
+            path: "Tests/SourceTestSupport"),
+        .testTarget(name: "SystemSupportTests", dependencies: ["SystemSupport", "TestSupport"]),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
         .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport"]),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
@@ -124,11 +129,22 @@ let package = Package(
             name: "HTTPDoorTests",
             dependencies: ["HTTPDoor", "Calls", "ClusterProtocol", "JSON", "TestSupport"]),
         .testTarget(
+            name: "AggregatesTests",
+            dependencies: [
+                "Aggregates", "Sources", "Answers", "Clustering", "Expressions", "JSON", "SystemSupport",
+                "SourceTestSupport", "TestSupport",
+            ]),
+        .testTarget(
             name: "SourcesTests",
             dependencies: [
                 "Sources", "Answers", "Aggregates", "SourceStorage", "SystemSupport", "Clustering",
-                "Expressions",
-                "GeoJSON", "JSON", "Compression", "TestSupport",
+                "Expressions", "GeoJSON", "JSON", "SourceTestSupport", "TestSupport",
+            ]),
+        .testTarget(
+            name: "AnswersTests",
+            dependencies: [
+                "Answers", "Sources", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON",
+                "SystemSupport", "SourceTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "CallsTests", dependencies: ["Calls", "ClusterProtocol", "JSON", "TestSupport"]),

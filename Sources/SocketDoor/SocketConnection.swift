@@ -66,20 +66,20 @@ final class SocketConnection {
         // More may follow at once, without end.
         switch life.received(isMuch: decoder.waiting >= Self.mostDeferred) {
         case .workNow: turn(writesLater: true)
-        case .deferred: door.turnAnswers.add(received: self)
+        case .deferred: door.iterationAnswers.add(received: self)
         case .keep, .discard: break
         }
     }
 
     /// Works on what waited for the other sockets to be read.
-    func workOff() { if life.turnEnded() { turn(writesLater: true) } }
+    func workOff() { if life.iterationEnded() { turn(writesLater: true) } }
 
-    /// From so many received bytes on, messages are not left to the end of the loop's turn.
+    /// From so many received bytes on, messages are not left to the end of the loop's iteration.
     private static let mostDeferred = 1 << 14
 
     /// Works on some messages, writes what was answered, and leaves the rest for the next turn.
     ///
-    /// - Parameter writesLater: whether the loop's turn has an end at which small answers can be written.
+    /// - Parameter writesLater: whether the loop's iteration has an end at which small answers can be written.
     func turn(writesLater: Bool = false) {
         guard life.beginWork() else { return }
         if buffer == nil, output.count == 0 { borrowBuffer() }
@@ -93,14 +93,14 @@ final class SocketConnection {
         countInput()
         life.endWork()
         if writesLater, life.takesMessages, !hasMore, output.count > 0, output.count <= UnreadBudget.reserve {
-            door.turnAnswers.add(answered: self)
+            door.iterationAnswers.add(answered: self)
         } else {
             flush()
         }
         balance(hasMore: hasMore)
     }
 
-    /// The end of the loop's turn.
+    /// The end of the loop's iteration.
     func writeTurn() {
         guard !socket.isClosed else { return }
         flush()
@@ -108,7 +108,7 @@ final class SocketConnection {
     }
 
     private func borrowBuffer() {
-        let borrowed = door.turnAnswers.borrow()
+        let borrowed = door.iterationAnswers.borrow()
         swap(&output, &borrowed.writer)
         buffer = borrowed
     }
@@ -117,7 +117,7 @@ final class SocketConnection {
         guard let borrowed = buffer else { return }
         buffer = nil
         swap(&output, &borrowed.writer)
-        door.turnAnswers.giveBack(borrowed)
+        door.iterationAnswers.giveBack(borrowed)
     }
 
     /// Bytes of answers that a connection writes before the others have their turn.

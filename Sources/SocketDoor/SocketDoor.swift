@@ -10,8 +10,8 @@ package final class SocketDoor {
     let engine: CallEngine
     let parser = JSONParser()
     let names = MethodNames()
-    let turnAnswers = TurnAnswers()
-    private var turnEnd: TurnEnd?
+    let iterationAnswers = IterationAnswers()
+    private var iterationEnd: IterationEnd?
     private var watch: Timer?
     private let onGone: @Sendable () -> Void
     private var connections: [ObjectIdentifier: SocketConnection] = [:]
@@ -34,7 +34,7 @@ package final class SocketDoor {
         self.loop = loop
         self.engine = engine
         self.onGone = onGone
-        turnEnd = TurnEnd(on: loop) { [unowned turnAnswers] in turnAnswers.work() }
+        iterationEnd = IterationEnd(on: loop) { [unowned iterationAnswers] in iterationAnswers.work() }
         watch = Timer(on: loop, delay: Self.watchInterval, every: Self.watchInterval) {
             [unowned self] in look()
         }
@@ -172,7 +172,7 @@ package final class SocketDoor {
         onStopped = nil
         graceTimer = nil
         watch = nil
-        turnEnd = nil
+        iterationEnd = nil
         completion()
     }
 }

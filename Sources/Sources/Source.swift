@@ -17,7 +17,7 @@ public final class Source: Sendable {
     /// Where the source is kept; nil: nowhere.
     package let files: SourceFiles?
     private let state: Mutex<State>
-    private let turn = Turn()
+    private let lock = FairLock()
     package let observers = SourceObservers()
 
     private struct State {
@@ -106,7 +106,7 @@ public final class Source: Sendable {
     package func change(
         _ cancellation: Cancellation, _ make: (Revision) throws(SourceError) -> Change
     ) throws(SourceError) -> Revision {
-        let revision = try turn.take(cancellation) { () throws(SourceError) -> Revision in
+        let revision = try lock.withLock(cancellation) { () throws(SourceError) -> Revision in
             let base = try begin()
             defer { state.withLock { $0.isBuilding = false } }
             let made = Result { () throws(SourceError) in try make(base) }
@@ -142,11 +142,11 @@ public final class Source: Sendable {
         }
     }
 
-    /// Runs a body in the source's turn: no change comes between.
+    /// Runs a body with the source's lock held: no change comes between.
     package func inTurn<Result>(
         _ cancellation: Cancellation = .never, _ body: () throws(SourceError) -> Result
     ) throws(SourceError) -> Result {
-        try turn.take(cancellation, body)
+        try lock.withLock(cancellation, body)
     }
 
     private func begin() throws(SourceError) -> Revision {

@@ -12,7 +12,7 @@ public final class SourceRegistry: Sendable {
     package let shared: SharedState
 
     /// Lets nobody create or delete while another does: that takes as long as a disk.
-    private let naming = Turn()
+    private let naming = FairLock()
 
     /// - Parameters:
     ///   - directory: where sources are kept; nil: nowhere.
@@ -39,7 +39,7 @@ public final class SourceRegistry: Sendable {
             try add(source)
             return source
         }
-        return try naming.take(.never) { () throws(SourceError) -> Source in
+        return try naming.withLock(.never) { () throws(SourceError) -> Source in
             if let refusal = sources.withLock({ self.refusal(name, owner, $0) }) { throw refusal }
             let revision = try Revision.empty(options: options, shared: shared)
             let identity = SourceIdentity(name: name, owner: owner, createdAt: .now)
@@ -99,7 +99,7 @@ public final class SourceRegistry: Sendable {
             }
             return retire(source)
         }
-        try naming.take(.never) { () throws(SourceError) in
+        try naming.withLock(.never) { () throws(SourceError) in
             let source = try source(name)
             // What is being written is done after this.
             source.files?.retire()

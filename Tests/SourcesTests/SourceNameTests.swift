@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Testing
 
-@testable import Aggregates
-@testable import Answers
-@testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 @Suite struct SourceNameTests {
     @Test(arguments: ["a", "Z9", "0", "cities.2026-01_b", String(repeating: "x", count: 64)])

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
+import SourceTestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 @Suite struct SourceRegistryTests {
     private let registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 1 << 20, buildThreads: 1))

@@ -21,10 +21,10 @@ package struct ConnectionLife: Equatable {
     /// When the messages that have come are worked on.
     private enum Work: Equatable {
         case idle
-        /// At the end of the loop's turn.
+        /// At the end of the loop's iteration.
         case deferred
         case running
-        /// In the loop's next turn.
+        /// In the next iteration of the loop.
         case scheduled
     }
 
@@ -61,7 +61,7 @@ package struct ConnectionLife: Equatable {
         case none
         case read
         case pause
-        /// Pause, and work on in the loop's next turn.
+        /// Pause, and work on in the next iteration of the loop.
         case pauseAndSchedule
         /// All that the client sent has been seen: streams that it has not ended are over, and the connection ends
         /// once all calls are answered.
@@ -75,7 +75,7 @@ package struct ConnectionLife: Equatable {
 
     package enum Received: Equatable {
         case discard
-        /// Work on it at the end of the loop's turn.
+        /// Work on it at the end of the loop's iteration.
         case deferred
         case workNow
         /// It is going to be worked on anyway.
@@ -84,7 +84,7 @@ package struct ConnectionLife: Equatable {
 
     /// Bytes have come.
     ///
-    /// - Parameter isMuch: whether they are too many to be left to the end of the loop's turn.
+    /// - Parameter isMuch: whether they are too many to be left to the end of the loop's iteration.
     package mutating func received(isMuch: Bool) -> Received {
         guard phase == .open || phase == .inputEnded else { return .discard }
         if isMuch { return work == .running ? .keep : .workNow }
@@ -93,14 +93,14 @@ package struct ConnectionLife: Equatable {
         return .deferred
     }
 
-    /// The end of the loop's turn; true if there is something to work on.
-    package mutating func turnEnded() -> Bool {
+    /// The end of the loop's iteration; true if there is something to work on.
+    package mutating func iterationEnded() -> Bool {
         guard work == .deferred else { return false }
         work = .idle
         return true
     }
 
-    /// The loop's next turn has come.
+    /// The next iteration of the loop has come.
     package mutating func scheduledTurnCame() {
         if work == .scheduled { work = .idle }
     }

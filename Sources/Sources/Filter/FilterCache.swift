@@ -34,7 +34,7 @@ package final class FilterCache: Sendable {
     }
 
     fileprivate final class Entry: Sendable {
-        let turn = Turn()
+        let lock = FairLock()
         let view = Mutex<View?>(nil)
     }
 
@@ -51,7 +51,7 @@ package final class FilterCache: Sendable {
     private let budget: Int
     /// Views are built one after the other, each on all the cores that a build may use: many filters at once
     /// leave queries as much of the machine as one does, and decode the columns that they share once.
-    private let building = Turn()
+    private let building = FairLock()
 
     package init(budget: Int) {
         self.budget = budget
@@ -96,14 +96,14 @@ package final class FilterCache: Sendable {
             state.views[key] = entry
             return entry
         }
-        return try entry.turn.take(cancellation) { () throws(SourceError) -> View in
+        return try entry.lock.withLock(cancellation) { () throws(SourceError) -> View in
             if let view = entry.view.withLock({ $0 }) {
                 state.withLock { $0.viewUses.hits += 1 }
                 return view
             }
             let view: View
             do throws(SourceError) {
-                view = try building.take(cancellation, build)
+                view = try building.withLock(cancellation, build)
             } catch {
                 state.withLock { $0.remove(.view(key)) }
                 throw error

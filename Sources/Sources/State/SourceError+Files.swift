@@ -41,11 +41,11 @@ extension Cancellation {
     }
 }
 
-extension Turn {
-    /// Runs `body` as the only holder, or throws `cancelled` if the caller gave up waiting.
-    package func take<Result>(
+extension FairLock {
+    /// Runs `body` with the lock held. Throws `cancelled` if the work was cancelled while it waited.
+    package func withLock<Result>(
         _ cancellation: Cancellation, _ body: () throws(SourceError) -> Result
     ) throws(SourceError) -> Result {
-        try take(cancellation, orThrow: SourceError.cancelled, body)
+        try withLock(cancellation, orThrow: SourceError.cancelled, body)
     }
 }

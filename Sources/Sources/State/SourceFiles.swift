@@ -192,7 +192,7 @@ package final class SourceFiles: Sendable {
     package func tookReplay(milliseconds: Double) { state.withLock { $0.replayMilliseconds = milliseconds } }
 
     /// From now on changes go to a journal of their own, so that a snapshot of the data of now can be
-    /// written beside them; the generation of both. To be called in the source's turn.
+    /// written beside them; the generation of both. To be called with the source's lock held.
     package func beginSnapshot(of revision: Revision) throws(SourceError) -> UInt64 {
         try withState { (state) throws(SourceError) -> UInt64 in
             try check(&state)

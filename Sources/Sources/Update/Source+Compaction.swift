@@ -34,9 +34,9 @@ extension Source {
     @discardableResult
     private func compact(_ base: Revision, meanwhile: (Int) -> Void = { _ in }) -> Int {
         let cancellation = Cancellation { [self] in !isCompacting }
-        var mostInTurn = 0
+        var mostWhileLocked = 0
         do throws(SourceError) {
-            var catchUp = try standingBack { [self] () throws(SourceError) in
+            var catchUp = try atLowPriority { [self] () throws(SourceError) in
                 try cluster(base, cancellation)
             }
             guard !base.store.isDamaged else { throw reportDamage() }
@@ -47,35 +47,35 @@ extension Source {
                 largest = max(largest, try gather(&catchUp))
                 if catchUp.pendingCount <= Self.placesInTurn || round > Self.rounds {
                     isDone = try inTurn(cancellation) { () throws(SourceError) in
-                        try finish(&catchUp, &mostInTurn, cancellation)
+                        try finish(&catchUp, &mostWhileLocked, cancellation)
                     }
                 }
                 guard !isDone else { break }
                 if round <= Self.rounds {
                     let former = catchUp
-                    catchUp = try standingBack { () throws(SourceError) in
+                    catchUp = try atLowPriority { () throws(SourceError) in
                         var catchUp = former
                         try catchUp.follow(atMost: catchUp.pendingCount, threads: 1, cancellation)
                         return catchUp
                     }
                 } else {
-                    // Updates come as fast as they are taken over: it stands back no more, and soon takes over
-                    // some in turn again.
+                    // Updates come as fast as they are taken over: from now on at the usual priority, and soon
+                    // with the lock held again.
                     try catchUp.follow(atMost: max(1024, 2 * largest), threads: 1, cancellation)
                 }
             }
         } catch {
-            // The changes answer as before; when they have grown as much again it is tried again.
+            // The delta still answers. The next attempt is made once it has doubled.
             giveUpCompaction(until: 2 * base.growth)
         }
-        return mostInTurn
+        return mostWhileLocked
     }
 
-    /// Does what nobody waits for. What is done in the source's turn does not stand back: updates wait.
-    private func standingBack<Value: Sendable>(
+    /// Runs work in the background. Work with the source's lock held runs at the usual priority, since updates wait for it.
+    private func atLowPriority<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SourceError) -> Value
     ) throws(SourceError) -> Value {
-        try BackgroundThread.standingBack { Result(catching: body) }.get()
+        try BackgroundThread.atLowPriority { Result(catching: body) }.get()
     }
 
     /// Clusters the features of a revision as a whole.
@@ -85,16 +85,16 @@ extension Source {
             options: base.options, shared: shared, owner: owner,
             threads: max(1, shared.limits.buildThreads / 2), cancellation: cancellation)
         let whole = try maker.make(base.store.plain(), identifiers: base.gatheredIdentifiers)
-        // Lest the next update makes it, or this one while updates wait.
+        // Made ahead of time, so that no update waits for it.
         _ = try whole.identifierIndex(cancellation)
         return CatchUp(from: base, to: whole)
     }
 
-    /// Takes over the rest, in the source's turn, or as much of it as updates may be made to wait for.
+    /// Takes over the rest, with the source's lock held, or as much of it as updates may be made to wait for.
     ///
     /// - Returns: whether that was all, and what was built answers now.
     private func finish(
-        _ catchUp: inout CatchUp, _ mostInTurn: inout Int, _ cancellation: Cancellation
+        _ catchUp: inout CatchUp, _ mostWhileLocked: inout Int, _ cancellation: Cancellation
     ) throws(SourceError) -> Bool {
         let largest = try gather(&catchUp)
         let before = catchUp.pendingCount
@@ -103,7 +103,7 @@ extension Source {
         let share = before <= most ? most : max(Self.placesInTurn, most / 4)
         // Updates wait, so all threads are free for it.
         try catchUp.follow(atMost: share, threads: shared.limits.buildThreads, cancellation)
-        mostInTurn = max(mostInTurn, before - catchUp.pendingCount)
+        mostWhileLocked = max(mostWhileLocked, before - catchUp.pendingCount)
         guard catchUp.pendingCount == 0 else { return false }
         let made = catchUp.revision
         try publish(made.number > revision.number ? made : made.renumbered(), at: nil)

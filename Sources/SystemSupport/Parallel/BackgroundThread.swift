@@ -3,9 +3,9 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Threads for work that nobody waits for.
+/// Threads for work in the background.
 ///
-/// Invariant: the closure is handed over as one retained box, which the thread takes back once.
+/// Invariant: the closure is passed as one retained box, which the thread releases once.
 package enum BackgroundThread {
     private final class Box: Sendable {
         let body: @Sendable () -> Void
@@ -16,12 +16,12 @@ package enum BackgroundThread {
         let value = Mutex<Value?>(nil)
     }
 
-    /// How far `standingBack` does so: further than the pool's threads, yet a tenth of a processor is left to
-    /// it beside threads that never rest.
+    /// The niceness of `atLowPriority`: above that of the pool's threads, low enough that a tenth of a processor is left
+    /// beside threads that never rest.
     package static let niceness: Int32 = 10
 
-    /// Runs the body on a thread of its own, which nobody waits for; where the system has none to give, on
-    /// one of those that the process has.
+    /// Runs the body on a thread of its own and does not wait for it. If the system refuses a thread, the body runs on one
+    /// of the process's shared threads.
     package static func run(_ body: @escaping @Sendable () -> Void) {
         guard let thread = start(body) else {
             return DispatchQueue.global(qos: .utility).async { body() }
@@ -29,12 +29,12 @@ package enum BackgroundThread {
         pthread_detach(thread)
     }
 
-    /// Runs the body on a thread that stands back for all else, the pool's threads included, and waits for it;
-    /// where the system has none to give, on this one.
-    package static func standingBack<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
+    /// Runs the body on a thread that yields to all others, the pool's included, and waits for it. If the system refuses a
+    /// thread, the body runs on the calling thread.
+    package static func atLowPriority<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
         let outcome = Outcome<Value>()
         let thread = start {
-            // Of this thread alone (setpriority(2), on Linux). Where it is refused, all goes on as before.
+            // On Linux it affects this thread alone (setpriority(2)). If it is refused, the thread runs at the usual priority.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
             let value = body()
             outcome.value.withLock { $0 = value }
@@ -43,7 +43,7 @@ package enum BackgroundThread {
         return outcome.value.withLock { $0 } ?? body()
     }
 
-    /// Nil where the system has no thread to give.
+    /// Nil if the system refuses a thread.
     private static func start(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
         let box = Unmanaged.passRetained(Box(body))
         var thread = pthread_t()

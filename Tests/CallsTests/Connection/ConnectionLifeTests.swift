@@ -10,8 +10,8 @@ import Testing
     @Test mutating func bytesAreWorkedOnOnceATurn() {
         #expect(life.received(isMuch: false) == .deferred)
         #expect(life.received(isMuch: false) == .keep)
-        #expect(life.turnEnded() == true)
-        #expect(life.turnEnded() == false)
+        #expect(life.iterationEnded() == true)
+        #expect(life.iterationEnded() == false)
         #expect(life.received(isMuch: true) == .workNow)
     }
 

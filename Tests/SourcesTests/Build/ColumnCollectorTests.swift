@@ -3,12 +3,11 @@ import Expressions
 import Foundation
 import GeoJSON
 import JSON
+import SourceTestSupport
 import TestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
 @testable import SystemSupport
 

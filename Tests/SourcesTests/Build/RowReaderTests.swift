@@ -3,11 +3,8 @@ import Expressions
 import JSON
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 @Suite struct RowReaderTests {
     private static let names = ["a", "name", "é", "a\"b", "never"]

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 import GeoJSON
 import JSON
+import SourceTestSupport
 import TestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 @Suite struct KeptColumnsTests {
     private static func filter(above limit: Int) -> String { #"[">",["get","value"],\#(limit)]"# }

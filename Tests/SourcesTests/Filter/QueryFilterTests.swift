@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import JSON
+import SourceTestSupport
 import TestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 @Suite struct QueryFilterTests {
     private static let filter = #"["==",["get","category"],"cafe"]"#

@@ -2,6 +2,7 @@
 import Clustering
 import GeoJSON
 import JSON
+import SourceTestSupport
 import TestSupport
 import Testing
 

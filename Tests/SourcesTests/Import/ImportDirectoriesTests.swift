@@ -2,9 +2,7 @@
 import Foundation
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
 @testable import SystemSupport
 

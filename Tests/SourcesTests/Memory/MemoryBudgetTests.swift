@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
+import SourceTestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 @Suite struct MemoryBudgetTests {
     private func registry(_ limit: MemoryBudget.Limit) -> SourceRegistry {

@@ -3,12 +3,12 @@ import Clustering
 import Foundation
 import GeoJSON
 import JSON
+import SourceTestSupport
 import TestSupport
 import Testing
 
 @testable import Answers
 @testable import Sources
-@testable import SystemSupport
 
 @Suite("The option sortKey")
 struct SortKeyTests {

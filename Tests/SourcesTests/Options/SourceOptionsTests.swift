@@ -2,11 +2,8 @@
 import JSON
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 private func read(_ text: String) throws -> SourceOptions {
     try SourceOptions(reading: JSONReader.parse(text))

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import SourceTestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
 @testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 /// Whatever becomes of a source's files: the right answer, an older one that says so, or the error that says
 /// what is wrong; and the source beside it answers as ever.

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
+import SourceTestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 @Suite struct RecoveryBudgetTests {
     /// Options whose updates cluster everything anew, which takes memory.

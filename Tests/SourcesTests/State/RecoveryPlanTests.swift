@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import JSON
+import SourceTestSupport
 import Testing
 
 @testable import SourceStorage

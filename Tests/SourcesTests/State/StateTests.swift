@@ -2,13 +2,11 @@
 import Clustering
 import Foundation
 import JSON
+import SourceTestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 @Suite("Sources kept in a directory")
 struct StateTests {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import SourceTestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 @Suite("Working changes into a whole")
 struct CompactionTests {

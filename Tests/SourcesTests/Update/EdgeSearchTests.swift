@@ -3,9 +3,7 @@ import Clustering
 import TestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
 @testable import SystemSupport
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 import GeoJSON
 import JSON
+import SourceTestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
 @testable import SystemSupport
 

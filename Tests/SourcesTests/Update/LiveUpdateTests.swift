@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import JSON
+import SourceTestSupport
 import TestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
-@testable import SystemSupport
 
 /// After updates every answer must be that of the features loaded anew, clusters' ids apart.
 @Suite struct LiveUpdateTests {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import JSON
+import SourceTestSupport
 import TestSupport
 import Testing
 
-@testable import Aggregates
 @testable import Answers
-@testable import SourceStorage
 @testable import Sources
 @testable import SystemSupport
 

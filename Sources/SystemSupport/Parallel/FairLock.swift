@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// A lock that threads get in the order of their calls, and that a waiting thread can give up on.
+///
+/// It blocks the calling thread, so only threads of the pool may wait here. A thread that asks again at once comes
+/// after those that already wait.
+///
+/// `@unchecked Sendable` holds because the variables are read and written only with `mutex` locked, and both
+/// primitives are made for sharing: they stay at one address from `init` to `deinit`.
+package final class FairLock: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private var isTaken = false
+    /// Numbers of the waiting threads, the next first.
+    private var waiting: [UInt64] = []
+    private var lastNumber: UInt64 = 0
+
+    /// How often a waiting thread checks for cancellation, in nanoseconds.
+    private static let patience = 10_000_000
+
+    package init() {
+        mutex = .allocate(capacity: 1)
+        condition = .allocate(capacity: 1)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        // The wall clock may jump; waiting must not.
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+        pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Runs `body` with the lock held. Throws `cancelled` if the work was cancelled while it waited.
+    package func withLock<Result, Failure: Error>(
+        _ cancellation: Cancellation, orThrow cancelled: Failure, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard enter(cancellation) else { throw cancelled }
+        defer { leave() }
+        return try body()
+    }
+
+    /// How many threads wait.
+    package var waitingCount: Int {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return waiting.count
+    }
+
+    private func enter(_ cancellation: Cancellation) -> Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        lastNumber += 1
+        let number = lastNumber
+        waiting.append(number)
+        defer {
+            waiting.removeAll { $0 == number }
+            // The next thread may be another one now, if this one gave up.
+            pthread_cond_broadcast(condition)
+        }
+        while isTaken || waiting.first != number {
+            if cancellation.isCancelled { return false }
+            var moment = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &moment)
+            moment.tv_nsec += Self.patience
+            if moment.tv_nsec >= 1_000_000_000 {
+                moment.tv_nsec -= 1_000_000_000
+                moment.tv_sec += 1
+            }
+            pthread_cond_timedwait(condition, mutex, &moment)
+        }
+        isTaken = true
+        return true
+    }
+
+    private func leave() {
+        pthread_mutex_lock(mutex)
+        isTaken = false
+        pthread_cond_broadcast(condition)
+        pthread_mutex_unlock(mutex)
+    }
+}

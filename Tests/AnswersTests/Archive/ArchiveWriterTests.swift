@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Testing
+
+@testable import Answers
+
+@Suite("Writing archives")
+struct ArchiveWriterTests {
+    /// Writes tiles into a file and reads it back.
+    private static func archive(_ tiles: [(id: UInt64, content: [UInt8])]) throws -> ArchiveReader {
+        let folder = NSTemporaryDirectory() + "clusterd-writer-" + UUID().uuidString.prefix(12)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let target = try ExportDirectories([folder]).target("t", overwrite: false)
+        let file = try ArchiveFile.create(in: target.directory.number)
+        let writer = ArchiveWriter(file, entries: try ArchiveFile.create(in: target.directory.number))
+        for tile in tiles {
+            try tile.content.withUnsafeBytes { try writer.append($0, id: tile.id) }
+        }
+        try writer.finish(metadata: Array("{}".utf8)) { _ in }
+        try file.publish(as: "t", overwrite: false)
+        return ArchiveReader(bytes: Array(try Data(contentsOf: URL(fileURLWithPath: folder + "/t"))))
+    }
+
+    @Test("stores equal tiles once, and neighbours that are equal in one entry")
+    func repeats() throws {
+        let (land, sea) = ([UInt8](repeating: 1, count: 90), [UInt8](repeating: 2, count: 80))
+        let archive = try Self.archive([
+            (5, sea), (6, sea), (7, sea), (9, land), (10, sea), (12, land), (13, land),
+        ])
+        #expect(archive.addressedTiles == 7 && archive.tileEntries == 4 && archive.tileContents == 2)
+        #expect(archive.tilesRange.count == 170)
+        #expect(try archive.tiles().map(\.id) == [5, 6, 7, 9, 10, 12, 13])
+        #expect(try archive.tiles().map { $0.content.count } == [80, 80, 80, 90, 80, 90, 90])
+    }
+
+    @Test("finds repeated tiles that were written long before", arguments: [1 << 20, 3 << 20])
+    func farRepeats(_ between: Int) throws {
+        let tile = [UInt8](repeating: 7, count: 1000)
+        let filler = (0..<between / 1000).map { index in
+            (id: UInt64(index + 1), content: (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* index) })
+        }
+        let archive = try Self.archive([(0, tile)] + filler + [(UInt64(filler.count + 1), tile)])
+        let tiles = try archive.tiles()
+        #expect(tiles.first?.content.startIndex == tiles.last?.content.startIndex)
+        #expect(tiles.last.map { Array($0.content) } == tile)
+    }
+
+    @Test("keeps the root directory within the first 16 KiB", arguments: [10, 3000, 20_000, 60_000])
+    func directories(_ count: Int) throws {
+        let tiles = (0..<count).map { index in
+            (id: UInt64(index * 3), content: withUnsafeBytes(of: index * 2_654_435_761) { Array($0) })
+        }
+        let archive = try Self.archive(tiles)
+        #expect(archive.rootRange.upperBound <= 16_384 && archive.rootRange.lowerBound == 127)
+        #expect((archive.leavesLength == 0) == (count < 5000))
+        #expect(archive.tilesRange.lowerBound == 16_384)
+        let found = try archive.tiles()
+        #expect(found.map(\.id) == tiles.map(\.id))
+        #expect(zip(found, tiles).allSatisfy { Array($0.content) == $1.content })
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+import Compression
+import Foundation
+import GeoJSON
+import JSON
+import SourceTestSupport
+import TestSupport
+import Testing
+
+@testable import Answers
+@testable import Sources
+@testable import SystemSupport
+
+@Suite("Archives of tiles")
+struct TilePublicationTests {
+    /// A folder of its own, removed at the end.
+    private final class Folder {
+        let path = NSTemporaryDirectory() + "clusterd-archive-" + UUID().uuidString.prefix(12)
+
+        init() throws {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
+    }
+
+    private static func source(points: Int, options: String = "{}", seed: UInt32 = 1) throws -> TestSource {
+        let test = try TestSource(options: options)
+        var random = PythonRandom(seed: seed)
+        let features = (0..<points).map { index in
+            // Towns, lone points, and points on both sides of the antimeridian.
+            let town = Double(index % 7) * 51 - 180
+            let longitude = max(-180, min(180, town + (random.random() - 0.5) * (index % 3 == 0 ? 40 : 1)))
+            let latitude = (random.random() - 0.5) * 160
+            return
+                #"{"type":"Feature","id":\#(index),"properties":{"name":"n\#(index)","size":\#(index % 9)},"geometry":{"type":"Point","coordinates":[\#(longitude),\#(latitude)]}}"#
+        }
+        try test.load("[" + features.joined(separator: ",") + "]")
+        return test
+    }
+
+    private static func publish(
+        _ test: TestSource, to folder: Folder, _ request: ArchiveRequest, filter: String? = nil,
+        overwrite: Bool = false, threads: Int = 2, _ cancellation: Cancellation = .never,
+        _ progress: (ArchiveProgress) -> Void = { _ in }
+    ) throws -> (summary: ArchiveSummary, archive: ArchiveReader) {
+        let revision = test.source.revision
+        let queryFilter = try filter.map { QueryFilter(try JSONReader.parse($0)) }
+        let view = try revision.view(queryFilter, zoom: 0, .never)
+        let target = try ExportDirectories([folder.path]).target("a.pmtiles", overwrite: overwrite)
+        let summary = try TilePublication(
+            of: view, revision: revision, request, threads: threads, cancellation
+        ).write(to: target, progress)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/a.pmtiles"))
+        return (summary, ArchiveReader(bytes: Array(bytes)))
+    }
+
+    @Test(
+        "have every tile that has features, each with GetTile's bytes",
+        arguments: [
+            "{}", #"{"radius":120}"#, #"{"maxZoom":3}"#,
+        ])
+    func tilesAreThoseOfGetTile(_ options: String) throws {
+        let (test, folder) = (try Self.source(points: 1500, options: options), try Folder())
+        _ = try test.update(
+            upsert:
+                #"[{"type":"Feature","id":5,"properties":null,"geometry":{"type":"Point","coordinates":[179.9,3]}}]"#,
+            remove: [try #require(FeatureIdentifier(.number(9)))])
+        let zooms = 0...5
+        let (summary, archive) = try Self.publish(
+            test, to: folder, ArchiveRequest(zooms: zooms, layer: "places"))
+        let tiles = Dictionary(
+            try archive.tiles().map { ($0.id, Array($0.content)) }, uniquingKeysWith: { first, _ in first })
+        let revision = test.source.revision
+        var found = 0
+        for z in zooms {
+            for x in 0..<1 << z {
+                for y in 0..<1 << z {
+                    var expected = ByteWriter()
+                    try revision.appendVectorTile(
+                        try #require(TilePlace(z: z, x: x, y: y)), of: revision.view, layer: "places",
+                        into: &expected, .never)
+                    let content = tiles[ArchiveTileID.of(z: z, x: x, y: y)]
+                    #expect((content != nil) == (expected.count > 0), "\(z)/\(x)/\(y)")
+                    guard let content else { continue }
+                    found += 1
+                    #expect(
+                        try Zlib.inflate(content, format: .gzip, limit: 1 << 24) == expected.bytes)
+                }
+            }
+        }
+        #expect(found == tiles.count && found == summary.tiles && found == archive.addressedTiles)
+        #expect(archive.isVersion3 && archive.isClustered && archive.tileType == 1)
+        #expect(archive.tileCompression == 2 && archive.zooms == zooms)
+        #expect(archive.bytes.count == summary.bytes)
+        #expect(folder.names == ["a.pmtiles"])
+    }
+
+    @Test("do not depend on the number of threads")
+    func threads() throws {
+        let (test, folder) = (try Self.source(points: 8000), try Folder())
+        let request = ArchiveRequest(zooms: 0...7, layer: "places")
+        let one = try Self.publish(test, to: folder, request, threads: 1).archive
+        let many = try Self.publish(test, to: folder, request, overwrite: true, threads: 7).archive
+        #expect(one.bytes == many.bytes)
+    }
+
+    @Test("keep to a filter, to chosen properties and to what clusters include")
+    func outputs() throws {
+        let (test, folder) = (try Self.source(points: 2000), try Folder())
+        let output = FeatureOutput(
+            properties: PropertySelection(["size"]), include: [.expansionZoom, .bounds])
+        let request = ArchiveRequest(zooms: 0...4, layer: "small", output: output, isCompressed: false)
+        let archive = try Self.publish(test, to: folder, request, filter: #"["<",["get","size"],4]"#).archive
+        #expect(archive.tileCompression == 1)
+        let metadata = String(decoding: try archive.metadata(), as: UTF8.self)
+        #expect(!metadata.contains(#""name":"String""#) && metadata.contains(#""size":"Number""#))
+        #expect(metadata.contains(#""bbox":"String""#) && metadata.contains(#""expansionZoom":"Number""#))
+        #expect(metadata.contains(#""min":0,"max":3"#))
+        guard case .object(let object) = try JSONReader.parse(metadata) else {
+            Issue.record("metadata is an object")
+            return
+        }
+        #expect(object["name"] == .string("small"))
+    }
+
+    @Test("are one file that replaces another only if asked to")
+    func overwriting() throws {
+        let (test, folder) = (try Self.source(points: 50), try Folder())
+        let request = ArchiveRequest(zooms: 0...2, layer: "a")
+        _ = try Self.publish(test, to: folder, request)
+        #expect(throws: ArchiveError.self) { try Self.publish(test, to: folder, request) }
+        _ = try Self.publish(test, to: folder, request, overwrite: true)
+        #expect(folder.names == ["a.pmtiles"])
+    }
+
+    @Test("leave nothing behind when they are cancelled, at whatever point", arguments: [0, 1, 5, 40, 300])
+    func cancellation(_ looks: Int) throws {
+        let (test, folder) = (try Self.source(points: 4000), try Folder())
+        let asked = OutcomeCounts()
+        let cancellation = Cancellation {
+            asked.count(true)
+            return asked.counts.yes > looks
+        }
+        #expect(throws: ArchiveError.self) {
+            try Self.publish(
+                test, to: folder, ArchiveRequest(zooms: 0...8, layer: "a"), threads: 1, cancellation)
+        }
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test("report all their tiles at the end, and never more than there are")
+    func progress() throws {
+        let (test, folder) = (try Self.source(points: 5000), try Folder())
+        var seen: [ArchiveProgress] = []
+        let summary = try Self.publish(test, to: folder, ArchiveRequest(zooms: 0...8, layer: "a")) {
+            seen.append($0)
+        }.summary
+        #expect(seen.first?.tiles == 0 && seen.last?.tiles == summary.tiles)
+        #expect(seen.allSatisfy { $0.ofTiles == summary.tiles && $0.tiles <= $0.ofTiles })
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.tiles <= $1.tiles && $0.bytes <= $1.bytes })
+    }
+
+    @Test("of sources without points have no tiles")
+    func empty() throws {
+        let (test, folder) = (try TestSource(), try Folder())
+        try test.load("[]")
+        let (summary, archive) = try Self.publish(
+            test, to: folder, ArchiveRequest(zooms: 0...3, layer: "a"))
+        #expect(summary.tiles == 0 && summary.bounds == nil)
+        #expect(try archive.tiles().isEmpty)
+    }
+
+    @Test("are written only below the directories that are allowed")
+    func directories() throws {
+        let folder = try Folder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/in/below", withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/in/out", withDestinationPath: folder.path)
+        let allowed = ExportDirectories([folder.path + "/in"])
+        for path in ["a.pmtiles", "below/a.pmtiles", folder.path + "/in/below/a.pmtiles"] {
+            #expect(throws: Never.self) { try allowed.target(path, overwrite: false) }
+        }
+        for path in [
+            "", "../a.pmtiles", "out/a.pmtiles", "/etc/a.pmtiles", "below/../../a", "a/", folder.path + "/a",
+            folder.path + "/in", "missing/a", "below", "a\0b", folder.path + "/input",
+        ] {
+            #expect(throws: ArchiveError.self, "\(path)") { try allowed.target(path, overwrite: true) }
+        }
+        #expect(throws: ArchiveError.self) {
+            try ExportDirectories([]).target("a.pmtiles", overwrite: false)
+        }
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import JSON
+import SourceTestSupport
+import TestSupport
+import Testing
+
+@testable import Answers
+@testable import Sources
+
+/// A client and the daemon's idea of what it has.
+struct Watcher {
+    let source: TestSource
+    var query: ClustersQuery
+    var filter: String?
+    private(set) var replay = MarkerReplay()
+    private var table = MarkerTable()
+
+    init(_ source: TestSource, _ query: ClustersQuery, filter: String? = nil) {
+        self.source = source
+        self.query = query
+        self.filter = filter
+    }
+
+    /// The next change, applied.
+    @discardableResult
+    mutating func look() throws -> JSONValue {
+        let revision = source.source.revision
+        let filter = try filter.map { QueryFilter(try JSONReader.parse($0)) }
+        let view = try revision.view(filter, zoom: query.zoom, .never)
+        var bytes = ByteWriter()
+        table = try revision.writeChange(from: table, to: query, of: view, into: &bytes, .never)
+        let change = try JSONReader.parse(bytes.bytes)
+        try replay.apply(change)
+        #expect(table.count == replay.markers.count)
+        return change
+    }
+
+    /// What GetClusters gives.
+    func wanted() throws -> [String] {
+        MarkerReplay.features(of: try JSONReader.parse(source.clusters(query, filter: filter).text))
+    }
+}
+
+@Suite struct ViewportTests {
+    private static func added(_ change: JSONValue) -> [String] {
+        (change["add"]?.array ?? []).compactMap { $0["key"]?.string }
+    }
+
+    private static func removed(_ change: JSONValue) -> [String] {
+        (change["remove"]?.array ?? []).compactMap(\.string)
+    }
+
+    private let world = ClustersQuery(box: .world, zoom: 0)
+
+    @Test func anEmptySourceIsToldAsSuch() throws {
+        var watcher = Watcher(try TestSource(), world)
+        #expect(try watcher.look().text == #"{"add":[],"remove":[],"keep":0,"revision":0}"#)
+    }
+
+    @Test func aMarkerKeepsItsKeyWhileItShowsTheSame() throws {
+        let source = try TestSource()
+        try source.load(list(point(1, 10, 10), point(2, 10.001, 10), point(3, -100, 20)))
+        var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 2))
+        let before = Set(Self.added(try watcher.look()))
+        // Another point far away, so that the cluster's id is another.
+        _ = try source.update(upsert: list(point(4, 100, -30)))
+        let change = try watcher.look()
+        #expect(Self.removed(change).isEmpty)
+        #expect(Set(watcher.replay.markers.keys).isSuperset(of: before))
+        #expect(watcher.replay.markers.count == before.count + 1)
+        #expect(try watcher.replay.features == watcher.wanted())
+        // A third in the cluster makes it another marker.
+        _ = try source.update(upsert: list(point(5, 10.002, 10)))
+        #expect(Self.removed(try watcher.look()).count == 1)
+        #expect(try watcher.replay.features == watcher.wanted())
+    }
+
+    @Test func aFeatureOfTheSameIdTakesTheOldOnesPlace() throws {
+        let source = try TestSource()
+        try source.load(list(point(1, 10, 10), point(3, -100, 20)))
+        var watcher = Watcher(source, world)
+        watcher.query.zoom = 17
+        try watcher.look()
+        _ = try source.update(upsert: list(point(1, 11, 10, #"{"name":"moved"}"#)))
+        let change = try watcher.look()
+        #expect(Self.added(change).count == 1 && Self.removed(change).isEmpty)
+        #expect(change["keep"] == 1)
+        #expect(try watcher.replay.features == watcher.wanted())
+    }
+
+    @Test func nothingIsToldTwice() throws {
+        let source = try TestSource()
+        try source.load(list(GoldenDataset.points(kind: "d", count: 300, seed: 1)))
+        var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 3))
+        try watcher.look()
+        let change = try watcher.look()
+        #expect(Self.added(change).isEmpty && Self.removed(change).isEmpty)
+    }
+
+    @Test func pointsAtOnePlaceAreToldApart() throws {
+        let source = try TestSource(options: #"{"maxZoom":3}"#)
+        try source.load(
+            list(point(nil, 1, 1), point(nil, 1, 1), point(7, 1, 1), point(7, 1, 1), point(8, 1, 1)))
+        var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 5))
+        try watcher.look()
+        #expect(watcher.replay.markers.count == 5)
+        // One of the two that are alike goes away; the other stays, and so do the rest.
+        let before = Set(watcher.replay.markers.keys)
+        try source.load(list(point(nil, 1, 1), point(7, 1, 1), point(7, 1, 1), point(8, 1, 1)))
+        let change = try watcher.look()
+        #expect(Self.added(change).isEmpty && Self.removed(change).count == 1 && change["keep"] == 4)
+        #expect(Set(watcher.replay.markers.keys).isSubset(of: before))
+    }
+
+    @Test func thousandsAtOnePlaceComeAndGo() throws {
+        let source = try TestSource(options: #"{"maxZoom":3}"#)
+        let many = (0..<3000).map { point($0 % 3 == 0 ? 7 : nil, 1, 1, #"{"n":\#($0 % 5)}"#) }
+        try source.load("[\(many.joined(separator: ","))]")
+        var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 5))
+        try watcher.look()
+        #expect(watcher.replay.markers.count == 3000)
+        let fewer = many.enumerated().filter { $0.offset % 7 != 0 }.map(\.element)
+        try source.load("[\(fewer.joined(separator: ","))]")
+        let change = try watcher.look()
+        #expect(Self.added(change).isEmpty && change["keep"] == .number(Double(fewer.count)))
+        try source.load("[\(many.joined(separator: ","))]")
+        #expect(Self.added(try watcher.look()).count == many.count - fewer.count)
+        #expect(try watcher.replay.features == watcher.wanted())
+    }
+
+    @Test func ofTwoWithOneIdTheOneThatStaysKeepsItsKey() throws {
+        let source = try TestSource(options: #"{"maxZoom":3}"#)
+        try source.load(list(point(7, 1, 1, #"{"n":1}"#), point(7, 1, 1, #"{"n":2}"#)))
+        var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 5))
+        try watcher.look()
+        try source.load(list(point(7, 1, 1, #"{"n":2}"#)))
+        let change = try watcher.look()
+        #expect(Self.added(change).isEmpty && Self.removed(change).count == 1)
+        #expect(try watcher.replay.features == watcher.wanted())
+    }
+
+    @Test func aFeaturesOwnKeyGivesWay() throws {
+        let source = try TestSource()
+        try source.load(
+            #"[{"type":"Feature","key":1,"k\u0065y":2,"kind":3,"geometry":{"type":"Point","coordinates":[1,2]},"properties":null}]"#
+        )
+        var watcher = Watcher(source, world)
+        let feature = try #require(watcher.look()["add"]?.array?.first)
+        #expect(feature["key"]?.string?.count == 16 && feature["kind"] == 3)
+    }
+
+    @Test func aLimitTellsWhetherThereIsMore() throws {
+        let source = try TestSource()
+        try source.load(list(point(1, 1, 1), point(2, 50, 50)))
+        var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 10, limit: 1))
+        #expect(try watcher.look()["truncated"] == true)
+        watcher.query.limit = 2
+        let change = try watcher.look()
+        #expect(change["truncated"] == false && change["keep"] == 1)
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import GeoJSON
+import JSON
+import Synchronization
+import TestSupport
+import Testing
+
+import Answers
+import Sources
+
+/// Sources in a state directory of their own, taken up anew as after a restart.
+package final class KeptSources {
+    package let path: String
+    package private(set) var registry: SourceRegistry
+    private var events = Events()
+    /// What the sources may hold after the next restart.
+    package var memory = MemoryBudget.Limit()
+
+    package final class Events: Sendable {
+        private let list = Mutex<[StateEvent]>([])
+        func add(_ event: StateEvent) { list.withLock { $0.append(event) } }
+        var all: [StateEvent] { list.withLock { $0 } }
+    }
+
+    /// - Parameter isQuick: for tests of thousands of restarts, which need no disk.
+    package init(isQuick: Bool = false) throws {
+        let isThere = FileManager.default.isWritableFile(atPath: "/dev/shm")
+        let folder = isQuick && isThere ? "/dev/shm/" : NSTemporaryDirectory()
+        path = folder + "clusterd-state-" + UUID().uuidString
+        registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1))
+        try open()
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    private func open() throws {
+        let events = Events()
+        self.events = events
+        registry = SourceRegistry(
+            limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1, memory: memory),
+            directory: try StateDirectory(path), report: { events.add($0) })
+        try registry.recover()
+        wait()
+    }
+
+    /// What was reported since the last restart.
+    package var reports: [StateEvent] { events.all }
+
+    /// What was reported before.
+    package private(set) var history: [StateEvent] = []
+
+    /// Waits for what happens in the background.
+    package func wait() {
+        // What is in the background may put more there.
+        for _ in 0..<3 { registry.shared.background.sync {} }
+    }
+
+    /// Lets go of everything and takes it up again, after a change of the files where one is given.
+    package func restart(_ change: () throws -> Void = {}) throws {
+        wait()
+        history += reports
+        registry.shared.directory?.release()
+        registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1))
+        try change()
+        try open()
+    }
+
+    package func source(_ name: String = "test") throws -> Source {
+        try registry.source(#require(SourceName(name)))
+    }
+
+    @discardableResult
+    package func create(_ name: String = "test", options: String = "{}") throws -> Source {
+        try registry.create(
+            #require(SourceName(name)), options: SourceOptions(reading: JSONReader.parse(options)))
+    }
+
+    /// What clients see of a source, or the error that they see; the number of the revision apart.
+    package func seen(_ name: String = "test") -> String {
+        do {
+            let source = try source(name)
+            try source.checkIntact()
+            let revision = source.revision
+            var output = ByteWriter()
+            output.append(revision.options.json)
+            for zoom in stride(from: 0.0, through: 17, by: 3) {
+                try revision.writeClusters(
+                    ClustersQuery(box: .world, zoom: zoom, output: FeatureOutput()), of: revision.view,
+                    into: &output, .never)
+            }
+            try source.checkIntact()
+            return Self.withoutRevision(output.string)
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// The same without clusters' ids and in no order: what data say however they were clustered.
+    package func said(_ name: String = "test") -> String {
+        let seen = seen(name)
+        return seen.contains("FeatureCollection") ? Self.facts(seen) : seen
+    }
+
+    private static func facts(_ seen: String) -> String {
+        let withoutIds = seen.replacingOccurrences(
+            of: #""id":\d+,"properties":\{"cluster":true,"cluster_id":\d+"#, with: "cluster",
+            options: .regularExpression)
+        return withoutIds.components(separatedBy: #"{"type":"FeatureCollection""#).map { collection in
+            collection.components(separatedBy: #"{"type":"Feature","#)
+                .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ",]}")) }
+                .sorted().joined(separator: "\n")
+        }.joined(separator: "\n\n")
+    }
+
+    private static func withoutRevision(_ text: String) -> String {
+        text.replacingOccurrences(of: #""revision":\d+"#, with: "", options: .regularExpression)
+    }
+
+    package func files(_ name: String = "test") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "\(path)/sources/\(name)").sorted()
+    }
+
+    package func file(_ name: String, of source: String = "test") -> String {
+        "\(path)/sources/\(source)/\(name)"
+    }
+}
+
+extension Source {
+    @discardableResult
+    package func load(_ features: String, mode: ImportMode = .replace) throws -> ImportOutcome {
+        let load = FeatureImport(into: self, mode: mode, policy: .reject)
+        try load.add(features)
+        return try load.finish(.never)
+    }
+
+    @discardableResult
+    package func change(upsert: String? = nil, remove: [JSONValue] = []) throws -> UpdateOutcome {
+        let removals = remove.compactMap { FeatureIdentifier($0) }
+        return try Array((upsert ?? "[]").utf8).withUnsafeBytes { bytes in
+            try update(upserts: bytes, removals: removals, .never)
+        }
+    }
+}
+
+/// Points in a few towns, with properties to fold.
+package func towns(_ count: Int, from first: Int = 0) -> String {
+    let kinds = ["bar", "café", "hotel"]
+    let points = (first..<first + count).map { (id: Int) -> String in
+        let longitude: Double = Double(id * 37 % 50) * 3 + Double(id % 7) / 1000
+        let latitude: Double = Double(id * 13 % 40) + Double(id % 5) / 500
+        return point(id, longitude, latitude, "{\"n\":\(id % 11),\"kind\":\"\(kinds[id % 3])\"}")
+    }
+    return "[" + points.joined(separator: ",") + "]"
+}
