@@ -54,7 +54,9 @@ let package = Package(
             swiftSettings: uncheckedExclusivity),
         .target(name: "SystemSupport"),
         .target(name: "SourceStorage", dependencies: ["Compression", "SystemSupport"]),
-        .target(name: "Aggregates", dependencies: ["Clustering", "Expressions", "JSON", "SystemSupport"]),
+        .target(
+            name: "Aggregates",
+            dependencies: ["SourceStorage", "Clustering", "Expressions", "JSON", "SystemSupport"]),
         .target(
             name: "Sources",
             dependencies: [

@@ -24,7 +24,7 @@ package struct Aggregator {
         _ properties: [ClusterProperty]
     ) throws(EvaluationStop) -> (aggregates: [NamedAggregate], errors: [String: Int]) {
         let isNumeric = !properties.contains(where: \.isReduced)
-        let numeric = properties.indices.filter { isNumeric && NumericProperty(properties[$0]) != nil }
+        let numeric = properties.indices.filter { isNumeric && properties[$0].aggregate is NumberAggregate }
         var outcomes = try others(properties, except: Set(numeric))
         for start in stride(from: 0, to: numeric.count, by: NumberLanes.most) {
             let group = Array(numeric[start..<min(start + NumberLanes.most, numeric.count)])
@@ -42,18 +42,17 @@ package struct Aggregator {
         return (aggregates, errors)
     }
 
-    private var folder: AggregateFolder {
-        AggregateFolder(index: index, threads: threads, cancellation: cancellation)
+    private var tree: HierarchyFold {
+        HierarchyFold(index: index, threads: threads, cancellation: cancellation)
     }
 
     /// Properties whose numbers an operator folds, at most as many as are folded at once.
-    private func numbers(_ properties: [ClusterProperty]) throws(EvaluationStop) -> [AggregateFolder.Outcome]
-    {
+    private func numbers(_ properties: [ClusterProperty]) throws(EvaluationStop) -> [FoldedAggregate] {
         let mapped = try inParallel(properties.count) { (place) throws(EvaluationStop) -> RowNumbers in
             try properties[place].map.numbers(rows)
         }
-        return try folder.fold(properties.compactMap { NumericProperty($0) }, mapped) {
-            (place) throws(EvaluationStop) in
+        let aggregates = properties.compactMap { $0.aggregate as? NumberAggregate }
+        return try NumberAggregate.fold(aggregates, mapped, over: tree) { (place) throws(EvaluationStop) in
             try properties[place].map.values(rows)
         }
     }
@@ -61,7 +60,7 @@ package struct Aggregator {
     /// All other properties, by their place.
     private func others(
         _ properties: [ClusterProperty], except numeric: Set<Int>
-    ) throws(EvaluationStop) -> [Int: AggregateFolder.Outcome] {
+    ) throws(EvaluationStop) -> [Int: FoldedAggregate] {
         let places = properties.indices.filter { !numeric.contains($0) }
         guard !places.isEmpty else { return [:] }
         let properties = places.map { properties[$0] }
@@ -71,10 +70,10 @@ package struct Aggregator {
         if properties.contains(where: \.isReduced) {
             return try Dictionary(uniqueKeysWithValues: zip(places, withReduced(properties, mapped)))
         }
-        let folder = folder
-        let folded = try inParallel(properties.count) {
-            (place) throws(EvaluationStop) -> AggregateFolder.Outcome in
-            try folder.fold(properties[place], mapped[place])
+        let tree = tree
+        let folded = try inParallel(properties.count) { (place) throws(EvaluationStop) -> FoldedAggregate in
+            try cancellation.stopIfCancelled()
+            return try properties[place].aggregate.fold(mapped[place], over: tree)
         }
         return Dictionary(uniqueKeysWithValues: zip(places, folded))
     }
@@ -108,22 +107,21 @@ package struct Aggregator {
         init(_ value: Value) { self.value = value }
     }
 
-    /// All properties where a reduce expression, which may read the others, folds one.
+    /// All properties if a reduce expression, which may read the others, folds one.
     private func withReduced(
         _ properties: [ClusterProperty], _ mapped: [RowValues]
-    ) throws(EvaluationStop) -> [AggregateFolder.Outcome] {
-        let reduced = try ReduceFolder(index: index, cancellation: cancellation).fold(properties, mapped)
-        var outcomes: [AggregateFolder.Outcome] = []
+    ) throws(EvaluationStop) -> [FoldedAggregate] {
+        let reduced = try ReduceFolder(index: index, cancellation: cancellation)
+            .fold(properties.map { ($0.name, $0.aggregate.reducer(for: $0.name)) }, mapped)
+        var outcomes: [FoldedAggregate] = []
         var errors = reduced.errors
         for (place, property) in properties.enumerated() {
             if property.isReduced {
                 errors.merge(mapped[place].errors, uniquingKeysWith: +)
-                outcomes.append((.values(reduced.columns[place]), errors))
+                outcomes.append((ReduceAggregate.Column(reduced.columns[place]), errors))
                 errors = [:]
-            } else if let numeric = NumericProperty(property) {
-                outcomes += try folder.fold([numeric], [mapped[place].rowNumbers]) { _ in mapped[place] }
             } else {
-                outcomes.append(try folder.fold(property, mapped[place]))
+                outcomes.append(try property.aggregate.fold(mapped[place], over: tree))
             }
         }
         return outcomes
@@ -131,8 +129,5 @@ package struct Aggregator {
 }
 
 extension ClusterProperty {
-    fileprivate var isReduced: Bool {
-        if case .reduce = folding { return true }
-        return false
-    }
+    fileprivate var isReduced: Bool { aggregate is ReduceAggregate }
 }

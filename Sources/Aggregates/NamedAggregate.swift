@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 import JSON
-import SystemSupport
 
 /// One aggregated property of all clusters of a view.
 package struct NamedAggregate: Sendable {
     package let name: String
     /// The name as JSON with its colon, ready to be written.
     package let key: [UInt8]
-    package let column: AggregateColumn
-    /// Values of the clusters that updates made, whose ordinals come after those of `column`.
-    package let made: LiveColumn?
-    /// Whether clusters tell something of their own under this name, which wins.
+    package let column: any AggregateColumn
+    /// Whether clusters have a property of their own with this name, which wins.
     package let isHidden: Bool
 
-    package init(name: String, column: AggregateColumn, made: LiveColumn? = nil) {
+    package init(name: String, column: any AggregateColumn) {
         self.name = name
         self.column = column
-        self.made = made
         isHidden = Self.builtIn.contains(name)
         var writer = ByteWriter()
         writer.append(json: name)
@@ -25,13 +21,10 @@ package struct NamedAggregate: Sendable {
         key = writer.bytes
     }
 
-    package var memoryBytes: Int { column.memoryBytes + (made?.memoryBytes ?? 0) }
+    package var memoryBytes: Int { column.memoryBytes }
 
     package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
-        guard let made, let place = column.placeBeyond(cluster) else {
-            return column.write(cluster, of: index, into: &bytes)
-        }
-        made.write(Int(place), into: &bytes)
+        column.write(cluster, of: index, into: &bytes)
     }
 
     private static let builtIn: Set<String> = [

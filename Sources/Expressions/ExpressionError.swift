@@ -15,6 +15,8 @@ public struct ExpressionError: Error, Sendable, Equatable {
 public struct ExpressionCompileFailure: Error, Sendable, Equatable {
     /// At least one error.
     public let errors: [ExpressionError]
+
+    package init(errors: [ExpressionError]) { self.errors = errors }
 }
 
 /// Why a compiled expression has no value for a feature.

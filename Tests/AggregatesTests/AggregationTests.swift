@@ -100,11 +100,11 @@ import Testing
         let values = (0..<70).map { String($0) }
         let distinct = try cluster(#"["distinct",["get","v"]]"#, values).properties(0)["a"] as? [Any]
         #expect(distinct?.count == 65)
-        #expect(distinct?.last as? String == LabelAggregate.mark)
+        #expect(distinct?.last as? String == LabelColumn.mark)
         let histogram =
             try cluster(#"["histogram",["get","v"]]"#, values).properties(0)["a"] as? [String: Int]
         #expect(histogram?.count == 65)
-        #expect(histogram?[LabelAggregate.mark] == 6)
+        #expect(histogram?[LabelColumn.mark] == 6)
     }
 
     @Test func onlyPointsOfOnePartClusterTogether() throws {

@@ -3,6 +3,7 @@ import Clustering
 import SourceTestSupport
 import Testing
 
+@testable import Aggregates
 @testable import Answers
 @testable import Sources
 
@@ -47,7 +48,9 @@ import Testing
             ])
         var numbers: [String: [Double]] = [:]
         for aggregate in view.aggregates {
-            if case .numbers(let column) = aggregate.column { numbers[aggregate.name] = column }
+            if let column = aggregate.column as? NumberAggregate.Column {
+                numbers[aggregate.name] = column.numbers.built
+            }
         }
         #expect(numbers.count == 6)
         var failures = 0

@@ -29,7 +29,7 @@ struct QuantileTests {
             ([3], 0.3, 3), ([1, 2], 1, 2), ([-5, 5], 0.5, 0), ([1, 10, 100], 0, 1),
         ] as [([Double], Double, Double)])
     func numpy(_ numbers: [Double], _ quantile: Double, _ expected: Double) {
-        #expect(QuantileAggregate.quantile(quantile, of: numbers) == expected)
+        #expect(QuantileColumn.quantile(quantile, of: numbers) == expected)
     }
 
     private static let options =

@@ -66,11 +66,11 @@ extension Revision {
 
 extension NamedAggregate {
     fileprivate var kinds: FieldKinds {
-        switch column {
-        case .numbers, .means, .counts: .number
-        case .flags: .boolean
-        case .labels: .string
-        default: [.number, .string, .boolean]
+        switch column.valueType {
+        case .number: .number
+        case .boolean: .boolean
+        case .string: .string
+        case .mixed: [.number, .string, .boolean]
         }
     }
 }

@@ -43,8 +43,9 @@ package struct Snapshot {
         let view = revision.view
         var aggregates: [(name: String, kind: String)] = []
         for (place, aggregate) in view.aggregates.enumerated() {
-            let kind = try AggregateSections.write(aggregate.column, place, to: writer)
-            aggregates.append((aggregate.name, kind))
+            try aggregate.column.store(
+                in: AggregateSection(writer) { SnapshotSection.aggregate(place, $0) })
+            aggregates.append((aggregate.name, aggregate.column.kind))
         }
         if !view.partitions.isEmpty {
             try ValueSections.write(view.partitions, to: writer, SnapshotSection.partitions)
@@ -166,9 +167,10 @@ package struct Snapshot {
         }
         var aggregates: [NamedAggregate] = []
         for (place, aggregate) in description.aggregates.enumerated() {
-            let column = try AggregateSections.read(
-                kind: aggregate.kind, place, clusters: index.clusterCount, points: description.points,
-                from: reader)
+            let stored = StoredAggregate(
+                reader, clusters: index.clusterCount, points: description.points
+            ) { SnapshotSection.aggregate(place, $0) }
+            let column = try AggregateTable.load(aggregate.kind, from: stored)
             aggregates.append(NamedAggregate(name: aggregate.name, column: column))
         }
         let partitions =

@@ -31,8 +31,10 @@ package struct LiveAggregates {
                 })?.property
             else { return nil }
             let values = try SourceColumns.values(property.map, rows)
-            guard values.errors.isEmpty, let made = fold.fold(property, aggregate, values) else { return nil }
-            aggregates.append(NamedAggregate(name: aggregate.name, column: aggregate.column, made: made))
+            guard values.errors.isEmpty,
+                let column = property.aggregate.extend(aggregate.column, with: values, in: fold)
+            else { return nil }
+            aggregates.append(NamedAggregate(name: aggregate.name, column: column))
         }
         return aggregates
     }

@@ -61,7 +61,7 @@ package struct LiveUpdate {
         view.propertyErrors.isEmpty && !(view.order != nil && options.generateId)
             && view.aggregates.allSatisfy { aggregate in
                 let property = options.clusterProperties.first { $0.property.name == aggregate.name }
-                return property.map { LiveFold.isFollowable($0.property) } ?? false
+                return property?.property.aggregate.followsUpdates ?? false
             }
     }
 

@@ -12,14 +12,15 @@ package struct ReduceFolder {
     package let index: ClusterIndex
     package let cancellation: Cancellation
 
-    /// - Parameter mapped: each property's values by point.
+    /// - Parameters:
+    ///   - properties: names with reduce expressions; nil for properties that are not folded by an expression.
+    ///   - mapped: each property's values by point.
     /// - Returns: each cluster's values by property, in the properties' order; errors by message.
     package func fold(
-        _ properties: [ClusterProperty], _ mapped: [RowValues]
+        _ properties: [(name: String, reducer: Expression?)], _ mapped: [RowValues]
     ) throws(EvaluationStop) -> (columns: [[JSONValue]], errors: [String: Int]) {
         var columns = properties.map { _ in [JSONValue]() }
         var errors: [String: Int] = [:]
-        let reducers = properties.map(Self.reducer)
         let budget = EvaluationBudget { cancellation.isCancelled }
         for cluster in 0..<index.clusterCount {
             if cluster & 0x3f == 0 { try cancellation.stopIfCancelled() }
@@ -32,7 +33,7 @@ package struct ReduceFolder {
                     let neighbour = JSONObject(zip(properties, values).map { ($0.name, $1) })
                     for place in properties.indices {
                         accumulated[place] = Self.reduce(
-                            reducers[place], accumulated[place], neighbour, budget, &errors)
+                            properties[place].reducer, accumulated[place], neighbour, budget, &errors)
                     }
                 }
             }
@@ -62,18 +63,6 @@ package struct ReduceFolder {
         } catch {
             errors[error.message, default: 0] += 1
             return .null
-        }
-    }
-
-    /// A property's own reduce expression, or the one that its operator is short for; nil for aggregates that
-    /// are not folded by an expression.
-    private static func reducer(_ property: ClusterProperty) -> Expression? {
-        switch property.folding {
-        case .reduce(let expression): return expression
-        case .simple(let simple, _):
-            let text = ClusterProperty.writtenOut(simple.rawValue, property.name)
-            return try? Expression(compiling: text, purpose: .reduce)
-        default: return nil
         }
     }
 }

@@ -3,8 +3,8 @@ import Expressions
 import Synchronization
 import SystemSupport
 
-/// Up to four properties' numbers folded at once: a point's lie together, so that the way through the tree, which
-/// waits for memory most, is gone once and not for each.
+/// Folds up to four properties' numbers at once. A point's numbers lie together, so the tree is walked once and not once for
+/// each property: the walk mostly waits for memory.
 package struct NumberLanes: NodeFold {
     package typealias Lanes = SIMD4<Double>
     package static let most = Lanes.scalarCount
@@ -13,8 +13,8 @@ package struct NumberLanes: NodeFold {
     private var greatest = SIMDMask<SIMD4<Int64>>(repeating: false)
     private var least = SIMDMask<SIMD4<Int64>>(repeating: false)
 
-    /// - Parameter operators: at most four, numeric ones.
-    package init(_ operators: [ClusterProperty.Operator]) {
+    /// - Parameter operators: at most four.
+    package init(_ operators: [NumberAggregate.Operator]) {
         for (lane, simple) in operators.prefix(Self.most).enumerated() {
             products[lane] = simple == .product
             greatest[lane] = simple == .greatest
@@ -24,7 +24,7 @@ package struct NumberLanes: NodeFold {
 
     /// The folded numbers of each cluster, by property, in the properties' order.
     ///
-    /// - Parameter numbers: of points, as many as there are operators; not a number stands for null.
+    /// - Parameter numbers: of points, as many as there are operators; NaN stands for null.
     package func fold(_ numbers: [RowNumbers], _ tree: HierarchyFold) throws(EvaluationStop)
         -> [FoldedNumbers]
     {
@@ -45,7 +45,7 @@ package struct NumberLanes: NodeFold {
         return columns.withLock { $0.compactMap(\.self) }
     }
 
-    /// Folds numbers of which some may be null, which not a number stands for: as `foldNumbers` does, lane by lane.
+    /// Folds numbers of which some may be null, for which NaN stands, lane by lane.
     @inline(__always) package func fold(_ a: Lanes, _ b: Lanes) -> Lanes {
         var folded = a + b
         folded.replace(with: a * b, where: products)
@@ -58,7 +58,7 @@ package struct NumberLanes: NodeFold {
 /// One property's numbers by cluster.
 package struct FoldedNumbers: Sendable {
     package var values: [Double]
-    /// Whether there are such, for which not a number stands.
+    /// Whether any is null, for which NaN stands.
     package let hasNulls: Bool
 
     package init(values: [Double]) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+import Expressions
+import JSON
+
+/// The definition of an aggregated property: an operator or a reduce expression, at most one value for it, and the map.
+package struct AggregateDefinition {
+    package let name: String
+    /// Two or three values; the last is the map.
+    package let parts: [JSONValue]
+
+    /// The operator's name; nil for a reduce expression.
+    package var operatorName: String? {
+        if case .string(let text) = parts[0] { text } else { nil }
+    }
+
+    /// The value between operator and map.
+    package var argument: JSONValue? { parts.count == 3 ? parts[1] : nil }
+
+    /// Fails if there is a value between operator and map.
+    package func rejectArgument() throws(ExpressionCompileFailure) {
+        guard argument != nil else { return }
+        throw Self.fault("[0]", "with an initial value the operator must be one of +, *, max, min, all, any.")
+    }
+
+    package func compile(
+        _ place: Int, _ purpose: ExpressionPurpose
+    ) throws(ExpressionCompileFailure) -> Expression {
+        do {
+            return try Expression(compiling: parts[place], purpose: purpose)
+        } catch {
+            throw ExpressionCompileFailure(
+                errors: error.errors.map { ExpressionError(key: "[\(place)]\($0.key)", message: $0.message) })
+        }
+    }
+
+    package static func fault(_ key: String, _ message: String) -> ExpressionCompileFailure {
+        ExpressionCompileFailure(errors: [ExpressionError(key: key, message: message)])
+    }
+
+    /// The reduce expression that an operator's name is short for.
+    package static func writtenOut(_ operatorName: String, _ name: String) -> JSONValue {
+        .array([
+            .string(operatorName), .array([.string("accumulated")]), .array([.string("get"), .string(name)]),
+        ])
+    }
+}

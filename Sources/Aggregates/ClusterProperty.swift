@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+import Expressions
+import JSON
+
+/// An aggregated property of clusters: the value of each point, and how these values are folded.
+public struct ClusterProperty: Sendable {
+    public let name: String
+    public let map: Expression
+    package let aggregate: any Aggregate
+
+    /// Compiles `[operator, map]`, `[reduce, map]`, `[operator, initial, map]` or `["quantiles", [number, …], map]`.
+    ///
+    /// - Throws: the errors, with their position in the definition.
+    public init(name: String, compiling definition: JSONValue) throws(ExpressionCompileFailure) {
+        guard case .array(let parts) = definition, (2...3).contains(parts.count) else {
+            throw AggregateDefinition.fault(
+                "", "must be [operator, map], [reduce, map] or [operator, initial value, map].")
+        }
+        let definition = AggregateDefinition(name: name, parts: parts)
+        self.name = name
+        map = try definition.compile(parts.count - 1, .map)
+        aggregate = try Self.aggregate(definition)
+    }
+
+    private static func aggregate(
+        _ definition: AggregateDefinition
+    ) throws(ExpressionCompileFailure) -> any Aggregate {
+        if let name = definition.operatorName, let kind = AggregateTable.kind(named: name) {
+            return try kind.init(definition)
+        }
+        try definition.rejectArgument()
+        if let short = definition.shortened, let kind = AggregateTable.kind(named: short.operatorName ?? "") {
+            return try kind.init(short)
+        }
+        return try ReduceAggregate(definition)
+    }
+}
+
+extension AggregateDefinition {
+    /// The definition by an operator that says the same as this one by a reduce expression; nil if there is none.
+    fileprivate var shortened: AggregateDefinition? {
+        guard case .array(let reduce) = parts[0], case .string(let text)? = reduce.first,
+            NumberAggregate.operators.contains(text) || FlagAggregate.operators.contains(text),
+            parts[0] == Self.writtenOut(text, name)
+        else { return nil }
+        return AggregateDefinition(name: name, parts: [.string(text)] + parts.dropFirst())
+    }
+}

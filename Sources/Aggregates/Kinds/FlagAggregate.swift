@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import Expressions
+import JSON
+import SourceStorage
+import SystemSupport
+
+/// Whether all, or any, of the values are true: `["all", map]`, `["any", initial, map]`.
+package struct FlagAggregate: Aggregate {
+    private enum Operator: String, CaseIterable {
+        case all, any
+
+        /// The flag after which no other counts.
+        var decisive: UInt8 { self == .all ? 0 : 1 }
+    }
+
+    package static let operators = Operator.allCases.map(\.rawValue)
+
+    private let decisive: UInt8
+    private let name: String
+    private let initial: Bool?
+
+    package init(_ definition: AggregateDefinition) throws(ExpressionCompileFailure) {
+        let name = definition.operatorName ?? ""
+        self.name = name
+        decisive = (Operator(rawValue: name) ?? .all).decisive
+        guard let argument = definition.argument else {
+            initial = nil
+            return
+        }
+        guard case .bool(let flag) = argument else {
+            throw AggregateDefinition.fault("[1]", "the initial value must be a boolean.")
+        }
+        initial = flag
+    }
+
+    package func reducer(for property: String) -> Expression? {
+        try? Expression(compiling: AggregateDefinition.writtenOut(name, property), purpose: .reduce)
+    }
+
+    package func fold(
+        _ values: RowValues, over tree: HierarchyFold
+    ) throws(EvaluationStop) -> FoldedAggregate {
+        let points = values.foldableFlags
+        var errors = values.errors
+        var folded = try tree.fold(points, zero: 0, by: Fold(decisive: decisive))
+        if folded.contains(2) {
+            let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .boolean) {
+                ExpressionType.of(values.value($0))
+            }
+            errors.merge(failures.counts(points, folded, isNull: { $0 == 2 }), uniquingKeysWith: +)
+        }
+        if let initial, (initial ? 1 : 0) == decisive {
+            folded = Array(repeating: decisive, count: folded.count)
+        }
+        return (Column(ClusterValues(folded)), errors)
+    }
+
+    /// Folds flags: 0 false, 1 true, 2 null.
+    private struct Fold: NodeFold {
+        let decisive: UInt8
+
+        @inline(__always) func fold(_ a: UInt8, _ b: UInt8) -> UInt8 { a == decisive || a == 2 ? a : b }
+    }
+
+    package static func load(
+        _ kind: String, from stored: StoredAggregate
+    ) throws(StateFault) -> (any AggregateColumn)? {
+        kind == Column.kind ? Column(try stored.clusterValues(0)) : nil
+    }
+
+    /// An initial value is folded in at the end, so that a cluster's value does not follow from its children's.
+    package var followsUpdates: Bool { initial == nil }
+
+    package func extend(
+        _ column: any AggregateColumn, with values: RowValues, in update: LiveFold
+    ) -> (any AggregateColumn)? {
+        guard let column = column as? Column else { return nil }
+        let fold = Fold(decisive: decisive)
+        let flags = update.extend(column.flags, values.foldableFlags) { fold.fold($0, $1) }
+        return flags.contains(from: column.flags.count, where: { $0 == 2 }) ? nil : Column(flags)
+    }
+
+    /// 0 false, 1 true, 2 null.
+    package final class Column: AggregateColumn {
+        static let kind = "flags"
+        fileprivate let flags: ClusterValues<UInt8>
+
+        fileprivate init(_ flags: ClusterValues<UInt8>) { self.flags = flags }
+
+        package var kind: String { Self.kind }
+        package var valueType: AggregateValueType { .boolean }
+        package var memoryBytes: Int { flags.memoryBytes }
+
+        package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
+            switch flags[cluster] {
+            case 0: bytes.append("false")
+            case 1: bytes.append("true")
+            default: bytes.append("null")
+            }
+        }
+
+        package func store(in section: AggregateSection) throws(FileError) { try section.add(0, flags) }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import Expressions
+import JSON
+import SourceStorage
+import SystemSupport
+
+/// The different values of clusters' points, for aggregates that list or count them.
+///
+/// A cluster's value is worked out from its points when it is asked for, so that it is exact in whatever order points came.
+package final class LabelColumn: AggregateColumn {
+    /// Writes a cluster's value.
+    ///
+    /// - Parameter counts: how many points have each label, by the label's index plus one.
+    typealias Format = @Sendable (_ counts: [UInt32: Int], _ labels: [JSONValue], inout ByteWriter) -> Void
+
+    package let kind: String
+    /// The different values, numbers first, then strings, then the others.
+    private let labels: [JSONValue]
+    /// By point, the index of its label plus one; 0 for null.
+    private let codes: [UInt32]
+    private let format: Format
+    private let texts = LargeClusterTexts()
+
+    /// The most labels in one cluster's value. `mark` stands for the others.
+    package static let most = 64
+    package static let mark = "…"
+
+    init(_ kind: String, _ values: RowValues, _ format: @escaping Format) {
+        let found = ValueCodes(values)
+        let order = found.values.indices.filter { found.values[$0] != .null }
+            .sorted { Self.precedes(found.values[$0], found.values[$1]) }
+        var ranks = [UInt32](repeating: 0, count: found.values.count)
+        for (rank, place) in order.enumerated() { ranks[place] = UInt32(truncatingIfNeeded: rank + 1) }
+        self.kind = kind
+        self.format = format
+        labels = order.map { found.values[$0] }
+        codes = found.codes.map { ranks[Int($0)] }
+    }
+
+    /// Reads what `store` wrote.
+    init(_ kind: String, from stored: StoredAggregate, _ format: @escaping Format) throws(StateFault) {
+        self.kind = kind
+        self.format = format
+        labels = try stored.values(0)
+        codes = try stored.array(3, count: stored.points)
+        guard (codes.max() ?? 0) <= labels.count else {
+            throw stored.fault("lacks a label of an aggregated property")
+        }
+    }
+
+    package func store(in section: AggregateSection) throws(FileError) {
+        try section.add(0, labels)
+        try section.add(3, codes)
+    }
+
+    package var valueType: AggregateValueType { .string }
+
+    package var memoryBytes: Int {
+        codes.count * MemoryLayout<UInt32>.stride + labels.count * MemoryLayout<JSONValue>.stride
+    }
+
+    package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
+        texts.write(cluster, of: index, into: &bytes) { leaves in
+            var counts: [UInt32: Int] = [:]
+            for place in 0..<leaves.count {
+                let code = codes[Int(leaves[place].rawValue)]
+                if code > 0 { counts[code, default: 0] += 1 }
+            }
+            var writer = ByteWriter()
+            format(counts, labels, &writer)
+            return writer.bytes
+        }
+    }
+
+    /// Numbers first, by value, then strings by bytes, then the rest by its text.
+    private static func precedes(_ first: JSONValue, _ second: JSONValue) -> Bool {
+        switch (first, second) {
+        case (.number(let a), .number(let b)): a < b
+        case (.number, _): true
+        case (_, .number): false
+        case (.string(let a), .string(let b)): a.utf8.lexicographicallyPrecedes(b.utf8)
+        case (.string, _): true
+        case (_, .string): false
+        default: first.text.utf8.lexicographicallyPrecedes(second.text.utf8)
+        }
+    }
+}

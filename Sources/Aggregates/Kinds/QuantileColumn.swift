@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import Expressions
+import JSON
+import SourceStorage
+import SystemSupport
+
+/// Quantiles of clusters' points.
+///
+/// A cluster's value is worked out from its points when it is asked for, so that it is exact in whatever order points came.
+package final class QuantileColumn: AggregateColumn {
+    package let kind: String
+    /// Whether the value is one number, not an array of them.
+    private let isSingle: Bool
+    /// Which quantiles, from 0 to 1.
+    private let quantiles: [Double]
+    /// By point; NaN if the point has none.
+    private let numbers: [Double]
+    private let texts = LargeClusterTexts()
+
+    init(_ kind: String, _ values: RowValues, _ quantiles: [Double], isSingle: Bool) {
+        self.kind = kind
+        self.isSingle = isSingle
+        self.quantiles = quantiles
+        numbers = values.foldableNumbers
+    }
+
+    /// Reads what `store` wrote.
+    init(_ kind: String, from stored: StoredAggregate, isSingle: Bool) throws(StateFault) {
+        self.kind = kind
+        self.isSingle = isSingle
+        numbers = try stored.array(0, count: stored.points)
+        quantiles = try stored.array(1)
+        guard quantiles.allSatisfy((0...1).contains) else {
+            throw stored.fault("has a quantile beyond 0 to 1")
+        }
+    }
+
+    package func store(in section: AggregateSection) throws(FileError) {
+        try section.add(0, numbers)
+        try section.add(1, quantiles)
+    }
+
+    package var valueType: AggregateValueType { isSingle ? .number : .string }
+
+    package var memoryBytes: Int { numbers.count * MemoryLayout<Double>.stride }
+
+    /// - Complexity: O(points × log(points)) the first time.
+    package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
+        texts.write(cluster, of: index, into: &bytes) { leaves in
+            var found: [Double] = []
+            found.reserveCapacity(leaves.count)
+            for place in 0..<leaves.count {
+                let number = numbers[Int(leaves[place].rawValue)]
+                if !number.isNaN { found.append(number) }
+            }
+            found.sort()
+            return text(found)
+        }
+    }
+
+    private func text(_ sorted: [Double]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        if !isSingle { writer.append("[") }
+        for (place, quantile) in quantiles.enumerated() {
+            if place > 0 { writer.append(",") }
+            if let number = Self.quantile(quantile, of: sorted) {
+                writer.append(number: number)
+            } else {
+                writer.append("null")
+            }
+        }
+        if !isSingle { writer.append("]") }
+        return writer.bytes
+    }
+
+    /// A quantile of sorted numbers, interpolated linearly between the two nearest; nil if there are none. The same
+    /// steps as NumPy's `quantile` with its default method, so that all digits agree.
+    package static func quantile(_ quantile: Double, of sorted: [Double]) -> Double? {
+        guard let last = sorted.indices.last else { return nil }
+        let position = Double(last) * quantile
+        let lower = min(Int(position), last)
+        let upper = min(lower + 1, last)
+        let fraction = position - Double(lower)
+        let difference = sorted[upper] - sorted[lower]
+        return fraction < 0.5
+            ? sorted[lower] + difference * fraction : sorted[upper] - difference * (1 - fraction)
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import SourceStorage
+
+/// The arrays of one column in a snapshot.
+package struct StoredAggregate {
+    /// How many clusters and points the snapshot's index has.
+    package let clusters: Int
+    package let points: Int
+    private let reader: SectionFileReader
+    private let name: (UInt32) -> UInt32
+
+    /// - Parameter name: the section of a part, from 0 up to 7.
+    package init(
+        _ reader: SectionFileReader, clusters: Int, points: Int, name: @escaping (UInt32) -> UInt32
+    ) {
+        self.reader = reader
+        self.clusters = clusters
+        self.points = points
+        self.name = name
+    }
+
+    /// The file's, for error messages.
+    package var path: String { reader.path }
+
+    func array<Value: BitwiseCopyable>(_ part: UInt32, count: Int? = nil) throws(StateFault) -> [Value] {
+        try reader.values(name(part), count: count)
+    }
+
+    /// A value for each cluster.
+    func clusterValues<Value>(_ part: UInt32) throws(StateFault) -> ClusterValues<Value> {
+        ClusterValues(try array(part, count: clusters))
+    }
+
+    /// Values of any type.
+    func values(_ part: UInt32, count: Int? = nil) throws(StateFault) -> [JSONValue] {
+        try ValueSections.read(reader, count: count) { name(part + $0) }
+    }
+
+    func fault(_ message: String) -> StateFault { StateFault("\(path) \(message)") }
+}
