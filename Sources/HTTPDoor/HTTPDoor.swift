@@ -17,6 +17,9 @@ package final class HTTPDoor {
     /// A turn's output and an answer in the making: each is used within one turn of one connection.
     var output = ByteWriter(capacity: 64)
     var answer = ByteWriter(capacity: 64)
+    /// What is requested again and again need not be understood again and again.
+    var recentQueries = RecentQueries()
+    var admittedHost: [UInt8] = []
     private var date: (second: Int, text: [UInt8]) = (0, [])
     var isDraining: Bool { onStopped != nil }
     private var onStopped: (() -> Void)?
@@ -119,6 +122,7 @@ package final class HTTPDoor {
         sweep = nil
         output = ByteWriter(capacity: 64)
         answer = ByteWriter(capacity: 64)
+        recentQueries = RecentQueries()
         service.log.flush()
     }
 
@@ -153,6 +157,7 @@ package final class HTTPDoor {
     /// Takes over what changed: for connections that are open too.
     package func apply() {
         rules = service.rules
+        admittedHost = []
         for connection in Array(connections.values) {
             connection.take(
                 connection.isOverUnix ? engine.access.right(of: connection.caller.peer) : rules.settings.right

@@ -2,12 +2,14 @@
 import Calls
 import JSON
 
-/// A request under way, and what its response needs to know of it.
-struct Exchange {
+/// A request under way, and what its response needs to know of it. Belongs to the loop's thread.
+final class Exchange {
     let head: RequestHead
     let started: UInt64
     /// What the request was understood as; nil if it was refused before.
     var resource: Resource?
+    /// The same, with all of its params, if the same target was requested recently.
+    var query: RecentQueries.Query?
     /// `Access-Control-Allow-Origin` of the response.
     var allowedOrigin: String?
     /// What becomes of the body.

@@ -5,14 +5,16 @@ import JSON
 
 /// Calls that answer requests.
 extension HTTPConnection: CallTransport {
-    var acceptsGzip: Bool { Negotiation.acceptsGzip(exchange?.head[.acceptEncoding]) }
+    var acceptsGzip: Bool {
+        guard let head = exchange?.head, head.has(.acceptEncoding) else { return false }
+        return Negotiation.acceptsGzip(head[.acceptEncoding])
+    }
 
     /// A query resource.
     func ask(_ resource: ResourceQuery, _ fixed: JSONObject) throws(RequestFailure) {
-        guard let head = exchange?.head else { return }
-        var params = fixed
-        try QueryParameters.read(head.query, known: resource.known, into: &params)
-        if resource.takesViewport, params["bbox"] == nil { params["bbox"] = Self.world }
+        guard let exchange else { return }
+        let query =
+            if let query = exchange.query { query } else { try read(exchange.head, resource, fixed) }
         var plan = AnswerPlan()
         plan.mediaType = resource.mediaType
         plan.acceptsGzip = resource.isCompressible && acceptsGzip
@@ -20,8 +22,19 @@ extension HTTPConnection: CallTransport {
         plan.mayBeEmpty = resource.isRaw
         if resource.isCompressible { plan.vary = door.rules.vary }
         open(
-            resource.method, params, plan, form: resource.isRaw ? .raw : .json,
-            tagged: resource.dependsOnData ? EntityTag.hash(head.target) : nil)
+            resource.method, query.params, plan, form: resource.isRaw ? .raw : .json,
+            tagged: resource.dependsOnData ? query.hash : nil)
+    }
+
+    /// Reads what a query resource is asked for, and keeps it for the next request of the same target.
+    private func read(
+        _ head: RequestHead, _ resource: ResourceQuery, _ fixed: JSONObject
+    ) throws(RequestFailure) -> RecentQueries.Query {
+        var params = fixed
+        try QueryParameters.read(head.query, known: resource.known, into: &params)
+        if resource.takesViewport, params["bbox"] == nil { params["bbox"] = Self.world }
+        return door.recentQueries.keep(
+            head.target, hash: EntityTag.hash(head.target), .query(resource, fixed), params)
     }
 
     /// The TileJSON of a source. Its URLs name this daemon as the client does.
@@ -112,7 +125,7 @@ extension HTTPConnection: CallTransport {
     /// Answers with 304 or with what is kept; false if neither can be done.
     private func answerWithoutWork(_ tag: EntityTag, _ plan: AnswerPlan) -> Bool {
         guard let head = exchange?.head else { return false }
-        if let field = head[.ifNoneMatch], let match = tag.match(Array(field.utf8)[...]) {
+        if let match = head.first(.ifNoneMatch, tag.match) {
             respondNotModified(tag, match, plan)
             return true
         }

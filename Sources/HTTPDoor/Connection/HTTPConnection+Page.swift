@@ -24,7 +24,7 @@ extension HTTPConnection {
     }
 
     private func send(_ asset: AssetStore.Asset, fields: [(name: StaticString, value: String)] = []) {
-        if let field = exchange?.head[.ifNoneMatch], let match = asset.tag.match(Array(field.utf8)[...]) {
+        if let match = exchange?.head.first(.ifNoneMatch, asset.tag.match) {
             var head = ResponseHead(status: .notModified, length: .none, etag: asset.tag)
             head.cacheControl = "no-cache"
             head.vary = "Accept-Encoding"

@@ -10,7 +10,7 @@ extension HTTPConnection {
         guard let head = exchange?.head else { return }
         do throws(RequestFailure) {
             try admit(head)
-            let resource = try Router.resource(head.path)
+            let resource = try resource(head)
             exchange?.resource = resource
             guard resource.methods.contains(head.method) else {
                 throw RequestFailure(
@@ -20,6 +20,14 @@ extension HTTPConnection {
             }
             try expectBody(head, resource)
         } catch { refuse(error) }
+    }
+
+    private func resource(_ head: RequestHead) throws(RequestFailure) -> Resource {
+        if let query = door.recentQueries.query(head.target, hash: EntityTag.hash(head.target)) {
+            exchange?.query = query
+            return query.resource
+        }
+        return try Router.resource(head.path)
     }
 
     /// Answers a request before its body was read. A short body is read and thrown away; otherwise the connection closes.
@@ -36,6 +44,7 @@ extension HTTPConnection {
 
     /// Whether the request is meant for this server, and comes from a page that may ask.
     private func admit(_ head: RequestHead) throws(RequestFailure) {
+        if isAdmittedHost(head), !head.has(.origin), !head.has(.expect) { return }
         let host = head.host.flatMap { HostName($0) }
         if !isOverUnix, let text = head.host {
             guard let host else { throw RequestFailure(.badRequest, "The request's Host is malformed.") }
@@ -44,6 +53,9 @@ extension HTTPConnection {
                     .misdirectedRequest,
                     "The host \(text) is not served here. Whoever runs clusterd can add it to http.hosts.")
             }
+        }
+        if !isOverUnix, !head.hasAuthority, let text = head.bytes(of: .host) {
+            door.admittedHost = Array(text)
         }
         switch door.rules.origins.verdict(head[.origin], host: host) {
         case .own: break
@@ -57,6 +69,14 @@ extension HTTPConnection {
         if let expectation = head[.expect], expectation.lowercased() != "100-continue" {
             throw RequestFailure(.expectationFailed, "The only Expect that is understood is 100-continue.")
         }
+    }
+
+    /// Whether the request names the host that was admitted last, as most do.
+    private func isAdmittedHost(_ head: RequestHead) -> Bool {
+        guard !head.hasAuthority, !door.admittedHost.isEmpty, let text = head.bytes(of: .host) else {
+            return false
+        }
+        return text.hasSameBytes(as: door.admittedHost)
     }
 
     /// Decides what becomes of the body, before any of it is read.

@@ -8,7 +8,8 @@ import JSON
 ///
 /// Pipelined requests wait in the reader until the one before is answered, so answers keep their order.
 final class HTTPConnection {
-    unowned let door: HTTPDoor
+    /// Holds this connection until it closes.
+    let door: HTTPDoor
     let socket: Connection
     /// The client's address for the access log; nil over a Unix socket.
     let address: String?

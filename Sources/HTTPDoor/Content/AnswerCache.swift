@@ -19,13 +19,19 @@ package final class AnswerCache: Sendable {
         }
     }
 
+    /// Targets of the same hash replace each other.
     fileprivate struct Key: Hashable {
-        let target: [UInt8]
+        let hash: UInt64
         let acceptsGzip: Bool
+
+        init(_ target: ArraySlice<UInt8>, _ acceptsGzip: Bool) {
+            hash = EntityTag.hash(target)
+            self.acceptsGzip = acceptsGzip
+        }
     }
 
     fileprivate struct State {
-        var entries: [Key: Entry] = [:]
+        var entries: [Key: (target: [UInt8], entry: Entry)] = [:]
         /// Keys in the order in which they came; those of entries that were replaced stand twice.
         var order: [Key] = []
         var first = 0
@@ -46,21 +52,23 @@ package final class AnswerCache: Sendable {
 
     /// The answer to a request with that tag, for a client that accepts gzip or does not.
     func entry(_ target: ArraySlice<UInt8>, acceptsGzip: Bool, _ tag: EntityTag) -> Entry? {
-        let key = Key(target: Array(target), acceptsGzip: acceptsGzip)
-        let entry = state.withLock { $0.entries[key] }
-        return entry?.tag == tag ? entry : nil
+        let key = Key(target, acceptsGzip)
+        guard let kept = state.withLock({ $0.entries[key] }), kept.entry.tag == tag,
+            target.hasSameBytes(as: kept.target)
+        else { return nil }
+        return kept.entry
     }
 
     /// Keeps an answer. One that takes more than a sixteenth of the room is not kept.
     func keep(_ entry: Entry, _ target: ArraySlice<UInt8>, acceptsGzip: Bool) {
         let limit = limit.load(ordering: .relaxed)
         guard Self.cost(entry, target.count) <= limit / 16 else { return }
-        let key = Key(target: Array(target), acceptsGzip: acceptsGzip)
+        let key = Key(target, acceptsGzip)
         state.withLock { state in
             state.remove(key)
-            state.entries[key] = entry
+            state.entries[key] = (Array(target), entry)
             state.order.append(key)
-            state.bytes += Self.cost(entry, key.target.count)
+            state.bytes += Self.cost(entry, target.count)
             while state.bytes > limit, state.first < state.order.count {
                 state.remove(state.order[state.first])
                 state.first += 1
@@ -77,13 +85,13 @@ package final class AnswerCache: Sendable {
     private static let overhead = 256
 
     fileprivate static func cost(_ entry: Entry, _ target: Int) -> Int {
-        entry.body.count + 2 * target + overhead
+        entry.body.count + target + overhead
     }
 }
 
 extension AnswerCache.State {
     fileprivate mutating func remove(_ key: AnswerCache.Key) {
-        guard let entry = entries.removeValue(forKey: key) else { return }
-        bytes -= AnswerCache.cost(entry, key.target.count)
+        guard let kept = entries.removeValue(forKey: key) else { return }
+        bytes -= AnswerCache.cost(kept.entry, kept.target.count)
     }
 }

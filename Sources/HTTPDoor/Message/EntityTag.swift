@@ -12,31 +12,31 @@ struct EntityTag: Sendable, Hashable {
 
     /// Writes the tag in quotes. Compressed bytes are another representation and have another tag.
     func write(isGzipped: Bool, into bytes: inout ByteWriter) {
+        let text = text
         bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: opaque)
+        for index in 0..<text.count { bytes.append(text.bytes[index]) }
         if isGzipped { bytes.append("-gzip") }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The tag without quotes.
-    var opaque: [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity(50)
-        for (place, number) in [process, revision, request].enumerated() {
-            if place > 0 { text.append(UInt8(ascii: "-")) }
-            Self.appendHex(number, to: &text)
+    /// The tag without quotes: three numbers of at most 16 digits.
+    private var text: (bytes: InlineArray<50, UInt8>, count: Int) {
+        var bytes = InlineArray<50, UInt8>(repeating: UInt8(ascii: "-"))
+        var count = 0
+        func append(_ number: UInt64) {
+            for shift in stride(from: (63 - min(63, number.leadingZeroBitCount)) / 4 * 4, through: 0, by: -4)
+            {
+                let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15
+                bytes[count] = digit &+ UInt8(ascii: "0") &+ (digit > 9 ? 39 : 0)
+                count &+= 1
+            }
         }
-        return text
-    }
-
-    private static func appendHex(_ number: UInt64, to text: inout [UInt8]) {
-        var shift = max(0, (63 - min(63, number.leadingZeroBitCount)) / 4 * 4)
-        while true {
-            let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15
-            text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-            if shift == 0 { return }
-            shift -= 4
-        }
+        append(process)
+        count += 1
+        append(revision)
+        count += 1
+        append(request)
+        return (bytes, count)
     }
 
     /// What a client has whose `If-None-Match` names this answer.
@@ -48,29 +48,46 @@ struct EntityTag: Sendable, Hashable {
     /// Whether a client that sent this `If-None-Match` has the answer already; nil if not. Comparison is weak, as the
     /// field demands (RFC 9110, section 13.1.2).
     func match(_ field: ArraySlice<UInt8>) -> Match? {
-        let opaque = opaque
-        for part in field.split(separator: UInt8(ascii: ",")) {
-            var tag = Self.trimmed(part)
-            if tag.elementsEqual("*".utf8) { return .plain }
-            if tag.starts(with: "W/".utf8) { tag = tag.dropFirst(2) }
-            guard tag.count >= 2, tag.first == UInt8(ascii: "\""), tag.last == UInt8(ascii: "\"") else {
-                continue
+        let text = text
+        let field = field.span
+        var start = 0
+        while start <= field.count {
+            var end = start
+            while end < field.count, field[end] != UInt8(ascii: ",") { end += 1 }
+            if let match = Self.match(
+                field.extracting(start..<end), text.bytes.span.extracting(0..<text.count))
+            {
+                return match
             }
-            tag = tag.dropFirst().dropLast()
-            guard tag.starts(with: opaque) else { continue }
-            let rest = tag.dropFirst(opaque.count)
-            if rest.isEmpty { return .plain }
-            if rest.elementsEqual("-gzip".utf8) { return .gzipped }
+            start = end + 1
         }
         return nil
     }
 
-    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var text = text
-        while text.first == 0x20 || text.first == 0x09 { text.removeFirst() }
-        while text.last == 0x20 || text.last == 0x09 { text.removeLast() }
-        return text
+    /// The same of one tag of the list.
+    private static func match(_ entry: Span<UInt8>, _ text: Span<UInt8>) -> Match? {
+        var (start, end) = (0, entry.count)
+        while start < end, entry[start] == 0x20 || entry[start] == 0x09 { start += 1 }
+        while start < end, entry[end - 1] == 0x20 || entry[end - 1] == 0x09 { end -= 1 }
+        if end - start == 1, entry[start] == UInt8(ascii: "*") { return .plain }
+        if end - start > 2, entry[start] == UInt8(ascii: "W"), entry[start + 1] == UInt8(ascii: "/") {
+            start += 2
+        }
+        guard end - start >= text.count + 2, entry[start] == UInt8(ascii: "\""),
+            entry[end - 1] == UInt8(ascii: "\"")
+        else { return nil }
+        for index in 0..<text.count where entry[start + 1 + index] != text[index] { return nil }
+        switch end - start - text.count - 2 {
+        case 0: return .plain
+        case gzipSuffix.count:
+            for (index, byte) in gzipSuffix.enumerated()
+            where entry[start + 1 + text.count + index] != byte { return nil }
+            return .gzipped
+        default: return nil
+        }
     }
+
+    private static let gzipSuffix = Array("-gzip".utf8)
 
     /// A hash of bytes (FNV-1a, 64 bits).
     static func hash(_ bytes: some Sequence<UInt8>, from start: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {

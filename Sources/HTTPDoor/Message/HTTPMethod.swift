@@ -9,19 +9,22 @@ enum HTTPMethod: Sendable, Equatable {
     case options
     case other
 
-    init(_ token: some Sequence<UInt8>) {
-        let known: [(HTTPMethod, StaticString)] = [
-            (.get, "GET"), (.head, "HEAD"), (.post, "POST"), (.put, "PUT"), (.options, "OPTIONS"),
-        ]
-        let bytes = Array(token)
-        self =
-            known.first { entry in
-                let name = UnsafeBufferPointer(start: entry.1.utf8Start, count: entry.1.utf8CodeUnitCount)
-                return name.elementsEqual(bytes)
-            }?.0 ?? .other
+    init(_ token: Span<UInt8>) {
+        self = Self.known.first { $0.isNamed(token) } ?? .other
     }
 
-    var name: String {
+    private static let known: [HTTPMethod] = [.get, .head, .post, .put, .options]
+
+    private func isNamed(_ token: Span<UInt8>) -> Bool {
+        let name = staticName
+        guard name.utf8CodeUnitCount == token.count else { return false }
+        for index in 0..<token.count where name.utf8Start[index] != token[index] { return false }
+        return true
+    }
+
+    var name: String { staticName.description }
+
+    var staticName: StaticString {
         switch self {
         case .get: "GET"
         case .head: "HEAD"

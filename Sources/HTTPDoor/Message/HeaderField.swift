@@ -25,8 +25,9 @@ enum HeaderField: String, Sendable, CaseIterable {
 
     /// The field of a name in any letter case. O(name).
     init?(name: UnsafeRawBufferPointer) {
-        for entry in Self.table where entry.name.count == name.count {
-            if zip(entry.name, name).allSatisfy({ $0 == $1 | (($1 >= 0x41 && $1 <= 0x5A) ? 0x20 : 0) }) {
+        guard let first = name.first.map(Self.lowercased) else { return nil }
+        for entry in Self.table where entry.count == name.count && entry.first == first {
+            if zip(entry.field.rawValue.utf8, name).allSatisfy({ $0 == Self.lowercased($1) }) {
                 self = entry.field
                 return
             }
@@ -34,7 +35,11 @@ enum HeaderField: String, Sendable, CaseIterable {
         return nil
     }
 
-    private static let table: [(name: [UInt8], field: HeaderField)] = allCases.map {
-        (Array($0.rawValue.utf8), $0)
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
+    }
+
+    private static let table: [(count: Int, first: UInt8, field: HeaderField)] = allCases.map {
+        ($0.rawValue.utf8.count, $0.rawValue.utf8.first ?? 0, $0)
     }
 }

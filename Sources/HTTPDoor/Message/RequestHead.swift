@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
+import Glibc
 
-/// A request's head. Values are slices of one copy of its bytes.
-struct RequestHead: Sendable {
+/// A request's head. Values are slices of one copy of its bytes. Immutable.
+final class RequestHead: Sendable {
     let method: HTTPMethod
     /// HTTP/1.0, whose connections close by default and that has no chunked bodies.
     let isVersion10: Bool
@@ -55,6 +56,9 @@ struct RequestHead: Sendable {
         authority.map { String(decoding: bytes[$0], as: UTF8.self) } ?? self[.host]
     }
 
+    /// Whether the target names a host itself, which counts instead of `Host`.
+    var hasAuthority: Bool { authority != nil }
+
     /// A field's value; those of several lines are joined by commas.
     subscript(field: HeaderField) -> String? {
         var value: String?
@@ -71,5 +75,25 @@ struct RequestHead: Sendable {
         return nil
     }
 
+    /// The first result of `body` for a field's lines.
+    func first<Result>(_ field: HeaderField, _ body: (ArraySlice<UInt8>) -> Result?) -> Result? {
+        for entry in fields where entry.field == field {
+            if let result = body(bytes[entry.range]) { return result }
+        }
+        return nil
+    }
+
     func has(_ field: HeaderField) -> Bool { fields.contains { $0.field == field } }
+}
+
+extension ArraySlice<UInt8> {
+    func hasSameBytes(as other: [UInt8]) -> Bool {
+        guard count == other.count else { return false }
+        return withUnsafeBytes { bytes in
+            other.withUnsafeBytes { other in
+                guard let start = bytes.baseAddress, let other = other.baseAddress else { return true }
+                return memcmp(start, other, bytes.count) == 0
+            }
+        }
+    }
 }

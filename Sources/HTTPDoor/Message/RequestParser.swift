@@ -64,6 +64,11 @@ final class RequestParser {
         }
     }
 
+    /// Parses a text that is shown to the library instead of what came.
+    func execute(_ text: StaticString) {
+        _ = execute(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount), offset: 0)
+    }
+
     func takeBody() -> [UInt8] {
         defer { body = [] }
         return body

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CHTTP
+import Glibc
 
 /// Reads the requests of a connection from its bytes: heads, then bodies piece by piece. No socket, no clock: bytes go
 /// in, events come out, the same events however the bytes are cut.
@@ -94,10 +95,10 @@ struct RequestReader: ~Copyable {
     private static let mostSlack = 32 << 10
 
     private mutating func compact() {
-        bytes.removeFirst(start)
+        // Nothing is held for a connection without a request.
+        if start == bytes.count { bytes = [] } else { bytes.removeFirst(start) }
         parsed -= start
         start = 0
-        if bytes.isEmpty { bytes = [] }
     }
 
     private mutating func fail(_ status: HTTPStatus, _ message: String) -> Event {
@@ -114,21 +115,21 @@ struct RequestReader: ~Copyable {
     private mutating func readMethod() -> Event {
         // Empty lines before a request are skipped (RFC 9112, section 2.2).
         while bytes.count - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
-        let tail = bytes[start...]
-        guard let first = tail.first else { return .wait }
-        if first == 0x0D, tail.count == 1 { return .wait }
-        guard let end = tail.firstIndex(where: { !Self.isTokenByte($0) }) else {
-            return tail.count <= Self.longestMethod
+        guard start < bytes.count else { return .wait }
+        if bytes[start] == 0x0D, bytes.count - start == 1 { return .wait }
+        var end = start
+        while end < bytes.count, Self.isTokenByte(bytes[end]) { end += 1 }
+        guard end < bytes.count else {
+            return end - start <= Self.longestMethod
                 ? .wait : fail(.badRequest, "The request is malformed: it does not begin with a method.")
         }
         guard end > start, end - start <= Self.longestMethod, bytes[end] == 0x20 else {
             return fail(.badRequest, "The request is malformed: it does not begin with a method and a space.")
         }
-        method = HTTPMethod(bytes[start..<end])
+        method = HTTPMethod(bytes.span.extracting(start..<end))
         parsed = end
         state = .head
-        let shown = method == .other ? "POST" : method.name
-        _ = Array(shown.utf8).withUnsafeBytes { parser.execute($0, offset: 0) }
+        parser.execute((method == .other ? .post : method).staticName)
         return readHead()
     }
 
@@ -136,12 +137,9 @@ struct RequestReader: ~Copyable {
 
     /// RFC 9110, section 5.6.2.
     static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
+        // A bit for each ASCII character that is a letter, a digit or one of !#$%&'*+-.^_`|~
+        let bits: UInt64 = byte < 64 ? 0x03FF_6CFA_0000_0000 : byte < 128 ? 0x57FF_FFFF_C7FF_FFFE : 0
+        return bits >> UInt64(byte & 63) & 1 == 1
     }
 
     // MARK: The head
@@ -150,7 +148,6 @@ struct RequestReader: ~Copyable {
     private mutating func readHead() -> Event {
         while parsed < bytes.count, !parser.isHeadComplete {
             if bytes[parsed - 1] == 0x0A, bytes[parsed] == 0x20 || bytes[parsed] == 0x09 { return failLine() }
-            let lineEnd = bytes[parsed...].firstIndex(of: 0x0A).map { $0 + 1 } ?? bytes.count
             parse(upTo: min(lineEnd, start + limits.headBytes + 1))
             if let failure = headFailure() { return failure }
         }
@@ -161,6 +158,17 @@ struct RequestReader: ~Copyable {
             return .head(head)
         } catch {
             return fail(error.status, error.error.message)
+        }
+    }
+
+    /// Behind the line that is being parsed, as far as it has come.
+    private var lineEnd: Int {
+        bytes.withUnsafeBytes { bytes in
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[parsed...])
+            guard let start = rest.baseAddress, let end = memchr(start, 0x0A, rest.count) else {
+                return bytes.count
+            }
+            return parsed + (UnsafeRawPointer(end) - start) + 1
         }
     }
 

@@ -29,22 +29,35 @@ enum Resource: Sendable, Equatable {
     }
 }
 
-/// A resource that a call without a body answers.
-struct ResourceQuery: Sendable, Equatable {
+/// A resource that a call without a body answers. Immutable; there is one of each.
+final class ResourceQuery: Sendable, Equatable {
     /// The call's method.
     let method: String
     let known: QueryParameters.Known
-    var mediaType: StaticString = "application/json"
+    let mediaType: StaticString
     /// Whether the answer depends only on a source's data and the request.
-    var dependsOnData = true
+    let dependsOnData: Bool
     /// Whether the answer is often large enough for compression to pay off.
-    var isCompressible = true
+    let isCompressible: Bool
     /// Whether it is a tile: those are kept as they were sent.
-    var isTile = false
+    let isTile: Bool
     /// Whether the answer is the call's bytes without JSON around them.
-    var isRaw = false
+    let isRaw: Bool
 
-    static func == (a: ResourceQuery, b: ResourceQuery) -> Bool { a.method == b.method && a.isRaw == b.isRaw }
+    private init(
+        method: String, known: QueryParameters.Known, mediaType: StaticString = "application/json",
+        dependsOnData: Bool = true, isCompressible: Bool = true, isTile: Bool = false, isRaw: Bool = false
+    ) {
+        self.method = method
+        self.known = known
+        self.mediaType = mediaType
+        self.dependsOnData = dependsOnData
+        self.isCompressible = isCompressible
+        self.isTile = isTile
+        self.isRaw = isRaw
+    }
+
+    static func == (a: ResourceQuery, b: ResourceQuery) -> Bool { a === b }
 }
 
 extension ResourceQuery {

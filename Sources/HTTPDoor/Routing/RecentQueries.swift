@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// What the targets of recent requests for query resources meant: it depends on the target alone, and a map requests the
+/// same tiles again and again.
+///
+/// Each target has one slot by its hash, which the next target with that slot takes. So memory is bounded: by 1024 entries
+/// of targets of at most 128 bytes.
+struct RecentQueries {
+    /// Immutable.
+    final class Query: Sendable {
+        let target: [UInt8]
+        let hash: UInt64
+        /// The resource as the path names it.
+        let resource: Resource
+        /// All params: those of the path and those of the query.
+        let params: JSONObject
+
+        fileprivate init(target: [UInt8], hash: UInt64, resource: Resource, params: JSONObject) {
+            self.target = target
+            self.hash = hash
+            self.resource = resource
+            self.params = params
+        }
+    }
+
+    private var slots: [Query?] = []
+
+    private static let count = 1024
+    private static let longestTarget = 128
+
+    private static func slot(_ hash: UInt64) -> Int {
+        Int(truncatingIfNeeded: hash ^ hash >> 32) & (count - 1)
+    }
+
+    /// What a target meant the last time; nil if it has not been requested recently.
+    ///
+    /// - Parameter hash: of the target.
+    func query(_ target: ArraySlice<UInt8>, hash: UInt64) -> Query? {
+        guard !slots.isEmpty, let query = slots[Self.slot(hash)], query.hash == hash,
+            target.hasSameBytes(as: query.target)
+        else { return nil }
+        return query
+    }
+
+    /// Keeps what a target means, unless the target is long.
+    mutating func keep(
+        _ target: ArraySlice<UInt8>, hash: UInt64, _ resource: Resource, _ params: JSONObject
+    ) -> Query {
+        let query = Query(target: Array(target), hash: hash, resource: resource, params: params)
+        guard target.count <= Self.longestTarget else { return query }
+        if slots.isEmpty { slots = Array(repeating: nil, count: Self.count) }
+        slots[Self.slot(hash)] = query
+        return query
+    }
+}
