@@ -27,11 +27,12 @@ public final class Revision: Sendable {
     private let codes: Mutex<FeatureCodes?>
     /// Held by who makes it.
     private let making = Mutex(())
+    private let followed: Mutex<FollowedLog?>
 
     package init(
         number: UInt64, options: SourceOptions, store: FeatureStore, columns: SourceColumns, view: View,
         buildMilliseconds: Double, identifiers: IdentifierIndex? = nil, codes: FeatureCodes? = nil,
-        shared: SharedState
+        log: FollowedLog? = nil, shared: SharedState
     ) {
         self.number = number
         self.options = options
@@ -41,7 +42,22 @@ public final class Revision: Sendable {
         self.buildMilliseconds = buildMilliseconds
         self.identifiers = Mutex(identifiers)
         self.codes = Mutex(codes)
+        followed = Mutex(log)
         self.shared = shared
+    }
+
+    /// The log that the data follow, and up to where; nil if they follow none. The position rises while the log goes on
+    /// without changes to these data.
+    public var log: FollowedLog? { followed.withLock { $0 } }
+
+    /// Says what log the data follow. To be called before the revision answers.
+    package func follow(_ log: FollowedLog?) { followed.withLock { $0 = log } }
+
+    /// The same data are those of a later position too.
+    package func follow(upTo mark: LogMark) {
+        followed.withLock { log in
+            if let known = log?.position, known < mark.position { log?.mark = mark }
+        }
     }
 
     /// Whether it was built as a whole: no changes lie beside features and clusters.
@@ -117,6 +133,6 @@ public final class Revision: Sendable {
         Revision(
             number: hasData ? shared.nextRevision() : 0, options: options, store: store, columns: columns,
             view: view, buildMilliseconds: buildMilliseconds, identifiers: identifiers.withLock { $0 },
-            codes: readyFeatureCodes, shared: shared)
+            codes: readyFeatureCodes, log: log, shared: shared)
     }
 }

@@ -19,6 +19,8 @@ public final class Source: Sendable {
     private let state: Mutex<State>
     private let lock = FairLock()
     package let observers = SourceObservers()
+    /// Who waits for a position of the log that the source follows.
+    package let positionObservers = SourceObservers()
 
     private struct State {
         var revision: Revision
@@ -35,6 +37,8 @@ public final class Source: Sendable {
         /// What else of its files is to be told.
         var note: String?
         var isSaving = false
+        /// How the source follows its table; nil if it follows none.
+        var replication: ReplicationStatus?
         /// No feature was put in before this moment; nil where that is not known.
         var oldest: Int64?
     }
@@ -68,7 +72,8 @@ public final class Source: Sendable {
         state.withLock { state in
             SourceDescription(
                 source: name, revision: state.revision, isBuilding: state.isBuilding,
-                createdAt: createdAt, updatedAt: state.updatedAt, fault: state.fault, note: state.note)
+                createdAt: createdAt, updatedAt: state.updatedAt, fault: state.fault, note: state.note,
+                replication: state.replication)
         }
     }
 
@@ -77,7 +82,8 @@ public final class Source: Sendable {
         state.withLock { state in
             SourceDescription(
                 source: name, revision: revision, isBuilding: false, createdAt: createdAt,
-                updatedAt: state.updatedAt, fault: state.fault, note: state.note)
+                updatedAt: state.updatedAt, fault: state.fault, note: state.note,
+                replication: state.replication)
         }
     }
 
@@ -97,6 +103,16 @@ public final class Source: Sendable {
         package var changedPlaces: [Int]?
         /// When it was made.
         package var moment = Timestamp.now
+        package var log = NextLog.none
+    }
+
+    /// Which log the data of a new revision follow.
+    package enum NextLog {
+        /// None: somebody else changed them.
+        case none
+        /// That of the revision before, as far as that: the data are the same.
+        case same
+        case at(FollowedLog)
     }
 
     /// Makes a new revision from the one of now, keeps it where the source is kept, and swaps it in.
@@ -114,8 +130,10 @@ public final class Source: Sendable {
             guard !base.store.isDamaged else { throw reportDamage() }
             let change = try made.get()
             guard !cancellation.isCancelled else { throw .cancelled }
+            if case .at(let log) = change.log { change.revision.follow(log) }
             try keep(change)
-            try publish(change.revision, changing: change.changedPlaces, at: change.moment)
+            try publish(
+                change.revision, changing: change.changedPlaces, at: change.moment, log: change.log)
             return change.revision
         }
         compactIfGrown(revision)
@@ -138,7 +156,9 @@ public final class Source: Sendable {
         switch change.keeping {
         case .snapshot: try files.replace(with: change.revision, updatedAt: change.moment)
         case .record(let record):
-            try files.append(record, at: change.moment, making: change.revision)
+            var mark: LogMark?
+            if case .at(let log) = change.log { mark = log.mark }
+            try files.append(record, at: change.moment, making: change.revision, mark: mark)
         }
     }
 
@@ -166,11 +186,12 @@ public final class Source: Sendable {
     ///     what is being worked in is not needed any more.
     ///   - moment: nil where the features are the same.
     package func publish(
-        _ revision: Revision, changing places: [Int]? = nil, at moment: Timestamp?
+        _ revision: Revision, changing places: [Int]? = nil, at moment: Timestamp?, log: NextLog = .same
     ) throws(SourceError) {
         let isRetired = state.withLock { state in
             guard !state.isRetired else { return true }
             let old = state.revision
+            if case .same = log { revision.follow(old.log) }
             shared.filters.forget(revision: old.number)
             if old.store.lineage != revision.store.lineage {
                 shared.filters.forget(lineage: old.store.lineage)
@@ -187,7 +208,14 @@ public final class Source: Sendable {
         }
         guard !isRetired else { throw .sourceNotFound(name) }
         observers.tell()
+        positionObservers.tell()
         if revision.isPlain { MemoryTrim.run() }
+    }
+
+    /// How the source follows its table; nil if it follows none. Only who follows it changes its data then.
+    public var replication: ReplicationStatus? {
+        get { state.withLock { $0.replication } }
+        set { state.withLock { $0.replication = newValue } }
     }
 
     package var updatedAt: Timestamp { state.withLock { $0.updatedAt } }
@@ -275,5 +303,6 @@ public final class Source: Sendable {
             shared.filters.forget(lineage: state.revision.store.lineage)
         }
         observers.tell()
+        positionObservers.tell()
     }
 }

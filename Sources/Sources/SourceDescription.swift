@@ -18,11 +18,15 @@ public struct SourceDescription: Sendable {
     package let fault: StateFault?
     /// What is to be known of the data, such as that they are older than the newest.
     public let note: String?
+    /// How the source follows its table; nil if it follows none.
+    public let replication: ReplicationStatus?
 
     public enum State: String, Sendable {
         case empty
         case building
         case ready
+        /// The source's table cannot be followed any more: the data are those of before.
+        case stale
         /// The files are not what was written.
         case damaged
         /// The files can't be read at the moment, or were written by a newer clusterd.
@@ -35,7 +39,8 @@ public struct SourceDescription: Sendable {
     public var state: State {
         if let fault { return fault.kind == .damage ? .damaged : .unavailable }
         if isBuilding { return .building }
-        return revision.hasData ? .ready : .empty
+        guard revision.hasData else { return .empty }
+        return replication?.isStale == true ? .stale : .ready
     }
 
     /// Writes the description as a JSON object.
@@ -55,6 +60,10 @@ public struct SourceDescription: Sendable {
         output.append(integer: Int64(revision.pointCount))
         output.append(",\"revision\":")
         output.append(integer: Int64(clamping: revision.number))
+        if let position = revision.log?.position {
+            output.append(",\"position\":")
+            output.append(json: position.description)
+        }
         output.append(",\"bbox\":")
         writeBounds(into: &output)
         output.append(",\"memoryBytes\":")
@@ -72,6 +81,14 @@ public struct SourceDescription: Sendable {
         if let damage = damage ?? note {
             output.append(",\"damage\":")
             output.append(json: damage)
+        }
+        if let replication {
+            output.append(",\"replication\":")
+            output.append(replication.json(position: revision.log?.position))
+            if let note = replication.note {
+                output.append(",\"note\":")
+                output.append(json: note)
+            }
         }
         writeErrors(into: &output)
     }

@@ -41,6 +41,10 @@ public enum SourceError: Error, Sendable, Equatable {
     case diskFull(String)
     /// What was to be kept can't be written.
     case stateNotWritable(String)
+    /// The source's data come from a table, and only its changes change them.
+    case followsTable(SourceName, String, WriteAdvice)
+    /// The source follows no table, so its data have no positions.
+    case followsNothing(SourceName)
     /// Whoever asked no longer wants the answer.
     case cancelled
     /// An invariant of the daemon itself does not hold.
@@ -86,6 +90,10 @@ extension SourceError: CustomStringConvertible {
         case .forbiddenFile:
             "the file may not be read: it has to be a regular file below one of the daemon's import directories"
         case .missingFile(let path): "there is no file '\(path)'"
+        case .followsTable(let name, let table, let advice):
+            "the source '\(name)' follows \(table) and is read only: \(advice.rawValue)"
+        case .followsNothing(let name):
+            "the source '\(name)' does not follow a table, so its data have no positions: leave atLeast out"
         case .cancelled: "the call was cancelled"
         }
     }

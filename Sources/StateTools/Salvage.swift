@@ -129,8 +129,11 @@ public struct Salvage {
                 remove(removals.withUnsafeBytes { FeatureIdentifier.list(json: $0) } ?? [])
                 put(upserts, replacing: true)
             case .append(let features): put(features, replacing: false)
+            case .refill(let features):
+                (items, places) = ([], [:])
+                put(features, replacing: false)
             // Features that were too old are kept here: nobody can say that they are not missed.
-            case .options, .expiry: break
+            case .options, .expiry, .progress: break
             }
         }
         notes.append("\(path): \(journal.records.count) changes" + (journal.damage.map { "; \($0)" } ?? ""))

@@ -58,4 +58,7 @@ enum CommandTable {
     static let revision = Option(
         "revision", value: "N", kind: .integer(0...(1 << 53)),
         help: "fail where the source's data are no longer of this revision")
+    static let atLeast = Option(
+        "at-least", value: "POSITION",
+        help: "wait until the source has followed its table up to this position, as pg_current_wal_lsn() gives it")
 }

@@ -75,8 +75,7 @@ struct CollectionWriter: ~Copyable {
 extension Revision {
     /// Writes the collection's last members.
     func endCollection(_ bytes: inout ByteWriter) {
-        bytes.append(",\"revision\":")
-        bytes.append(integer: Int64(clamping: number))
+        writeVersion(into: &bytes)
         bytes.append("}")
     }
 }

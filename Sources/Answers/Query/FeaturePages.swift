@@ -55,8 +55,8 @@ public struct FeaturePages: Sendable {
                 place, into: &bytes, selection: output.properties, precision: output.precision)
             written += 1
         }
-        bytes.append("],\"revision\":")
-        bytes.append(integer: Int64(clamping: revision.number))
+        bytes.append("]")
+        revision.writeVersion(into: &bytes)
         bytes.append("}")
     }
 }

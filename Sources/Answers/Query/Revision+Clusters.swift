@@ -75,8 +75,7 @@ extension Revision {
         let cluster = try cluster(clusterId, in: view, cancellation)
         bytes.append("{\"zoom\":")
         bytes.append(integer: Int64(view.index.expansionZoom(of: cluster).rawValue))
-        bytes.append(",\"revision\":")
-        bytes.append(integer: Int64(clamping: number))
+        writeVersion(into: &bytes)
         bytes.append("}")
     }
 }

@@ -21,8 +21,7 @@ extension Revision {
         bytes.append(integer: Int64(view.index.pointCount(of: cluster)))
         bytes.append("},\"geometry\":")
         HullWriter.write(hull, precision: nil, into: &bytes)
-        bytes.append(",\"revision\":")
-        bytes.append(integer: Int64(clamping: number))
+        writeVersion(into: &bytes)
         bytes.append("}")
     }
 

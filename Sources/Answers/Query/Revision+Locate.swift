@@ -28,8 +28,7 @@ extension Revision {
         try writer.write(shown, into: &bytes)
         bytes.append(",\"standsAloneFrom\":")
         bytes.append(integer: Int64(standsAloneFrom(point, in: view)))
-        bytes.append(",\"revision\":")
-        bytes.append(integer: Int64(clamping: number))
+        writeVersion(into: &bytes)
         bytes.append("}")
     }
 

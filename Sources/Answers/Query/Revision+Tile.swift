@@ -63,8 +63,8 @@ extension Revision {
             if place > 0 { bytes.append(",") }
             try write(feature, key: keys?.key(of: feature.node), with: writer, into: &bytes)
         }
-        bytes.append("],\"revision\":")
-        bytes.append(integer: Int64(clamping: number))
+        bytes.append("]")
+        writeVersion(into: &bytes)
         bytes.append("}")
     }
 

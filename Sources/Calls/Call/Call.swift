@@ -13,7 +13,7 @@ package final class Call {
     private let started: UInt64
     /// When the first item of a stream went out: it may go on for days, and that is not slowness.
     private var answered: UInt64?
-    let work: Work
+    var work: Work
     private var deadlineTimer: AnyObject?
 
     enum Work {
@@ -21,6 +21,8 @@ package final class Call {
         case unary
         case clientStream(ClientStreamInput)
         case serverStream(any ServerStream, StreamOutput)
+        /// For its source to have a position.
+        case waiting(CallDelay)
     }
 
     init(_ prepared: PreparedCall, by caller: Caller, _ work: Work) {
@@ -36,7 +38,12 @@ package final class Call {
     package var method: MethodDeclaration { served.declaration }
     package var isOver: Bool { caller == nil }
 
-    var isServerStream: Bool { if case .serverStream = work { true } else { false } }
+    var isServerStream: Bool {
+        switch work {
+        case .serverStream, .waiting: true
+        case .unary, .clientStream: false
+        }
+    }
 
     func startDeadline() {
         guard let caller, let deadline = context.deadline else { return }
@@ -55,6 +62,7 @@ package final class Call {
         case .unary: break
         case .clientStream(let input): receive(item, input)
         case .serverStream(let stream, _): attempt { () throws(RPCError) in try stream.receive(item) }
+        case .waiting(let delay): delay.receive(item)
         }
     }
 
@@ -66,6 +74,7 @@ package final class Call {
             input.hasEnded = true
             advance(input)
         case .serverStream(let stream, _): attempt { () throws(RPCError) in try stream.clientEnded() }
+        case .waiting(let delay): delay.endInput()
         }
     }
 
@@ -161,6 +170,7 @@ package final class Call {
         case .serverStream(let stream, let output):
             output.close()
             stream.ended()
+        case .waiting(let delay): delay.end()
         }
         return caller.transport
     }

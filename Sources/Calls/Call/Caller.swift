@@ -72,13 +72,18 @@ package final class Caller {
             if case .unary(let unary) = method.implementation {
                 try unary.prepare(params, context)
             } else { nil }
+        let wait = try engine.methods.wait(params)
         return PreparedCall(
             opening: opening, method: method, params: params, context: context, started: started,
-            answer: answer)
+            answer: wait == nil ? answer : nil, wait: wait)
     }
 
     /// Runs a call. If it can be answered at once, the answer is appended to `bytes`; the rest comes to the transport.
     package func start(_ call: PreparedCall, into bytes: inout ByteWriter) -> CallStart {
+        if let wait = call.wait {
+            let delay = CallDelay(call, wait)
+            return .open(open(call, .waiting(delay)) { $0.begin(delay) })
+        }
         do throws(RPCError) {
             switch call.method.implementation {
             case .unary:
@@ -242,6 +247,8 @@ package struct PreparedCall {
     let context: CallContext
     let started: UInt64
     let answer: PreparedAnswer?
+    /// What has to happen before the call begins.
+    let wait: PositionWait?
 
     /// What the answer will be, as far as that is known before the work; nil for streams.
     package var facts: AnswerFacts? { answer?.facts }

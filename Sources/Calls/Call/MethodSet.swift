@@ -5,8 +5,12 @@ import ClusterProtocol
 package struct MethodSet: Sendable {
     package private(set) var all: [Method] = []
     private var byName: [String: Method] = [:]
+    /// What the params of a query ask to wait for.
+    let wait: @Sendable (Params) throws(RPCError) -> PositionWait?
 
-    package init() {}
+    package init() { wait = { (_) throws(RPCError) in nil } }
+
+    init(wait: @escaping @Sendable (Params) throws(RPCError) -> PositionWait?) { self.wait = wait }
 
     package mutating func add(_ method: any UnaryMethod) { add(method.declaration, .unary(method)) }
     package mutating func add(_ method: any ClientStreamMethod) {

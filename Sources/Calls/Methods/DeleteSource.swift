@@ -10,7 +10,7 @@ struct DeleteSource: UnaryMethod {
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let name = try catalog.sourceToChange(params, call).name
+        let name = try catalog.sourceToChange(params, call, insteadOf: .source).name
         let registry = catalog.registry
         return PreparedAnswer(isQuick: false) { (_, bytes) throws(RPCError) in
             try answering { () throws(SourceError) in try registry.delete(name) }

@@ -9,7 +9,7 @@ import Sources
 struct DescribeTiles: UnaryMethod {
     let declaration = MethodDeclaration(
         .cluster, "DescribeTiles", right: .query, on: .query,
-        params: ["source", "tiles", "filter", "revision"],
+        params: ["source", "tiles", "filter", "revision", "atLeast"],
         "A source's tiles as TileJSON.")
     let catalog: SourceCatalog
 

@@ -110,8 +110,7 @@ private final class FeaturePageJob: @unchecked Sendable {
     func writeEnd(into bytes: inout ByteWriter) {
         bytes.append("{\"features\":")
         bytes.append(integer: Int64(pages?.written ?? 0))
-        bytes.append(",\"revision\":")
-        bytes.append(integer: Int64(clamping: target.revision.number))
+        target.revision.writeVersion(into: &bytes)
         bytes.append("}")
     }
 }

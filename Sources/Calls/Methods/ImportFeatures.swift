@@ -20,7 +20,7 @@ struct ImportFeatures: ClientStreamMethod {
             // What is known of a file's text says nothing of items.
             try params.rejectUnknown(["source", "mode", "onInvalid", "wrap", "allowEmpty"])
         }
-        let source = try catalog.sourceToChange(params, call)
+        let source = try catalog.sourceToChange(params, call, insteadOf: .features)
         let features = FeatureImport(
             into: source, mode: options.mode, policy: options.policy, format: format,
             wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)

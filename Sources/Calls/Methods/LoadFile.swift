@@ -10,7 +10,7 @@ struct LoadFile: UnaryMethod {
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let source = try catalog.sourceToChange(params, call)
+        let source = try catalog.sourceToChange(params, call, insteadOf: .features)
         let path = try params.string("path")
         let settings = catalog.settings.values
         let options = try ImportParams(params)

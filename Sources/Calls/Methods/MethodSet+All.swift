@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 
 extension MethodSet {
     /// All methods, on one set of sources.
     package init(_ catalog: SourceCatalog, _ status: ServerStatus) {
-        self.init()
+        self.init { (params) throws(RPCError) in try catalog.wait(params) }
         add(GetClusters(catalog: catalog))
         add(GetTile(catalog: catalog))
         add(GetChildren(catalog: catalog))

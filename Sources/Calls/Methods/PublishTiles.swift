@@ -83,6 +83,8 @@ private final class PublishTilesJob: Sendable {
 
     var path: String { file.path }
 
+    var revision: Revision { target.revision }
+
     func run() {
         let outcome: Result<ArchiveSummary, RPCError>
         do throws(RPCError) { outcome = .success(try write()) } catch { outcome = .failure(error) }
@@ -178,8 +180,7 @@ private final class PublishTilesStream: ServerStream {
         } else {
             bytes.append("null")
         }
-        bytes.append(",\"revision\":")
-        bytes.append(integer: summary.revision)
+        job.revision.writeVersion(into: &bytes)
         bytes.append("}")
     }
 }

@@ -11,7 +11,7 @@ struct UpdateFeatures: UnaryMethod {
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let source = try catalog.sourceToChange(params, call)
+        let source = try catalog.sourceToChange(params, call, insteadOf: .features)
         return PreparedAnswer(isQuick: false) { (call, bytes) throws(RPCError) in
             try Self.update(source, params, call, &bytes)
         }

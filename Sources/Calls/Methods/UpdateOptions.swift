@@ -10,7 +10,7 @@ struct UpdateOptions: UnaryMethod {
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let source = try catalog.sourceToChange(params, call)
+        let source = try catalog.sourceToChange(params, call, insteadOf: .options)
         guard let options = try params.value("options") else {
             throw .invalidParam(
                 params.path(of: "options"), "is missing: the complete options were expected.")

@@ -5,16 +5,17 @@ import SystemSupport
 
 /// One number that `GetStats` reports of each source.
 struct SourceMetric: Sendable {
-    /// Its member in the JSON.
-    let member: String
+    /// Its member in the JSON; nil if another member has it.
+    let member: String?
     /// Its name for Prometheus.
     let name: String
     let help: String
-    let value: @Sendable (SourceDescription) -> Double
+    /// Nil for a source that has no such number.
+    let value: @Sendable (SourceDescription) -> Double?
 
     init(
-        _ member: String, _ name: String, _ help: String,
-        value: @escaping @Sendable (SourceDescription) -> Double
+        _ member: String?, _ name: String, _ help: String,
+        value: @escaping @Sendable (SourceDescription) -> Double?
     ) {
         self.member = member
         self.name = name
@@ -45,5 +46,28 @@ struct SourceMetric: Sendable {
         SourceMetric(
             "ageSeconds", "clusterd_source_age_seconds", "Seconds since the data last changed, by source."
         ) { max(0, Double(Timestamp.now.milliseconds - $0.updatedAt.milliseconds) / 1000) },
+    ] + replication
+
+    /// Of sources that follow a table. In the JSON they are members of `replication`.
+    private static let replication: [SourceMetric] = [
+        SourceMetric(
+            nil, "clusterd_source_replication_position",
+            "The position in the server's log up to which a source has followed its table, in bytes."
+        ) { $0.replication == nil ? nil : $0.revision.log.map { Double($0.position.rawValue) } },
+        SourceMetric(
+            nil, "clusterd_source_replication_lag_bytes",
+            "Bytes of the server's log that a source has not followed yet."
+        ) { $0.replication.map { Double($0.lagBytes) } },
+        SourceMetric(
+            nil, "clusterd_source_replication_lag_milliseconds",
+            "How long ago the oldest transaction was committed that a source does not show yet."
+        ) { $0.replication.map(\.lagMilliseconds) },
+        SourceMetric(
+            nil, "clusterd_source_replication_following", "Whether the server sends a source's changes."
+        ) { $0.replication.map { $0.state == .following ? 1 : 0 } },
+        SourceMetric(
+            nil, "clusterd_source_replication_skipped_rows",
+            "Rows that were left out since the daemon started because they are not features."
+        ) { $0.replication.map { Double($0.skippedReasons.values.reduce(0, +)) } },
     ]
 }

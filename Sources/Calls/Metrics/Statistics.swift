@@ -75,7 +75,11 @@ struct Statistics {
         var object: JSONObject = [
             "source": .string(source.source.text), "state": .string(source.state.rawValue),
         ]
-        for metric in SourceMetric.all { object[metric.member] = .number(metric.value(source)) }
+        for metric in SourceMetric.all {
+            guard let member = metric.member, let value = metric.value(source) else { continue }
+            object[member] = .number(value)
+        }
+        object["replication"] = source.replication?.json(position: source.revision.log?.position)
         return .object(object)
     }
 
@@ -91,9 +95,12 @@ struct Statistics {
         }
         write(methods, into: &text)
         for metric in SourceMetric.all {
+            let samples = sources.compactMap { source in metric.value(source).map { (source, $0) } }
+            // A family without samples is left out if it is not of every source.
+            guard metric.member != nil || !samples.isEmpty else { continue }
             text.begin(metric.name, "gauge", metric.help)
-            for source in sources {
-                text.sample(metric.name, "source=\"\(source.source.text)\"", metric.value(source))
+            for (source, value) in samples {
+                text.sample(metric.name, "source=\"\(source.source.text)\"", value)
             }
         }
         return text.text

@@ -53,6 +53,8 @@ public struct Feature: Sendable, Equatable {
 public struct FeatureCollection: Sendable, Equatable {
     public let features: [Feature]
     public let revision: Int64
+    /// Where the data are in the log of the table that the source follows; nil if it follows none.
+    public let position: String?
     /// Whether more exist than the limit let through; nil where none was asked for.
     public let isTruncated: Bool?
     /// How many leaves there are in all; nil but for `leaves`.
@@ -65,6 +67,7 @@ public struct FeatureCollection: Sendable, Equatable {
         else { throw RPCError(.internal, "the server's answer is not a FeatureCollection with a revision") }
         self.features = features.compactMap(Feature.init)
         self.revision = revision
+        position = value["position"]?.asString
         isTruncated = value["truncated"]?.asBool
         total = value["total"]?.asInteger
     }

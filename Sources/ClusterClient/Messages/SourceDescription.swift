@@ -7,8 +7,10 @@ public struct SourceDescription: Sendable, Equatable {
     public let name: String
     public let points: Int
     public let revision: Int64
-    /// `empty`, `building`, `ready` or `damaged`.
+    /// `empty`, `building`, `ready`, `stale`, `damaged` or `unavailable`.
     public let state: String
+    /// Where the data are in the log of the table that the source follows; nil if it follows none.
+    public let position: String?
     public let memoryBytes: Int
     /// How long the index took to build, in milliseconds.
     public let buildMilliseconds: Double
@@ -25,6 +27,7 @@ public struct SourceDescription: Sendable, Equatable {
         points = json["points"]?.asInteger ?? 0
         revision = json["revision"]?.asNumber.flatMap { Int64(exactly: $0) } ?? 0
         state = json["state"]?.asString ?? ""
+        position = json["position"]?.asString
         memoryBytes = json["memoryBytes"]?.asInteger ?? 0
         buildMilliseconds = json["buildMs"]?.asNumber ?? 0
         options = json["options"]?.asObject ?? [:]

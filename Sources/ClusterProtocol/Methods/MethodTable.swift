@@ -17,7 +17,7 @@ extension MethodDeclaration {
         "Clusters and points in a box at a zoom.")
     public static let getTile = MethodDeclaration(
         .cluster, "GetTile", right: .query, on: .query,
-        params: ["source", "z", "x", "y", "encoding", "filter", "properties", "include", "revision"],
+        params: ["source", "z", "x", "y", "encoding", "filter", "properties", "include", "revision", "atLeast"],
         "The features of a tile, as JSON or as a Mapbox Vector Tile.")
     public static let getChildren = MethodDeclaration(
         .cluster, "GetChildren", right: .query, on: .query, params: cluster,
@@ -33,7 +33,7 @@ extension MethodDeclaration {
         "The smallest convex shape around a cluster's points.")
     public static let locateFeature = MethodDeclaration(
         .cluster, "LocateFeature", right: .query, on: .query,
-        params: ["source", "featureId", "zoom", "filter", "revision"], keepsParamsText: true,
+        params: ["source", "featureId", "zoom", "filter", "revision", "atLeast"], keepsParamsText: true,
         "The cluster or point that shows a feature at a zoom.")
     public static let watchClusters = MethodDeclaration(
         .cluster, "WatchClusters", .both, right: .query, on: .query,
@@ -42,8 +42,9 @@ extension MethodDeclaration {
 
     private static let viewport = [
         "source", "bbox", "zoom", "limit", "properties", "precision", "filter", "include", "revision",
+        "atLeast",
     ]
-    private static let cluster = ["source", "clusterId", "filter", "revision"]
+    private static let cluster = ["source", "clusterId", "filter", "revision", "atLeast"]
 
     // MARK: SourceService
 
@@ -60,7 +61,7 @@ extension MethodDeclaration {
         .source, "PublishTiles", .serverStream, right: .manage, on: .change,
         params: [
             "source", "path", "minZoom", "maxZoom", "filter", "properties", "include", "compression", "name",
-            "description", "attribution", "overwrite", "revision",
+            "description", "attribution", "overwrite", "revision", "atLeast",
         ], "Writes all tiles as a PMTiles archive.")
     public static let updateFeatures = MethodDeclaration(
         .source, "UpdateFeatures", right: .manage, on: .change, params: ["source", "upsert", "remove"],
@@ -72,7 +73,7 @@ extension MethodDeclaration {
         .source, "DeleteSource", right: .manage, on: .change, params: ["source"], "Removes a source.")
     public static let getFeatures = MethodDeclaration(
         .source, "GetFeatures", .serverStream, right: .query, on: .query,
-        params: ["source", "filter", "properties", "precision", "revision"],
+        params: ["source", "filter", "properties", "precision", "revision", "atLeast"],
         "All features of one revision, as they were sent.")
     public static let getSource = MethodDeclaration(
         .source, "GetSource", right: .query, on: .loop, params: ["source"], "A source's description.")

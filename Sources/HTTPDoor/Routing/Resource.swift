@@ -61,7 +61,9 @@ final class ResourceQuery: Sendable, Equatable {
 }
 
 extension ResourceQuery {
-    private static let selection: QueryParameters.Known = [("filter", .json), ("revision", .number)]
+    private static let selection: QueryParameters.Known = [
+        ("filter", .json), ("revision", .number), ("atLeast", .string),
+    ]
 
     private static let geoJSON: StaticString = "application/geo+json"
 
@@ -101,7 +103,7 @@ extension ResourceQuery {
         ("id", .string), ("delimiter", .string),
         ("text", .strings),
     ]
-    static let tileJSONParameters: QueryParameters.Known = [("filter", .json)]
+    static let tileJSONParameters: QueryParameters.Known = [("filter", .json), ("atLeast", .string)]
 
     static func cluster(_ name: String) -> String { "clusterd.v1.ClusterService/\(name)" }
     /// Whether it has a viewport, which is the whole world if none is given.

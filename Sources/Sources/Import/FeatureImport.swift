@@ -108,7 +108,11 @@ public final class FeatureImport: Sendable {
     }
 
     /// Clusters what was gathered and swaps it in. Blocks: only for threads of the pool.
-    public func finish(_ cancellation: Cancellation) throws(SourceError) -> ImportOutcome {
+    ///
+    /// - Parameter log: the log that the features follow from now on; nil if they are nobody's copy.
+    public func finish(
+        _ cancellation: Cancellation, following log: FollowedLog? = nil
+    ) throws(SourceError) -> ImportOutcome {
         let moment = moment ?? .now
         try withWork { (work) throws(GeoJSONError) in
             try work.reader?.reader.finish(into: &work.builder)
@@ -138,7 +142,8 @@ public final class FeatureImport: Sendable {
                 revision: try maker.make(
                     batch.store(after: mode == .append ? base.store : nil), counted: gathered.store,
                     known: gathered.columns),
-                keeping: isRecord ? .record(.append(batch.slices)) : .snapshot, moment: moment)
+                keeping: isRecord ? .record(.append(batch.slices)) : .snapshot, moment: moment,
+                log: log.map { .at($0) } ?? .none)
         }
         var reasons = gathered.skippedReasons
         if badWeights > 0 { reasons[FeatureBatch.badWeight, default: 0] += badWeights }

@@ -14,6 +14,10 @@ package enum JournalRecord: Sendable {
     case options(JSONValue)
     /// Features put in at this moment or before went, in milliseconds since 1970.
     case expiry(Int64)
+    /// All features went, and those of an array came, as text.
+    case refill([UInt8])
+    /// Nothing but the log's position changed.
+    case progress
 
     /// A record with the moment of the change.
     package struct Entry: Sendable {
@@ -21,6 +25,12 @@ package enum JournalRecord: Sendable {
         package let moment: Timestamp
         /// The number of the revision that the change made.
         package let revision: UInt64
+        /// How far the data followed their log then; nil if somebody else made the change.
+        package let mark: LogMark?
+    }
+
+    package var isProgress: Bool {
+        if case .progress = self { true } else { false }
     }
 
     package static func update(
@@ -51,12 +61,20 @@ package enum JournalRecord: Sendable {
         return .append(text.bytes)
     }
 
-    package func payload(at moment: Timestamp, revision: UInt64) -> [UInt8] {
+    package func payload(
+        at moment: Timestamp, revision: UInt64, mark: LogMark? = nil
+    ) -> [UInt8] {
         var text = ByteWriter()
         text.append("{\"time\":")
         text.append(integer: moment.milliseconds)
         text.append(",\"revision\":")
         text.append(integer: revision)
+        if let mark {
+            text.append(",\"position\":")
+            text.append(json: mark.position.description)
+            text.append(",\"mark\":")
+            text.append(json: mark.text)
+        }
         switch self {
         case .update(let upserts, let removals):
             text.append(",\"upsert\":")
@@ -72,6 +90,10 @@ package enum JournalRecord: Sendable {
         case .expiry(let limit):
             text.append(",\"expiry\":")
             text.append(integer: limit)
+        case .refill(let features):
+            text.append(",\"refill\":")
+            text.append(contentsOf: features)
+        case .progress: break
         }
         text.append("}")
         return text.bytes
@@ -96,6 +118,14 @@ extension JournalRecord.Entry: StoredRecord {
         guard let time = integer("time"), let revision = integer("revision"), revision >= 0 else {
             return nil
         }
+        func string(_ name: String) -> String? {
+            parts[name].map { JSONText.string(inside: UnsafeRawBufferPointer(rebasing: $0.dropFirst().dropLast())) }
+        }
+        var mark: LogMark?
+        if let text = string("position") {
+            guard let position = LogPosition(text), let text = string("mark") else { return nil }
+            mark = LogMark(position: position, text: text)
+        }
         let record: JournalRecord
         if let upserts = parts["upsert"], let removals = parts["remove"] {
             record = .update(upserts: Array(upserts), removals: Array(removals))
@@ -105,9 +135,15 @@ extension JournalRecord.Entry: StoredRecord {
             record = .options(options)
         } else if let limit = integer("expiry") {
             record = .expiry(limit)
+        } else if let features = parts["refill"] {
+            record = .refill(Array(features))
+        } else if mark != nil {
+            record = .progress
         } else {
             return nil
         }
-        self.init(record: record, moment: Timestamp(milliseconds: time), revision: UInt64(revision))
+        self.init(
+            record: record, moment: Timestamp(milliseconds: time), revision: UInt64(revision),
+            mark: mark)
     }
 }

@@ -100,7 +100,7 @@ package struct Snapshot {
         revision = Revision(
             number: description.revision, options: description.options, store: store, columns: columns,
             view: view, buildMilliseconds: description.buildMilliseconds, identifiers: identifiers,
-            shared: shared)
+            log: description.log, shared: shared)
     }
 
     /// The features by id; nil if the file has them by an older hash.

@@ -28,6 +28,8 @@ package struct SnapshotDescription: Sendable {
     /// Aggregated properties by name, with the kind of their column.
     package var aggregates: [(name: String, kind: String)]
     package var hasPartitions: Bool
+    /// The log that the data follow, and up to where.
+    package var log: FollowedLog?
 
     package var json: JSONValue {
         var object = JSONObject()
@@ -45,6 +47,12 @@ package struct SnapshotDescription: Sendable {
             errors.map { .array([.string($0.message), .number(Double($0.count))]) })
         object["aggregates"] = .array(aggregates.map { .array([.string($0.name), .string($0.kind)]) })
         object["hasPartitions"] = .bool(hasPartitions)
+        if let log {
+            object["log"] = [
+                "origin": .string(log.origin), "position": .string(log.position.description),
+                "mark": .string(log.mark.text),
+            ]
+        }
         return .object(object)
     }
 
@@ -64,6 +72,7 @@ package struct SnapshotDescription: Sendable {
         errors = revision.view.propertyErrors
         self.aggregates = aggregates
         hasPartitions = !revision.view.partitions.isEmpty
+        log = revision.log
     }
 
     /// - Parameter path: the file's, for what is said of it.
@@ -88,6 +97,7 @@ package struct SnapshotDescription: Sendable {
         self.points = points
         buildMilliseconds = build
         bounds = Self.box(object["bbox"])
+        log = try Self.log(object["log"], path)
         self.hasPartitions = hasPartitions
         self.errors = errors.compactMap { error in
             guard case .array(let pair) = error, pair.count == 2, case .string(let message) = pair[0],
@@ -101,6 +111,15 @@ package struct SnapshotDescription: Sendable {
             else { return nil }
             return (name, kind)
         }
+    }
+
+    private static func log(_ value: JSONValue?, _ path: String) throws(StateFault) -> FollowedLog? {
+        guard let value else { return nil }
+        guard case .object(let object) = value, case .string(let origin)? = object["origin"],
+            case .string(let text)? = object["position"], let position = LogPosition(text),
+            case .string(let mark)? = object["mark"]
+        else { throw StateFault("\(path) has a log without a position") }
+        return FollowedLog(origin: origin, mark: LogMark(position: position, text: mark))
     }
 
     private static func integer(_ value: JSONValue?) -> Int? {

@@ -98,6 +98,10 @@ extension Source {
 
     private func make(_ change: JournalRecord.Entry) throws(SourceError) {
         switch change.record {
+        case .progress: if let mark = change.mark { revision.follow(upTo: mark) }
+        case .refill(let features): try follow(change, clears: true, features, removals: [])
+        case .update(let upserts, let removals) where change.mark != nil:
+            try follow(change, clears: false, upserts, removals: try Self.identifiers(removals))
         case .update(let upserts, let removals):
             let identifiers = try Self.identifiers(removals)
             _ = try upserts.withUnsafeBufferPointer { (text) throws(SourceError) in
@@ -114,6 +118,15 @@ extension Source {
         case .options(let options):
             _ = try update(options: SourceOptions(reading: options), at: change.moment, .never)
         case .expiry(let limit): try expire(notAfter: limit, at: change.moment)
+        }
+    }
+
+    private func follow(
+        _ change: JournalRecord.Entry, clears: Bool, _ upserts: [UInt8], removals: [FeatureIdentifier]
+    ) throws(SourceError) {
+        guard let mark = change.mark else { throw .defect("a record has no position of its log") }
+        _ = try follow(to: mark, at: change.moment, .never) { (step) throws(SourceError) in
+            try step.add(LogChanges(clears: clears, upserts: upserts, removals: removals))
         }
     }
 

@@ -36,6 +36,7 @@ extension Source {
         }
         // A snapshot holds what was built as a whole; the next start takes it up under its new number.
         let plain = try revision.isPlain ? revision : revision.rebuilt(owner: owner)
+        plain.follow(revision.log)
         guard !revision.store.isDamaged else { throw reportDamage() }
         try files.writeSnapshot(plain, generation: generation, updatedAt: moment)
     }
@@ -43,8 +44,10 @@ extension Source {
 
 extension Revision {
     /// The same features clustered as a whole, under a new number: its clusters have other ids.
-    fileprivate func rebuilt(owner: UInt32?) throws(SourceError) -> Revision {
-        let maker = RevisionMaker(options: options, shared: shared, owner: owner, cancellation: .never)
+    func rebuilt(
+        owner: UInt32?, _ cancellation: Cancellation = .never
+    ) throws(SourceError) -> Revision {
+        let maker = RevisionMaker(options: options, shared: shared, owner: owner, cancellation: cancellation)
         return try maker.make(store.plain())
     }
 }

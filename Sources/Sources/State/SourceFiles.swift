@@ -118,16 +118,17 @@ package final class SourceFiles: Sendable {
 
     /// Keeps a change: it is on disk on return. Where this throws, the files are as they were.
     package func append(
-        _ record: JournalRecord, at moment: Timestamp, making revision: Revision
+        _ record: JournalRecord, at moment: Timestamp, making revision: Revision,
+        mark: LogMark? = nil
     ) throws(SourceError) {
         try withState { (state) throws(SourceError) in
             guard !state.isReplaying else { return }
             try openJournal(&state)
-            let payload = record.payload(at: moment, revision: revision.number)
+            let payload = record.payload(at: moment, revision: revision.number, mark: mark)
             do throws(FileError) { try state.contents.journal?.append(payload) } catch {
                 throw SourceError(error)
             }
-            state.replayMilliseconds += revision.buildMilliseconds
+            if !record.isProgress { state.replayMilliseconds += revision.buildMilliseconds }
         }
     }
 

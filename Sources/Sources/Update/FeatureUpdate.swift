@@ -14,11 +14,14 @@ package struct FeatureUpdate: Sendable {
     package let removals: [FeatureIdentifier]
     /// Features put in at this moment or before go, whatever their ids.
     package let expiry: Int64?
+    /// What becomes of features with a bad weight.
+    private let policy: InvalidFeaturePolicy
 
     /// Features whose places are known.
     package init(store: FeatureStore, identifiers: [FeatureIdentifier]) {
         (self.store, self.identifiers, removals, expiry) = (store, identifiers, [], nil)
         groups = RowGroups()
+        policy = .reject
     }
 
     /// - Parameter limit: features put in at this moment or before go, in milliseconds since 1970.
@@ -26,6 +29,7 @@ package struct FeatureUpdate: Sendable {
         store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
         (identifiers, removals, expiry) = ([], [], limit)
         groups = RowGroups()
+        policy = .reject
     }
 
     /// - Parameters:
@@ -34,8 +38,9 @@ package struct FeatureUpdate: Sendable {
     ///   - moment: when the features are put in.
     package init(
         upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], rules: FeatureRules,
-        at moment: Timestamp
+        at moment: Timestamp, policy: InvalidFeaturePolicy = .reject
     ) throws(SourceError) {
+        self.policy = policy
         var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
         if let json {
             do throws(GeoJSONError) {
@@ -70,11 +75,23 @@ package struct FeatureUpdate: Sendable {
     package func apply(
         to base: Revision, owner: UInt32?, _ cancellation: Cancellation
     ) throws(SourceError) -> (Revision, UpdatePlan) {
+        var badWeights = 0
+        return try apply(to: base, owner: owner, badWeights: &badWeights, cancellation)
+    }
+
+    /// The same.
+    ///
+    /// - Parameter badWeights: how many features were left out because of their weight.
+    package func apply(
+        to base: Revision, owner: UInt32?, badWeights: inout Int, _ cancellation: Cancellation
+    ) throws(SourceError) -> (Revision, UpdatePlan) {
         let start = ContinuousClock.now
         let shared = base.shared
         let maker = RevisionMaker(
             options: base.options, shared: shared, owner: owner, cancellation: cancellation)
-        let loaded = try maker.screen(store, policy: .reject, groups: groups).loaded
+        let batch = try maker.screen(store, policy: policy, groups: groups)
+        let loaded = batch.loaded
+        badWeights = batch.badWeights
         let index = try base.identifierIndex(cancellation)
         let plan =
             if let expiry {

@@ -18,7 +18,7 @@ extension Source {
             guard base.hasData else {
                 return Change(
                     revision: try .empty(options: options, shared: shared), keeping: keeping,
-                    moment: moment)
+                    moment: moment, log: .same)
             }
             let plain = base.store.plain()
             let keepsIds = options.promoteId == base.options.promoteId
@@ -31,7 +31,7 @@ extension Source {
             let identifiers = keepsIds && features === store ? base.gatheredIdentifiers : nil
             return Change(
                 revision: try maker.make(features, counted: base.store, identifiers: identifiers),
-                keeping: keeping, moment: moment)
+                keeping: keeping, moment: moment, log: .same)
         }
         // Clustering anew at the next start would take as long as it took now.
         saveLater()

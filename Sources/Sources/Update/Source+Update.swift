@@ -39,5 +39,5 @@ extension Source {
     }
 
     /// What a byte of an upsert takes at most while it is worked in: its text, its record and its index.
-    private static let bytesOfUpsert = 3
+    static let bytesOfUpsert = 3
 }

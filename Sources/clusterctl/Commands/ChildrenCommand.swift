@@ -7,7 +7,7 @@ enum ChildrenCommand: Subcommand {
     static let table = Command(
         "children", summary: "Show a cluster's children on the next zoom",
         operands: [CommandTable.source, CommandTable.cluster],
-        options: [CommandTable.filter, CommandTable.revision],
+        options: [CommandTable.filter, CommandTable.revision, CommandTable.atLeast],
         examples: [Example("clusterctl children cities 164", "shows what the cluster falls apart into")])
 
     static func run(_ invocation: Invocation) async throws {

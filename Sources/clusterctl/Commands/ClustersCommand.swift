@@ -32,7 +32,7 @@ enum ClustersCommand: Subcommand {
         Option(
             "include", value: "WHAT,...",
             help: "more about each cluster: hull, bbox, expansionZoom, coincident, anchor"),
-        CommandTable.filter, CommandTable.revision,
+        CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
     ]
 
     /// The params that the options make.

@@ -28,7 +28,7 @@ enum ExportCommand: Subcommand {
                 "properties", value: "NAME,...", help: "the properties to keep of each feature; CSV's columns"
             ),
             Option("precision", value: "DECIMALS", kind: .integer(0...15), help: "round coordinates"),
-            CommandTable.filter, CommandTable.revision,
+            CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
         ],
         examples: [
             Example("clusterctl export cities cities.geojson", "writes a FeatureCollection"),

@@ -16,7 +16,7 @@ enum LeavesCommand: Subcommand {
                 "offset", short: "o", value: "N", kind: .integer(0...(1 << 53)),
                 help: "leave out so many first"),
             .flag("all", short: "a", help: "show all, a page after the other"),
-            CommandTable.filter, CommandTable.revision,
+            CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
         ],
         examples: [
             Example("clusterctl leaves cities 164 -n 20 -o 40", "shows the third page"),

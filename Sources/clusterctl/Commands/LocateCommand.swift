@@ -12,7 +12,7 @@ enum LocateCommand: Subcommand {
             Option(
                 "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
                 help: "the map's zoom; default 0"),
-            CommandTable.filter, CommandTable.revision,
+            CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
         ],
         examples: [Example("clusterctl locate cities 17 --zoom 5", "shows where city 17 is at zoom 5")])
 

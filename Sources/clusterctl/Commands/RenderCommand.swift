@@ -30,7 +30,7 @@ enum RenderCommand: Subcommand {
             .flag("plain", help: "leave out title, labels and legend: the map fills the picture"),
             .flag("hulls", help: "draw the area of each cluster's points"),
             .flag("heatmap", help: "draw a heat map, weighted by count, above the circles"),
-            CommandTable.filter, CommandTable.revision,
+            CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
         ],
         examples: [
             Example("clusterctl render cities -o world.png", "draws the world"),

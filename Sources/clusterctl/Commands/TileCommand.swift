@@ -17,7 +17,7 @@ enum TileCommand: Subcommand {
             Option(
                 "mvt", value: "FILE", kind: .file,
                 help: "write a Mapbox Vector Tile to a file; - for standard output"),
-            CommandTable.filter, CommandTable.revision,
+            CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
         ],
         examples: [
             Example("clusterctl tile cities 2/1/1", "shows what is in the tile 2/1/1"),

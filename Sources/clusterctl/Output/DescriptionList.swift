@@ -27,6 +27,10 @@ enum DescriptionList {
         for (label, key) in [("created", "createdAt"), ("updated", "updatedAt"), ("damage", "damage")] {
             if let value = source.json[key] { entries.append((label, value.asString ?? value.text)) }
         }
+        if let replication = source.json["replication"]?.asObject {
+            entries += ReplicationText.entries(of: replication)
+            if let note = source.json["note"]?.asString { entries.append(("note", note)) }
+        }
         entries.append(("options", FeatureTable.properties(source.options.members)))
         return entries
     }

@@ -28,9 +28,12 @@ package struct SourceCatalog: Sendable {
         return try answering { () throws(SourceError) in try registry.source(name) }
     }
 
-    /// The source of a call that changes it, where the caller may.
-    func sourceToChange(_ params: Params, _ call: CallContext) throws(RPCError) -> Source {
+    /// The source of a call that changes it, where the caller may and its data are not a table's.
+    func sourceToChange(
+        _ params: Params, _ call: CallContext, insteadOf advice: WriteAdvice
+    ) throws(RPCError) -> Source {
         let source = try source(params)
+        try answering { () throws(SourceError) in try source.checkWritable(advice) }
         try checkChange(of: source.name, call)
         return source
     }
@@ -56,6 +59,21 @@ package struct SourceCatalog: Sendable {
         let revision = source.revision
         try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
         return revision
+    }
+
+    /// What a query has to wait for: the position that it names in `atLeast`. Nil if its source is as far.
+    func wait(_ params: Params) throws(RPCError) -> PositionWait? {
+        guard let text = try params.optionalString("atLeast") else { return nil }
+        guard let position = LogPosition(text) else {
+            throw .invalidParam(
+                params.path(of: "atLeast"),
+                "must be a position such as \"16/B374D848\", as answers have it and as pg_current_wal_lsn() gives it.")
+        }
+        let source = try source(params)
+        let wait = PositionWait(source: source, position: position)
+        if wait.isOver { return nil }
+        guard source.replication != nil else { throw RPCError(SourceError.followsNothing(source.name)) }
+        return wait
     }
 
     /// What a query reads.

@@ -30,8 +30,8 @@ extension Revision {
             tile, of: view, layer: layer, output: output, into: &encoded, cancellation)
         bytes.append("{\"tile\":\"")
         encoded.withUnsafeBytes { Base64.append($0, to: &bytes) }
-        bytes.append("\",\"revision\":")
-        bytes.append(integer: Int64(clamping: number))
+        bytes.append("\"")
+        writeVersion(into: &bytes)
         bytes.append("}")
     }
 }

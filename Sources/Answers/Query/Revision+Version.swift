@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import Sources
+
+extension Revision {
+    /// Writes the members by which an answer says what data it was made from, each with a comma before: `revision`, and
+    /// `position` if the data follow a table.
+    public func writeVersion(into bytes: inout ByteWriter) {
+        bytes.append(",\"revision\":")
+        bytes.append(integer: Int64(clamping: number))
+        guard let position = log?.position else { return }
+        bytes.append(",\"position\":")
+        bytes.append(json: position.description)
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+
+/// A position in the log of a database: the number of the byte behind which it stands.
+///
+/// Its text is PostgreSQL's own for `pg_lsn`: two hexadecimal numbers of 32 bits each, such as `16/B374D848`.
+public struct LogPosition: Sendable, Hashable, Comparable, CustomStringConvertible {
+    public let rawValue: UInt64
+
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// Reads `pg_lsn`'s text: one to eight hexadecimal digits on each side of the slash. Nil for anything else.
+    public init?(_ text: String) {
+        let halves = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard halves.count == 2, let high = Self.half(halves[0]), let low = Self.half(halves[1]) else {
+            return nil
+        }
+        rawValue = high << 32 | low
+    }
+
+    private static func half(_ digits: Substring.UTF8View) -> UInt64? {
+        guard (1...8).contains(digits.count) else { return nil }
+        var value: UInt64 = 0
+        for digit in digits {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(digit - 0x30)
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = value << 4 | UInt64(digit - 0x37)
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(digit - 0x57)
+            default: return nil
+            }
+        }
+        return value
+    }
+
+    public var description: String {
+        let (high, low) = (rawValue >> 32, rawValue & 0xffff_ffff)
+        return "\(String(high, radix: 16, uppercase: true))/\(String(low, radix: 16, uppercase: true))"
+    }
+
+    public static func < (left: LogPosition, right: LogPosition) -> Bool { left.rawValue < right.rawValue }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+import JSON
+import SystemSupport
+
+/// Transactions on their way into a source: changes that become visible together.
+///
+/// They may be added in several parts, so that transactions of any size take bounded memory beside the data. No part is
+/// visible before the last was added.
+public struct LogStep {
+    private let source: Source
+    private let moment: Timestamp
+    private let cancellation: Cancellation
+    /// What the parts so far have made.
+    private(set) var revision: Revision
+    /// Places that they changed; nil if the revision was built as a whole.
+    private(set) var changedPlaces: [Int]? = []
+    /// The only part; nil if there are several or none.
+    private(set) var record: JournalRecord?
+    private var partCount = 0
+    /// Rows that were left out because of their weight.
+    private(set) var badWeights = 0
+
+    var isEmpty: Bool { partCount == 0 }
+
+    init(_ source: Source, _ base: Revision, _ moment: Timestamp, _ cancellation: Cancellation) {
+        (self.source, self.moment, self.cancellation) = (source, moment, cancellation)
+        revision = base
+    }
+
+    /// The text of the properties that a feature has, with the parts so far; nil if there is no such feature.
+    public func properties(of identifier: FeatureIdentifier) throws(SourceError) -> [UInt8]? {
+        let index = try revision.identifierIndex(cancellation)
+        guard let place = index.places(of: identifier, in: revision.store).first else { return nil }
+        return revision.store.withProperties(place) { Array($0) }
+    }
+
+    /// Adds changes that follow those of the parts before.
+    public mutating func add(_ changes: LogChanges) throws(SourceError) {
+        try cancellation.stopIfCancelled()
+        let claim = source.shared.memory.claim(for: source.owner)
+        try claim.grow(to: changes.upserts.count * Source.bytesOfUpsert)
+        defer { withExtendedLifetime(claim) {} }
+        let (base, moment) = (revision, moment)
+        let update = try changes.upserts.withUnsafeBytes { text in
+            Result { () throws(SourceError) in
+                try FeatureUpdate(
+                    upserts: text, removals: changes.removals, rules: base.options.featureRules, at: moment,
+                    policy: .skip)
+            }
+        }.get()
+        if changes.clears {
+            try refill(update.store)
+        } else {
+            try apply(update)
+        }
+        partCount += 1
+        record = partCount == 1 && changes.size < Self.largestRecord ? changes.record : nil
+    }
+
+    private mutating func refill(_ store: FeatureStore) throws(SourceError) {
+        let maker = RevisionMaker(
+            options: revision.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
+        let batch = try maker.screen(store, policy: .skip)
+        revision = try maker.make(batch.store(after: nil), counted: store)
+        changedPlaces = nil
+        badWeights += batch.badWeights
+    }
+
+    private mutating func apply(_ update: FeatureUpdate) throws(SourceError) {
+        var badWeights = 0
+        let (next, plan) = try update.apply(
+            to: revision, owner: source.owner, badWeights: &badWeights, cancellation)
+        if let places = plan.places(in: revision, to: next), let before = changedPlaces {
+            changedPlaces = before + places
+        } else {
+            changedPlaces = nil
+        }
+        revision = next
+        self.badWeights += badWeights
+    }
+
+    /// What is larger is kept by a snapshot: writing that takes less long than replaying it.
+    private static let largestRecord = 16 << 20
+
+    /// What the source has to swap in.
+    func change(_ log: FollowedLog) throws(SourceError) -> Source.Change {
+        if let record {
+            return Source.Change(
+                revision: revision, keeping: .record(record), changedPlaces: changedPlaces, moment: moment,
+                log: .at(log))
+        }
+        // A snapshot holds what was built as a whole.
+        let whole = try revision.isPlain ? revision : revision.rebuilt(owner: source.owner, cancellation)
+        return Source.Change(revision: whole, keeping: .snapshot, moment: moment, log: .at(log))
+    }
+}

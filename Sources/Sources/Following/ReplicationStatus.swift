@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// How far a source has followed its table, and what keeps it from going on.
+public struct ReplicationStatus: Sendable, Equatable {
+    public enum State: String, Sendable {
+        /// All rows are being copied. Older data answer, if there are any.
+        case copying
+        /// The server sends its changes.
+        case following
+        /// No changes come: the server cannot be reached, or refuses.
+        case waiting
+    }
+
+    /// The table as messages name it.
+    public let table: String
+    public var state: State
+    /// How many bytes of the server's log are not in the data yet.
+    public var lagBytes: UInt64 = 0
+    /// How long ago the oldest transaction was committed that is not in the data yet, in milliseconds; 0 if there is none.
+    public var lagMilliseconds: Double = 0
+    /// Rows that were left out since the daemon started because they are not features, by reason.
+    public var skippedReasons: [String: Int] = [:]
+    /// What is wrong and what to do, for a person.
+    public var note: String?
+    /// Whether what is wrong needs a person: the table cannot be followed as it is.
+    public var isStale = false
+
+    public init(table: String, state: State) { (self.table, self.state) = (table, state) }
+
+    /// `{"position":…,"lagBytes":n,"lagMs":n,"state":…,"table":…}`, and `skippedReasons` if rows were left out.
+    package func json(position: LogPosition?) -> JSONValue {
+        var object: JSONObject = [
+            "position": position.map { .string($0.description) } ?? .null,
+            "lagBytes": .number(Double(lagBytes)), "lagMs": .number(lagMilliseconds.rounded()),
+            "state": .string(state.rawValue), "table": .string(table),
+        ]
+        if !skippedReasons.isEmpty {
+            let reasons = skippedReasons.sorted { $0.key < $1.key }
+            object["skippedReasons"] = .object(
+                JSONObject(reasons.map { ($0.key, .number(Double($0.value))) }))
+        }
+        return .object(object)
+    }
+}

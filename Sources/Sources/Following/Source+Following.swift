@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+import SourceStorage
+import SystemSupport
+
+/// Sources whose data follow a table: whoever reads its log puts the changes in here, in the order of their commits and
+/// from one thread at a time.
+extension Source {
+    /// Makes what transactions changed visible at once, and keeps it together with the mark behind them.
+    ///
+    /// Blocks: only for threads of the pool.
+    ///
+    /// - Parameter gather: adds the changes. If it adds none, only the mark moves.
+    /// - Returns: rows that were left out because of their weight.
+    /// - Complexity: that of `update`.
+    public func follow(
+        to mark: LogMark, at moment: Timestamp = .now, _ cancellation: Cancellation,
+        _ gather: (inout LogStep) throws(SourceError) -> Void
+    ) throws(SourceError) -> Int {
+        var badWeights = 0
+        _ = try change(cancellation) { (base) throws(SourceError) -> Change in
+            guard let log = base.log else { throw .defect("changes came for data that follow no log") }
+            var step = LogStep(self, base, moment, cancellation)
+            try gather(&step)
+            if step.isEmpty { try step.add(LogChanges(upserts: Array("[]".utf8), removals: [])) }
+            badWeights = step.badWeights
+            return try step.change(FollowedLog(origin: log.origin, mark: mark))
+        }
+        return badWeights
+    }
+
+    /// The log has gone on without changes to the table: the data that answer are those of the new position too.
+    public func follow(upTo mark: LogMark) {
+        revision.follow(upTo: mark)
+        positionObservers.tell()
+    }
+
+    /// Writes the mark that `follow(upTo:)` has reached into the journal. Blocks: only for threads of the pool.
+    public func keepMark(_ cancellation: Cancellation = .never) throws(SourceError) {
+        try inTurn(cancellation) { () throws(SourceError) in
+            let revision = self.revision
+            guard let files, let log = revision.log else { return }
+            try files.append(.progress, at: updatedAt, making: revision, mark: log.mark)
+        }
+        if let files, files.wantsSnapshot { saveLater() }
+    }
+
+    /// Whether the source is kept on disk.
+    public var isKept: Bool { files != nil }
+
+    /// Calls back whenever the data have reached a later position, or are of another log, and when the source is deleted.
+    ///
+    /// - Parameter callback: as with `observe`.
+    public func observePosition(_ callback: @escaping @Sendable () -> Void) -> SourceObservation {
+        SourceObservation(positionObservers, callback)
+    }
+
+    /// Refuses callers that would change what comes from a table.
+    ///
+    /// - Parameter advice: what to do instead.
+    public func checkWritable(_ advice: WriteAdvice) throws(SourceError) {
+        guard let replication else { return }
+        throw .followsTable(name, replication.table, advice)
+    }
+}
+
+/// What callers do instead of changing a source that follows a table.
+public enum WriteAdvice: String, Sendable {
+    case features = "write to the table, and the source takes the change over"
+    case options = "change the options in the configuration and reload it"
+    case source = "remove the source from the configuration and reload it"
+}
