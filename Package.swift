@@ -149,7 +149,10 @@ let package = Package(
                 "SystemSupport", "SourceTestSupport", "TestSupport",
             ]),
         .testTarget(
-            name: "CallsTests", dependencies: ["Calls", "ClusterProtocol", "JSON", "TestSupport"]),
+            name: "CallsTests",
+            dependencies: [
+                "Calls", "Answers", "Sources", "ClusterProtocol", "JSON", "SourceTestSupport", "TestSupport",
+            ]),
         .testTarget(
             name: "DaemonTests",
             dependencies: [

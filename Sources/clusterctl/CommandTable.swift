@@ -60,5 +60,7 @@ enum CommandTable {
         help: "fail where the source's data are no longer of this revision")
     static let atLeast = Option(
         "at-least", value: "POSITION",
-        help: "wait until the source has followed its table up to this position, as pg_current_wal_lsn() gives it")
+        help:
+            "wait until the source has followed its table up to this position, as pg_current_wal_lsn() gives it"
+    )
 }

@@ -17,7 +17,9 @@ extension MethodDeclaration {
         "Clusters and points in a box at a zoom.")
     public static let getTile = MethodDeclaration(
         .cluster, "GetTile", right: .query, on: .query,
-        params: ["source", "z", "x", "y", "encoding", "filter", "properties", "include", "revision", "atLeast"],
+        params: [
+            "source", "z", "x", "y", "encoding", "filter", "properties", "include", "revision", "atLeast",
+        ],
         "The features of a tile, as JSON or as a Mapbox Vector Tile.")
     public static let getChildren = MethodDeclaration(
         .cluster, "GetChildren", right: .query, on: .query, params: cluster,

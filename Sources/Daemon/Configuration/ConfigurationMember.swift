@@ -16,8 +16,6 @@ indirect enum ConfigurationKind {
     case table([ConfigurationEntry])
     /// A source's options, as `CreateSource` takes them.
     case sourceOptions
-    /// The first, or an object: the second.
-    case either(ConfigurationKind, ConfigurationKind)
 }
 
 /// A member as documents need it.

@@ -60,11 +60,6 @@ struct ConfigurationReader {
             } else {
                 try check(element, .text, path)
             }
-        case .either(let simple, let object):
-            guard element.kind == .object || element.string != nil else {
-                throw problem(at: element, "\(path) must be a string or an object")
-            }
-            try check(element, element.kind == .object ? object : simple, path)
         case .members, .table, .sourceOptions:
             guard element.kind == .object else { throw problem(at: element, "\(path) must be an object") }
         }

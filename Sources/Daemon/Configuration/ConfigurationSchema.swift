@@ -45,7 +45,7 @@ extension Configuration {
             path: here, type: entry.kind.words, help: entry.help, isLive: entry.isLive,
             standard: standard.value(of: here))
         switch entry.kind {
-        case .members(let inner), .either(_, .members(let inner)): return [line] + inner.flatMap { describe($0, in: "\(here).", standard) }
+        case .members(let inner): return [line] + inner.flatMap { describe($0, in: "\(here).", standard) }
         case .table(let inner): return [line] + inner.flatMap { describe($0, in: "\(here).NAME.", standard) }
         default: return [line]
         }
@@ -86,8 +86,6 @@ extension ConfigurationKind {
             return [
                 "anyOf": .array([.object(Self.text.schema), .object(account)])
             ]
-        case .either(let simple, let object):
-            return ["anyOf": .array([.object(simple.schema), .object(object.schema)])]
         case .members(let entries): return Self.object(entries)
         case .table(let entries):
             return [
@@ -121,7 +119,6 @@ extension ConfigurationKind {
         case .list(.text): "an array of strings"
         case .list: "an array of names and numbers"
         case .account: "a name or a number"
-        case .either: "a string or an object"
         case .members: "an object"
         case .table: "an object of objects by name"
         case .sourceOptions: "an object"

@@ -119,7 +119,9 @@ extension JournalRecord.Entry: StoredRecord {
             return nil
         }
         func string(_ name: String) -> String? {
-            parts[name].map { JSONText.string(inside: UnsafeRawBufferPointer(rebasing: $0.dropFirst().dropLast())) }
+            parts[name].map {
+                JSONText.string(inside: UnsafeRawBufferPointer(rebasing: $0.dropFirst().dropLast()))
+            }
         }
         var mark: LogMark?
         if let text = string("position") {

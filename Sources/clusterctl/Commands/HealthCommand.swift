@@ -21,7 +21,8 @@ enum HealthCommand: Subcommand {
             for case .object(let source) in sources ?? [] {
                 guard let replication = source["replication"]?.asObject else { continue }
                 let note = source["note"]?.asString.map { ": \($0)" } ?? ""
-                let line = "\(source["source"]?.asString ?? ""): \(ReplicationText.summary(of: replication))\(note)"
+                let line =
+                    "\(source["source"]?.asString ?? ""): \(ReplicationText.summary(of: replication))\(note)"
                 Terminal.write(PrintableText.of(line) + "\n")
             }
         }

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import SourceTestSupport
+import Testing
+
+@testable import Answers
+@testable import Calls
+@testable import Sources
+
+/// Queries that wait for a position of the log that their source follows.
+@Suite struct AtLeastTests {
+    private let loop = HandLoop()
+    private let answers = KeptAnswers()
+    private let test: TestSource
+    private let caller: Caller
+    private var source: Source { test.source }
+
+    init() throws {
+        test = try TestSource(options: #"{"sortKey":["id"]}"#)
+        let limits = Limits()
+        let settings = LiveSettings(
+            LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([])))
+        let metrics = Metrics()
+        let methods = MethodSet(
+            SourceCatalog(registry: test.registry, settings: settings), ServerStatus(metrics: metrics))
+        let load = ServerLoad(limits: limits)
+        let engine = CallEngine(
+            loop: loop, limits: limits, access: AccessPolicy(),
+            metrics: metrics.shard(methods.all.map(\.declaration.fullName)), methods: methods, load: load)
+        let share = try #require(load.users.enter(.unknown))
+        caller = Caller(engine, peer: .unknown, right: .admin, share: share, transport: answers)
+        source.replication = ReplicationStatus(table: "the table t", state: .following)
+    }
+
+    private func mark(_ position: UInt64) -> LogMark {
+        LogMark(position: LogPosition(rawValue: position), text: "")
+    }
+
+    private func copy(at position: UInt64) throws {
+        let load = FeatureImport(into: source, mode: .replace, policy: .skip, allowsEmpty: true)
+        try load.add(list(point(1, 0, 0)))
+        _ = try load.finish(.never, following: FollowedLog(origin: "t", mark: mark(position)))
+    }
+
+    private func follow(to position: UInt64, _ features: String...) throws {
+        _ = try source.follow(to: mark(position), .never) { (step) throws(SourceError) in
+            let text = "[\(features.joined(separator: ","))]"
+            try step.add(LogChanges(upserts: Array(text.utf8), removals: []))
+        }
+        loop.step()
+    }
+
+    /// - Returns: what the caller got at once.
+    @discardableResult
+    private func open(_ method: String, _ params: JSONObject, id: Int64 = 1) -> String {
+        var params = params
+        params["source"] = "test"
+        var bytes = ByteWriter()
+        let request = CallRequest(id: id, method: "clusterd.v1.\(method)", params: params)
+        switch caller.open(CallOpening(request, encoder: BareEncoder()), into: &bytes) {
+        case .answered: answers.answers.append(bytes.string)
+        case .open: break
+        case .failed(let error): answers.errors.append(error)
+        }
+        loop.step()
+        return bytes.string
+    }
+
+    private static let world: JSONObject = ["bbox": [-180, -90, 180, 90], "zoom": 20]
+
+    private func world(atLeast position: String) -> JSONObject {
+        var params = Self.world
+        params["atLeast"] = .string(position)
+        return params
+    }
+
+    @Test("a query is answered once its source has the position")
+    func waits() throws {
+        try copy(at: 0x10)
+        open("ClusterService/GetClusters", world(atLeast: "0/20"))
+        #expect(answers.answers.isEmpty && answers.errors.isEmpty)
+        try follow(to: 0x18, point(2, 10, 10))
+        #expect(answers.answers.isEmpty)
+        try follow(to: 0x20, point(3, 20, 20))
+        let answer = try #require(answers.answers.first)
+        #expect(answer.contains("\"id\":3") && answer.hasSuffix(",\"position\":\"0/20\"}"))
+        #expect(caller.openCalls == 0)
+    }
+
+    @Test("a position that the source has, or reaches without changes, is no wait")
+    func reached() throws {
+        try copy(at: 0x10)
+        open("ClusterService/GetClusters", world(atLeast: "0/10"))
+        #expect(answers.answers.count == 1)
+        open("ClusterService/GetClusterExpansionZoom", ["clusterId": 5, "atLeast": "0/30"], id: 2)
+        open("ClusterService/GetTile", ["z": 0, "x": 0, "y": 0, "atLeast": "0/30"], id: 3)
+        source.follow(upTo: mark(0x30))
+        loop.step()
+        #expect(answers.answers.count == 2 && answers.answers.last?.contains("\"position\":\"0/30\"") == true)
+        #expect(answers.errors.map(\.code) == [.notFound])
+    }
+
+    @Test("a source whose first copy is under way is waited for")
+    func firstCopy() throws {
+        open("ClusterService/GetClusters", world(atLeast: "0/1"))
+        #expect(answers.answers.isEmpty && answers.errors.isEmpty)
+        try copy(at: 0x10)
+        loop.step()
+        #expect(answers.answers.count == 1)
+    }
+
+    @Test("waiting ends with a cancel, the deadline, the source or the connection")
+    func ends() throws {
+        try copy(at: 0x10)
+        open("ClusterService/GetClusters", world(atLeast: "1/0"), id: 1)
+        caller.receiveCancel(for: 1)
+        #expect(answers.errors.map(\.code) == [.cancelled])
+        var bytes = ByteWriter()
+        var request = CallRequest(
+            id: 2, method: "clusterd.v1.ClusterService/GetClusters", params: world(atLeast: "1/0"))
+        request.params["source"] = "test"
+        request.timeoutMilliseconds = 5
+        _ = caller.open(CallOpening(request, encoder: BareEncoder()), into: &bytes)
+        for timer in loop.timers { timer() }
+        #expect(answers.errors.map(\.code) == [.cancelled, .deadlineExceeded])
+        open("ClusterService/WatchClusters", world(atLeast: "1/0"), id: 3)
+        try test.registry.delete(source.name)
+        loop.step()
+        #expect(answers.errors.map(\.code) == [.cancelled, .deadlineExceeded, .notFound])
+        #expect(caller.openCalls == 0)
+    }
+
+    @Test("a watch begins at the position, with the viewport that was sent last")
+    func watch() throws {
+        try copy(at: 0x10)
+        open("ClusterService/WatchClusters", world(atLeast: "0/20"))
+        caller.receive(item: Array(#"{"bbox":[5,5,15,15],"zoom":20}"#.utf8), for: 1)
+        loop.step()
+        #expect(answers.items.isEmpty)
+        try follow(to: 0x20, point(2, 10, 10))
+        #expect(answers.items.count == 1)
+        let item = try #require(answers.items.first)
+        #expect(
+            item.contains("\"id\":2") && !item.contains("\"id\":1") && item.contains("\"position\":\"0/20\""))
+        caller.receiveCancel(for: 1)
+    }
+
+    @Test(
+        "a position that is none is an invalid param",
+        arguments: [.string("0"), .string("x/y"), .string(""), .number(5), .null] as [JSONValue])
+    func invalid(_ position: JSONValue) throws {
+        try copy(at: 0x10)
+        var params = Self.world
+        params["atLeast"] = position
+        open("ClusterService/GetClusters", params)
+        #expect(answers.errors.map(\.code) == [.invalidArgument])
+        #expect(answers.errors.first?.message.contains("params.atLeast") == true)
+    }
+
+    @Test("a source that follows no table has no positions to wait for")
+    func noTable() throws {
+        source.replication = nil
+        try test.load(list(point(1, 0, 0)))
+        open("ClusterService/GetClusters", world(atLeast: "0/1"))
+        #expect(answers.errors.map(\.code) == [.failedPrecondition])
+        #expect(answers.errors.first?.message.contains("does not follow a table") == true)
+    }
+
+    @Test(
+        "nobody but its follower changes a source that follows a table",
+        arguments: [
+            ("UpdateFeatures", ["upsert": []]), ("UpdateOptions", ["options": [:]]), ("DeleteSource", [:]),
+            ("ImportFeatures", [:]), ("LoadFile", ["path": "x.json"]),
+        ] as [(String, JSONObject)])
+    func readOnly(_ method: String, _ params: JSONObject) throws {
+        open("SourceService/\(method)", params)
+        #expect(answers.errors.map(\.code) == [.failedPrecondition])
+        #expect(answers.errors.first?.message.contains("the table t") == true)
+    }
+}

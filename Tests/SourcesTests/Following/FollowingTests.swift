@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import GeoJSON
+import JSON
+import SourceTestSupport
+import Synchronization
+import SystemSupport
+import Testing
+
+@testable import Answers
+@testable import Sources
+
+/// Sources whose data follow the log of a database.
+@Suite struct FollowingTests {
+    static let options = #"{"radius":60,"sortKey":["id"],"clusterIds":"origin"}"#
+
+    private let kept: KeptSources
+
+    init() throws {
+        kept = try KeptSources()
+        try kept.create(options: Self.options)
+    }
+
+    private func mark(_ position: UInt64) -> LogMark {
+        LogMark(position: LogPosition(rawValue: position), text: "mark \(position)")
+    }
+
+    private func copy(_ features: String, at position: UInt64) throws {
+        let load = FeatureImport(
+            into: try kept.source(), mode: .replace, policy: .skip, allowsEmpty: true)
+        try load.add(features)
+        _ = try load.finish(.never, following: FollowedLog(origin: "table", mark: mark(position)))
+    }
+
+    private func follow(
+        to position: UInt64, clears: Bool = false, _ upserts: String = "[]", remove: [FeatureIdentifier] = []
+    ) throws {
+        _ = try kept.source().follow(to: mark(position), .never) { (step) throws(SourceError) in
+            try step.add(LogChanges(clears: clears, upserts: Array(upserts.utf8), removals: remove))
+        }
+    }
+
+    private func log() throws -> FollowedLog? { try kept.source().revision.log }
+
+    private func ids(_ numbers: Int...) -> [FeatureIdentifier] {
+        numbers.compactMap { FeatureIdentifier(.number(Double($0))) }
+    }
+
+    @Test("the position is kept with each change, whatever the change")
+    func positions() throws {
+        try copy(towns(50), at: 10)
+        #expect(try log()?.mark == mark(10))
+        try kept.restart()
+        #expect(try log() == FollowedLog(origin: "table", mark: mark(10)))
+
+        try follow(to: 20, list(point(900, 1, 2)), remove: ids(1, 2, 7777))
+        #expect(try kept.source().revision.pointCount == 49)
+        let seen = kept.seen()
+        try kept.restart()
+        #expect(try log()?.mark == mark(20))
+        #expect(kept.seen() == seen)
+
+        try follow(to: 30, clears: true, list(point(1, 5, 5), point(2, 6, 6)))
+        #expect(try kept.source().revision.pointCount == 2)
+        try kept.restart()
+        #expect(try log()?.mark == mark(30) && kept.source().revision.pointCount == 2)
+
+        try follow(to: 40, clears: true)
+        #expect(try kept.source().revision.pointCount == 0)
+        try kept.restart()
+        #expect(try log()?.mark == mark(40) && kept.source().revision.pointCount == 0)
+    }
+
+    @Test("a position without changes makes no revision, and is kept once that is asked for")
+    func progress() throws {
+        try copy(towns(10), at: 10)
+        let number = try kept.source().revision.number
+        try kept.source().follow(upTo: mark(15))
+        try kept.source().follow(upTo: mark(12))
+        #expect(try log()?.mark == mark(15) && kept.source().revision.number == number)
+        try kept.restart()
+        #expect(try log()?.mark == mark(10))
+        try kept.source().follow(upTo: mark(16))
+        try kept.source().keepMark()
+        try kept.restart()
+        #expect(try log()?.mark == mark(16))
+    }
+
+    @Test("answers and descriptions have the position beside the revision")
+    func answers() throws {
+        try copy(towns(10), at: 0x1_0000_00ff)
+        #expect(kept.seen().contains(",\"position\":\"1/FF\"}"))
+        var bytes = ByteWriter()
+        try kept.source().description.write(into: &bytes)
+        #expect(bytes.string.contains(",\"position\":\"1/FF\",\"bbox\""))
+        try kept.source().load(towns(3))
+        #expect(!kept.seen().contains("position"))
+    }
+
+    @Test("new options and compaction leave the position, somebody else's change does not")
+    func otherChanges() throws {
+        try copy(towns(200), at: 10)
+        try follow(to: 11, towns(5, from: 1000))
+        try kept.source().compact()
+        #expect(try kept.source().revision.isPlain && log()?.mark == mark(11))
+        let options = try SourceOptions(reading: JSONReader.parse(#"{"radius":30}"#))
+        _ = try kept.source().update(options: options, .never)
+        #expect(try log()?.mark == mark(11))
+        try kept.restart()
+        #expect(try log()?.mark == mark(11))
+        try kept.source().change(remove: [3])
+        #expect(try log() == nil)
+        try kept.restart()
+        #expect(try log() == nil)
+        #expect(throws: SourceError.self) { try follow(to: 12) }
+    }
+
+    @Test("several parts become visible together, and are kept by a snapshot")
+    func parts() throws {
+        try copy(towns(100), at: 10)
+        let source = try kept.source()
+        let before = source.revision.number
+        let seen = Mutex<[UInt64]>([])
+        let observation = source.observe { seen.withLock { $0.append(source.revision.number) } }
+        _ = try source.follow(to: mark(20), .never) { (step) throws(SourceError) in
+            for part in 0..<3 {
+                let features = Array(towns(50, from: 100 + part * 50).utf8)
+                try step.add(LogChanges(upserts: features, removals: ids(part)))
+            }
+        }
+        withExtendedLifetime(observation) {}
+        let numbers = seen.withLock { $0 }
+        #expect(numbers.count == 1 && numbers.allSatisfy { $0 > before })
+        #expect(source.revision.pointCount == 247)
+        let answers = kept.seen()
+        try kept.restart()
+        #expect(kept.seen() == answers)
+        #expect(try log()?.mark == mark(20))
+    }
+
+    @Test("features with a bad weight or outside the filter leave")
+    func screening() throws {
+        try kept.create("weighed", options: #"{"weight":["get","n"],"filter":["!=",["get","n"],5]}"#)
+        let source = try kept.source("weighed")
+        let load = FeatureImport(into: source, mode: .replace, policy: .skip, allowsEmpty: true)
+        try load.add(
+            list(point(1, 0, 0, #"{"n":1}"#), point(2, 5, 5, #"{"n":0}"#), point(3, 9, 9, #"{"n":2}"#)))
+        let outcome = try load.finish(.never, following: FollowedLog(origin: "t", mark: mark(1)))
+        #expect(outcome.skippedReasons == ["badWeight": 1])
+        let bad = try source.follow(to: mark(2), .never) { (step) throws(SourceError) in
+            let features = list(
+                point(1, 0, 0, #"{"n":-1}"#), point(3, 9, 9, #"{"n":5}"#), point(2, 5, 5, #"{"n":7}"#))
+            try step.add(LogChanges(upserts: Array(features.utf8), removals: []))
+        }
+        #expect(bad == 1)
+        #expect(source.revision.pointCount == 1)
+    }
+
+    @Test("properties that an update keeps are found among the parts before it")
+    func properties() throws {
+        try copy(list(point(1, 0, 0, #"{"a":1}"#)), at: 1)
+        var found: [String?] = []
+        _ = try kept.source().follow(to: mark(2), .never) { (step) throws(SourceError) in
+            for id in ids(1, 2) { found.append(try Self.properties(of: id, step)) }
+            try step.add(LogChanges(upserts: Array(list(point(2, 1, 1, #"{"b":2}"#)).utf8), removals: ids(1)))
+            for id in ids(1, 2) { found.append(try Self.properties(of: id, step)) }
+        }
+        #expect(found == [#"{"a":1}"#, nil, nil, #"{"b":2}"#])
+    }
+
+    private static func properties(
+        of id: FeatureIdentifier, _ step: LogStep
+    ) throws(SourceError) -> String? {
+        try step.properties(of: id).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test("only who follows the table changes a source that follows one")
+    func readOnly() throws {
+        let source = try kept.source()
+        try source.checkWritable(.features)
+        source.replication = ReplicationStatus(table: "the table public.vehicles", state: .following)
+        #expect(throws: SourceError.followsTable(source.name, "the table public.vehicles", .features)) {
+            try source.checkWritable(.features)
+        }
+        var status = ReplicationStatus(table: "the table public.vehicles", state: .waiting)
+        (status.lagBytes, status.lagMilliseconds, status.note) = (12, 3.4, "the server is away")
+        source.replication = status
+        try copy(towns(3), at: 0x16b_3748)
+        var bytes = ByteWriter()
+        source.description.write(into: &bytes)
+        let text = bytes.string
+        #expect(
+            text.contains(
+                #""replication":{"position":"0/16B3748","lagBytes":12,"lagMs":3,"state":"waiting","table":"the table public.vehicles"}"#
+            ))
+        #expect(text.contains(#""note":"the server is away""#) && source.description.state == .ready)
+        status.isStale = true
+        source.replication = status
+        #expect(source.description.state == .stale)
+    }
+}
