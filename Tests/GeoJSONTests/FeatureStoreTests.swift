@@ -161,7 +161,7 @@ struct FeatureStoreTests {
         #expect(joined.count == 190 + 1 + 50)
         #expect(joined.text(0) == first.text(10) && joined.text(189) == first.text(199))
         #expect(joined.text(190) == second.text(1) && joined.text(240) == first.text(299))
-        let (longitudes, latitudes) = try #require(joined.takeCoordinates(threads: 2) { false })
+        let (longitudes, latitudes) = try #require(joined.takeCoordinates(threads: 2) { false }).arrays
         #expect(longitudes.count == 241 && longitudes[5] == 15 && latitudes[5] == 1)
         #expect(FeatureStore.joining([]).count == 0)
     }
@@ -176,15 +176,21 @@ struct FeatureStoreTests {
                 + (0..<count).map {
                     feature("\($0)", "[\(Double($0) / 1000 - 50), \(Double($0 % 170) - 85.5) ]", "null")
                 }.joined(separator: ",") + "]")
-        let fresh = try #require(store.takeCoordinates(threads: 1) { true })
+        let fresh = try #require(store.takeCoordinates(threads: 1) { true }).arrays
         #expect(store.takeCoordinates(threads: 1) { true } == nil)
         #expect(store.takeCoordinates(threads: 2) { true } == nil)
         for threads in 1...2 {
             let (longitudes, latitudes) = try #require(store.takeCoordinates(threads: threads) { false })
+                .arrays
             #expect(longitudes == fresh.longitudes && latitudes == fresh.latitudes)
         }
         #expect(
             fresh.longitudes[70_001] == Double(70_001) / 1000 - 50
                 && fresh.latitudes[70_001] == Double(70_001 % 170) - 85.5)
     }
+}
+
+extension FeatureCoordinates {
+    /// Copies of the columns.
+    var arrays: (longitudes: [Double], latitudes: [Double]) { withColumns { (Array($0), Array($1)) } }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
 
 /// Reads features from bytes that come in pieces of any size: a FeatureCollection, an array of features, features one
 /// after another, a JSON text sequence (RFC 8142), or a table with a header (RFC 4180); plain or gzipped.
@@ -32,20 +31,76 @@ public struct FeatureReader: ~Copyable {
     public mutating func push(
         _ bytes: UnsafeRawBufferPointer, into builder: inout FeatureStoreBuilder
     ) throws(GeoJSONError) {
-        let (cutting, crew) = (cutting, crew)
-        try input.push(bytes) { (text) throws(GeoJSONError) in
-            try cutting.cutter.push(text) { (piece) throws(GeoJSONError) in
-                try crew.take(piece, into: &builder)
-            }
-        }
+        var buffer: [UInt8]?
+        do throws(GeoJSONError) { try cut(bytes, &buffer) } catch { throw firstFault(error, &builder) }
+        if crew.isFull { try crew.flush(into: &builder) }
     }
 
     /// Adds what is left when the bytes have ended.
     public mutating func finish(into builder: inout FeatureStoreBuilder) throws(GeoJSONError) {
-        try input.finish()
-        let crew = crew
-        try cutting.cutter.finish { (piece) throws(GeoJSONError) in try crew.take(piece, into: &builder) }
+        do throws(GeoJSONError) { try cutRest() } catch { throw firstFault(error, &builder) }
         builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
         try crew.flush(into: &builder)
+    }
+
+    /// Adds all features of a text. Bytes are read and cut by one thread at a time while others parse.
+    ///
+    /// - Parameter read: lends the bytes that come next to its argument; false at the end. Called by several threads,
+    ///   one at a time.
+    mutating func readAll(
+        into builder: inout FeatureStoreBuilder,
+        _ read: ((UnsafeRawBufferPointer) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
+    ) throws(GeoJSONError) {
+        var isAtEnd = false
+        // Of a short text the reference system is known before the first feature is judged.
+        while !crew.isFull, !isAtEnd {
+            do throws(GeoJSONError) { isAtEnd = try !cutNext([], read) } catch {
+                throw firstFault(error, &builder)
+            }
+        }
+        builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
+        try crew.flush(into: &builder) { (buffer) throws(GeoJSONError) in
+            if isAtEnd { return false }
+            isAtEnd = try !cutNext(buffer, read)
+            return true
+        }
+        builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
+    }
+
+    /// The first fault of a text that can't be cut further: the features before may have one.
+    private func firstFault(
+        _ error: GeoJSONError, _ builder: inout FeatureStoreBuilder
+    ) -> GeoJSONError {
+        do throws(GeoJSONError) { try crew.flush(into: &builder) } catch { return error }
+        return error
+    }
+
+    /// Reads and cuts what comes next; false if that was the end.
+    private mutating func cutNext(
+        _ buffer: consuming [UInt8],
+        _ read: ((UnsafeRawBufferPointer) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
+    ) throws(GeoJSONError) -> Bool {
+        var buffer = Optional(buffer)
+        let isMore = try read { (bytes) throws(GeoJSONError) in try cut(bytes, &buffer) }
+        if !isMore { try cutRest() }
+        return isMore
+    }
+
+    /// - Parameter buffer: room for the first piece's text.
+    private mutating func cut(
+        _ bytes: UnsafeRawBufferPointer, _ buffer: inout [UInt8]?
+    ) throws(GeoJSONError) {
+        let (cutting, crew) = (cutting, crew)
+        try input.push(bytes) { (text) throws(GeoJSONError) in
+            try cutting.cutter.push(text) { (piece) throws(GeoJSONError) in
+                crew.take(piece, buffer: buffer.take() ?? [])
+            }
+        }
+    }
+
+    private mutating func cutRest() throws(GeoJSONError) {
+        try input.finish()
+        let crew = crew
+        try cutting.cutter.finish { (piece) throws(GeoJSONError) in crew.take(piece) }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
 
-/// Parses several pieces at once, and adds them to a builder in their order. Used by one thread at a time.
+/// Parses pieces on several threads and adds them to a builder in their order. Used by one thread at a time.
 final class ParserCrew {
     private let threads: Int
     private let window: Int
@@ -14,42 +13,54 @@ final class ParserCrew {
 
     init(threads: Int, window: Int) { (self.threads, self.window) = (threads, window) }
 
-    func take(
-        _ piece: FeatureCutter.Piece, into builder: inout FeatureStoreBuilder
-    ) throws(GeoJSONError) {
-        let text = PieceText(piece)
+    /// Keeps a piece until `flush`.
+    ///
+    /// - Parameter buffer: room for its text.
+    func take(_ piece: FeatureCutter.Piece, buffer: consuming [UInt8] = []) {
+        let text = PieceText(piece, buffer: buffer)
         if text.isEmpty { return }
         waiting.append(text)
         waitingBytes += piece.bytes.count
-        let isEnough = waitingBytes >= window || waiting.count >= Self.mostWaiting
-        if waiting.count >= threads, isEnough { try flush(into: &builder) }
     }
 
-    /// Parses the pieces that wait, as many at once as there are threads.
+    /// Whether so much waits that all threads have work.
+    var isFull: Bool {
+        waiting.count >= threads && (waitingBytes >= window || waiting.count >= Self.mostWaiting)
+    }
+
+    /// Adds the pieces that wait.
     func flush(into builder: inout FeatureStoreBuilder) throws(GeoJSONError) {
-        while parsers.count < min(threads, waiting.count) { parsers.append(builder.makeParser()) }
-        for start in stride(from: 0, to: waiting.count, by: max(1, parsers.count)) {
-            let pieces = waiting[start..<min(start + parsers.count, waiting.count)]
-            let shared = Shared(parsers: parsers, pieces: Array(pieces))
-            if pieces.count == 1 {
-                shared.parse(0)
-            } else {
-                DispatchQueue.concurrentPerform(iterations: pieces.count) { shared.parse($0) }
-            }
-            for (parser, piece) in zip(parsers, pieces) {
-                builder.note(foreignReferenceSystem: piece.foreignReferenceSystem)
-                try builder.add(parser.result) { piece.line(of: $0) }
-            }
-        }
-        waiting.removeAll(keepingCapacity: true)
-        waitingBytes = 0
+        try flush(into: &builder) { (_) throws(GeoJSONError) in false }
     }
 
-    /// Carries parsers to threads that use those of one index only; that is why it may be shared.
-    private struct Shared: @unchecked Sendable {
-        let parsers: [PieceParser]
-        let pieces: [PieceText]
-
-        func parse(_ index: Int) { parsers[index].parse(pieces[index]) }
+    /// Adds the pieces that wait, and those that `more` yields.
+    ///
+    /// - Parameter more: takes the pieces that come next, with room for a text, if there is some; false at the end.
+    ///   Called by several threads, one at a time, beside the parsing of others.
+    func flush(
+        into builder: inout FeatureStoreBuilder,
+        more: (_ buffer: consuming [UInt8]) throws(GeoJSONError) -> Bool
+    ) throws(GeoJSONError) {
+        waiting.reverse()
+        let work = PieceWork(
+            rows: builder.rows, parsers: parsers,
+            makeParser: { [maker = builder.parserMaker] in maker.makeParser() })
+        try work.run(
+            threads: threads,
+            next: { (buffer) throws(GeoJSONError) -> PieceText? in
+                var buffer = buffer
+                while true {
+                    if let piece = waiting.popLast() { return piece }
+                    guard try more(buffer) else { return nil }
+                    buffer = []
+                    waiting.reverse()
+                }
+            },
+            admit: { (parsed, piece) throws(GeoJSONError) in
+                builder.note(foreignReferenceSystem: piece.foreignReferenceSystem)
+                return try builder.admit(parsed) { piece.line(of: $0) }
+            })
+        parsers = work.parsers
+        waitingBytes = 0
     }
 }

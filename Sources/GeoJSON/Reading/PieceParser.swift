@@ -9,6 +9,10 @@ final class PieceParser {
     private let parser: FeatureParser
     private let rules: FeatureRules
     private lazy var table = TableParser(rules: rules)
+    /// What is to be parsed, or was.
+    var piece: PieceText?
+    /// The room of a former piece's text.
+    private var buffer: [UInt8] = []
 
     init(rules: FeatureRules, result: ParsedFeatures, maximumDepth: Int = JSONReader.maximumDepth) {
         self.rules = rules
@@ -20,6 +24,24 @@ final class PieceParser {
     func parse(features json: UnsafeRawBufferPointer) throws(JSONError) {
         result.removeAll()
         try parser.parse(json, into: result)
+    }
+
+    /// Reads the piece in place of what was read before.
+    func parsePiece() {
+        if let piece { parse(piece) }
+    }
+
+    /// Forgets the piece and what was read of it, but keeps their room.
+    func reset() {
+        buffer = piece.take()?.text ?? []
+        result.removeAll()
+    }
+
+    /// Room for a piece's text.
+    func takeBuffer() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &buffer)
+        return taken
     }
 
     /// Reads a piece in place of what was read before.
@@ -54,7 +76,7 @@ final class PieceParser {
 /// A piece's text to be parsed by another thread.
 struct PieceText: Sendable {
     /// A JSON array, or a table's rows.
-    private(set) var text: [UInt8] = []
+    private(set) var text: [UInt8]
     /// Where each feature is expected to be in the text; nil for an array as it was sent.
     private(set) var texts: [Range<Int>]?
     private(set) var header: TableHeader?
@@ -62,12 +84,15 @@ struct PieceText: Sendable {
     let line: Int
     let foreignReferenceSystem: String?
 
-    init(_ piece: FeatureCutter.Piece) {
+    /// - Parameter buffer: room for the text.
+    init(_ piece: FeatureCutter.Piece, buffer: consuming [UInt8] = []) {
+        buffer.removeAll(keepingCapacity: true)
+        text = buffer
         line = piece.line
         foreignReferenceSystem = piece.foreignReferenceSystem
         switch piece.form {
         case .rows(let header):
-            text = Array(piece.bytes)
+            text.append(contentsOf: piece.bytes)
             self.header = header
         case .array:
             text.reserveCapacity(piece.bytes.count + 2)

@@ -17,33 +17,46 @@ final class FeatureBlob: @unchecked Sendable {
 
     init(capacity: Int = 4096) {
         self.capacity = max(capacity, 64)
-        base = Self.resize(nil, to: self.capacity)
+        base = ResizableMemory.resize(nil, to: self.capacity)
         (owner, guardian) = (nil, nil)
     }
 
     /// Bytes that `owner` keeps valid and unchanged, such as a mapped file's.
     init(borrowing bytes: UnsafeRawBufferPointer, owner: AnyObject, guardian: TextGuard?) {
         // Without an owner's bytes there would be nothing to point at.
-        base = UnsafeMutableRawPointer(mutating: bytes.baseAddress) ?? Self.resize(nil, to: 64)
+        base =
+            UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+            ?? ResizableMemory.resize(nil, to: 64)
         self.owner = bytes.baseAddress == nil ? nil : owner
         self.guardian = guardian
         count = bytes.count
-        capacity = bytes.count
+        capacity = max(bytes.count, 64)
     }
 
     deinit { if owner == nil { free(base) } }
 
-    private static func resize(_ memory: UnsafeMutableRawPointer?, to count: Int) -> UnsafeMutableRawPointer {
-        guard let memory = realloc(memory, count) else { preconditionFailure("out of memory") }
-        return memory
+    private func resize(to size: Int) {
+        base = ResizableMemory.resize(base, to: size)
+        capacity = size
     }
 
+    /// Whether so many more bytes fit without a move.
+    @inline(__always) func hasRoom(for more: Int) -> Bool { capacity - count >= more }
+
     @inline(__always) func reserve(_ more: Int) {
-        if capacity - count < more {
-            // The system moves large blocks by remapping their pages, so growing copies nothing.
-            capacity = max(count + more, capacity + capacity / 2)
-            base = Self.resize(base, to: capacity)
-        }
+        if !hasRoom(for: more) { resize(to: max(count + more, capacity + capacity / 2)) }
+    }
+
+    /// Counts bytes that the caller writes.
+    func extend(by more: Int) {
+        reserve(more)
+        count += more
+    }
+
+    /// Writes bytes that were counted before.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        guard let start = bytes.baseAddress else { return }
+        (base + offset).copyMemory(from: start, byteCount: bytes.count)
     }
 
     @inline(__always) func append(_ bytes: UnsafeRawBufferPointer) {
@@ -76,8 +89,7 @@ final class FeatureBlob: @unchecked Sendable {
 
     /// Gives back what was reserved in vain.
     func shrink() {
-        capacity = max(count, 64)
-        base = Self.resize(base, to: capacity)
+        resize(to: max(count, 64))
     }
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }

@@ -78,7 +78,7 @@ extension FeatureStore {
     /// - Complexity: O(runs + such features + all changes since the plain store).
     public func places(notAfter limit: Int64) -> (places: [Int], next: Int64?) {
         var (places, next): ([Int], Int64?) = ([], nil)
-        for (rows, moment) in moments.runs(of: 0..<offsets.count) {
+        for (rows, moment) in moments.runs(of: 0..<records.count) {
             if moment <= limit {
                 places +=
                     changes.map { changes in rows.filter { changes.place(of: $0) == nil } } ?? Array(rows)

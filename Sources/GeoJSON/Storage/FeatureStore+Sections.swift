@@ -36,18 +36,14 @@ extension FeatureStore {
         _ body: (FeatureSections) throws(Failure) -> Void
     ) throws(Failure) {
         let sums = TextGuard.checksums(of: blob.bytes)
-        let starts = blockStarts.map { Int64($0) }
         var failure: Failure?
-        starts.withUnsafeBytes { starts in
-            offsets.withUnsafeBytes { offsets in
-                sums.withUnsafeBytes { sums in
-                    do throws(Failure) {
-                        try body(
-                            FeatureSections(
-                                text: blob.bytes, blockStarts: starts, offsets: offsets, checksums: sums))
-                    } catch { failure = error }
-                }
-            }
+        sums.withUnsafeBytes { sums in
+            do throws(Failure) {
+                try body(
+                    FeatureSections(
+                        text: blob.bytes, blockStarts: UnsafeRawBufferPointer(records.blockStarts.values),
+                        offsets: UnsafeRawBufferPointer(records.offsets.values), checksums: sums))
+            } catch { failure = error }
         }
         if let failure { throw failure }
     }
@@ -74,27 +70,22 @@ extension FeatureStore {
             sections.blockStarts.count == blocks * MemoryLayout<Int64>.stride,
             sections.checksums.count == chunks * MemoryLayout<UInt64>.stride
         else { throw FeatureSectionError(message: "its sections' sizes do not fit \(count) features") }
-        let offsets = [UInt32](unsafeUninitializedCapacity: count) { target, written in
-            UnsafeMutableRawBufferPointer(target).copyMemory(from: sections.offsets)
-            written = count
-        }
-        let blockStarts = (0..<blocks).map { block in
-            Int(sections.blockStarts.loadUnaligned(fromByteOffset: block * 8, as: Int64.self))
-        }
-        try check(offsets, blockStarts, textCount: sections.text.count)
+        let records = RecordOffsets(
+            blockStarts: GrowingColumn(copying: sections.blockStarts),
+            offsets: GrowingColumn(copying: sections.offsets))
+        try check(records, textCount: sections.text.count)
         let sums = (0..<chunks).map {
             sections.checksums.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)
         }
         return FeatureStore(
             blob: FeatureBlob(
                 borrowing: sections.text, owner: owner, guardian: TextGuard(checksums: sums, load: load)),
-            blockStarts: blockStarts, offsets: offsets, moments: moments, fresh: nil)
+            records: records, moments: moments, fresh: nil)
     }
 
     /// Refuses records that would not lie one behind the other within the text.
-    private static func check(
-        _ offsets: [UInt32], _ blockStarts: [Int], textCount: Int
-    ) throws(FeatureSectionError) {
+    private static func check(_ records: RecordOffsets, textCount: Int) throws(FeatureSectionError) {
+        let (blockStarts, offsets) = (records.blockStarts.values, records.offsets.values)
         var last = 0
         for (block, start) in blockStarts.enumerated() {
             guard start >= last, start <= textCount else {

@@ -10,10 +10,8 @@ public final class FeatureStore: Sendable {
     public let count: Int
 
     let blob: FeatureBlob
-    /// By block of `blockSize` features: where its records start.
-    let blockStarts: [Int]
-    /// By feature: where its record starts, from its block's start; one more at the end.
-    let offsets: [UInt32]
+    /// Where the records start.
+    let records: RecordOffsets
     /// What is otherwise than in the members above, which are the base's; nil where there is nothing.
     let changes: FeatureChanges?
     /// When the features, the base's where there are changes, were last put in.
@@ -22,25 +20,18 @@ public final class FeatureStore: Sendable {
     public let lineage: UInt64
     private static let lineages = Atomic<UInt64>(0)
     /// Coordinates that reading has left, until they are asked for or given up.
-    private let fresh: Mutex<FreshCoordinates?>
+    private let fresh: Mutex<FeatureCoordinates?>
 
     static let blockSize = 64
 
-    struct FreshCoordinates: Sendable {
-        var longitudes: [Double]
-        var latitudes: [Double]
-    }
-
     /// - Precondition: `ends` ascend, the last being the blob's count, and no block is of 4 GiB or more.
     init(
-        blob: FeatureBlob, blockStarts: [Int], offsets: [UInt32], moments: FeatureMoments,
-        fresh: FreshCoordinates?
+        blob: FeatureBlob, records: RecordOffsets, moments: FeatureMoments, fresh: FeatureCoordinates?
     ) {
         self.moments = moments
-        self.count = offsets.count
+        self.count = records.count
         self.blob = blob
-        self.blockStarts = blockStarts
-        self.offsets = offsets
+        self.records = records
         self.changes = nil
         lineage = Self.lineages.add(1, ordering: .relaxed).newValue
         self.fresh = Mutex(fresh)
@@ -50,8 +41,7 @@ public final class FeatureStore: Sendable {
         self.count = count
         self.changes = changes
         blob = changes.base.blob
-        blockStarts = changes.base.blockStarts
-        offsets = changes.base.offsets
+        records = changes.base.records
         moments = changes.base.moments
         lineage = changes.base.lineage
         fresh = Mutex(nil)
@@ -59,12 +49,11 @@ public final class FeatureStore: Sendable {
 
     /// The memory that the features hold, in bytes.
     public var memoryBytes: Int {
-        blob.count + offsets.count * MemoryLayout<UInt32>.stride + blockStarts.count
-            * MemoryLayout<Int>.stride + moments.starts.count * 12 + (changes?.memoryBytes ?? 0)
+        blob.count + records.memoryBytes + moments.starts.count * 12 + (changes?.memoryBytes ?? 0)
     }
 
     @inline(__always) func start(_ index: Int) -> Int {
-        index == offsets.count ? blob.count : blockStarts[index / Self.blockSize] + Int(offsets[index])
+        index == records.count ? blob.count : records.start(index)
     }
 
     @inline(__always) func record(_ index: Int) -> FeatureRecord {
@@ -112,7 +101,7 @@ public final class FeatureStore: Sendable {
     }
 
     /// The coordinates that reading has left, which are given up with this; nil where they are not at hand.
-    func takeFresh() -> FreshCoordinates? {
+    func takeFresh() -> FeatureCoordinates? {
         fresh.withLock { fresh in
             defer { fresh = nil }
             return fresh

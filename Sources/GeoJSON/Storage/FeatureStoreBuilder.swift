@@ -25,7 +25,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// Told the properties of all features taken in; to be set before the first.
     public var collector: (any PropertyCollector)?
 
-    private var gathered = GatheredFeatures()
+    let rows = GatheredRows()
     /// Made at the first need; parsers are not Sendable, and a builder is used by one thread at a time.
     private let workshop = Workshop()
 
@@ -53,7 +53,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// Adds the features of a JSON array's text. Where it throws, nothing of the text was added, and the
     /// builder can only be thrown away.
     public mutating func append(features json: UnsafeRawBufferPointer) throws(GeoJSONError) {
-        let parser = workshop.parser ?? makeParser()
+        let parser = workshop.parser ?? parserMaker.makeParser()
         workshop.parser = parser
         do throws(JSONError) {
             try parser.parse(features: json)
@@ -63,14 +63,31 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         try add(parser.result) { _ in nil }
     }
 
-    func makeParser() -> PieceParser {
-        PieceParser(rules: rules, result: ParsedFeatures(piece: collector?.makePiece()))
+    /// Makes parsers whose pieces this builder takes.
+    struct ParserMaker {
+        let rules: FeatureRules
+        let collector: (any PropertyCollector)?
+
+        func makeParser() -> PieceParser {
+            PieceParser(rules: rules, result: ParsedFeatures(piece: collector?.makePiece()))
+        }
     }
 
-    /// Takes over what another thread has read.
+    var parserMaker: ParserMaker { ParserMaker(rules: rules, collector: collector) }
+
+    /// Makes room for a text that is to come.
+    func expect(bytes: Int) { rows.expect(bytes: bytes) }
+
+    private mutating func add(_ parsed: ParsedFeatures, line: (Int) -> Int?) throws(GeoJSONError) {
+        rows.fill(try admit(parsed, line: line), from: parsed)
+    }
+
+    /// Takes over what another thread has read, all but its rows, for which it reserves a part of `rows`.
     ///
     /// - Parameter line: the line of an offset in the text that was parsed.
-    mutating func add(_ parsed: ParsedFeatures, line: (Int) -> Int?) throws(GeoJSONError) {
+    mutating func admit(
+        _ parsed: ParsedFeatures, line: (Int) -> Int?
+    ) throws(GeoJSONError) -> GatheredRows.Reservation {
         try parsed.checkCommas()
         let before = accepted + skipped
         advice.add(parsed.advice)
@@ -87,14 +104,14 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         }
         guard
             admits(
-                gathered.memoryBytes + parsed.blob.count + parsed.ends.count * GatheredFeatures.bytesOfFeature
+                rows.memoryBytes + parsed.blob.count + parsed.ends.count * GatheredRows.bytesOfRow
                     + (collector?.memoryBytes ?? 0)
             )
         else { throw .tooLarge }
         if let piece = parsed.piece { collector?.take(piece) }
-        groups.append(parsed.groups, after: gathered.ends.offsets.count)
+        groups.append(parsed.groups, after: rows.count)
         accepted += parsed.accepted
-        gathered.add(parsed)
+        return rows.reserve(for: parsed)
     }
 
     mutating func note(foreignReferenceSystem name: String?) {
@@ -103,7 +120,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
 
     /// - Parameter moments: when the features were put in.
     public consuming func finish(moments: FeatureMoments = FeatureMoments()) -> FeatureStore {
-        gathered.finish(moments)
+        rows.finish(moments)
     }
 }
 
@@ -135,49 +152,6 @@ public struct RowGroups: Sendable, Equatable {
     }
 }
 
-/// Record ends as a store keeps them: from the start of each block of features.
-struct RecordOffsets: Sendable {
-    var blockStarts: [Int] = []
-    var offsets: [UInt32] = []
-
-    /// Notes a record that starts at `start`.
-    @inline(__always) mutating func append(start: Int) {
-        if offsets.count % FeatureStore.blockSize == 0 { blockStarts.append(start) }
-        offsets.append(UInt32(truncatingIfNeeded: start - blockStarts[blockStarts.count - 1]))
-    }
-}
-
-/// What a builder has gathered.
-private struct GatheredFeatures: Sendable {
-    let blob = FeatureBlob()
-    var ends = RecordOffsets()
-    var coordinates = FeatureStore.FreshCoordinates(longitudes: [], latitudes: [])
-
-    /// A record's end and two coordinates.
-    static let bytesOfFeature = 20
-
-    var memoryBytes: Int { blob.count + ends.offsets.count * Self.bytesOfFeature }
-
-    mutating func add(_ parsed: ParsedFeatures) {
-        var start = blob.count
-        let base = start
-        blob.append(parsed.blob.bytes)
-        for end in parsed.ends {
-            ends.append(start: start)
-            start = base + end
-        }
-        coordinates.longitudes.append(contentsOf: parsed.longitudes)
-        coordinates.latitudes.append(contentsOf: parsed.latitudes)
-    }
-
-    consuming func finish(_ moments: FeatureMoments) -> FeatureStore {
-        blob.shrink()
-        return FeatureStore(
-            blob: blob, blockStarts: ends.blockStarts, offsets: Array(ends.offsets), moments: moments,
-            fresh: coordinates)
-    }
-}
-
 /// Some of a store's features that follow each other.
 public struct FeatureSlice {
     public let store: FeatureStore
@@ -198,25 +172,22 @@ extension FeatureStore {
         let slices = slices.flatMap { $0.store.plainSlices($0.rows) }
         let sizes = slices.map { $0.store.start($0.rows.upperBound) - $0.store.start($0.rows.lowerBound) }
         let blob = FeatureBlob(capacity: sizes.reduce(0, +))
-        var ends = RecordOffsets()
-        ends.offsets.reserveCapacity(slices.reduce(0) { $0 + $1.rows.count })
+        let records = RecordOffsets(capacity: slices.reduce(0) { $0 + $1.rows.count })
         var moments = FeatureMoments()
         for slice in slices {
             let first = slice.store.start(slice.rows.lowerBound)
             let shift = blob.count - first
             for run in slice.store.moments.runs(of: slice.rows) {
                 moments.append(
-                    from: ends.offsets.count + run.rows.lowerBound - slice.rows.lowerBound, run.moment)
+                    from: records.count + run.rows.lowerBound - slice.rows.lowerBound, run.moment)
             }
-            for row in slice.rows { ends.append(start: slice.store.start(row) + shift) }
+            for row in slice.rows { records.append(start: slice.store.start(row) + shift) }
             let end = slice.store.start(slice.rows.upperBound)
             // Where the text is damaged, the slice's store tells so from now on, and the result is of no use.
             _ = slice.store.blob.guardian?.admits(first..<end, of: slice.store.blob.bytes)
             blob.append(UnsafeRawBufferPointer(rebasing: slice.store.blob.bytes[first..<end]))
         }
         blob.shrink()
-        return FeatureStore(
-            blob: blob, blockStarts: ends.blockStarts, offsets: ends.offsets, moments: moments,
-            fresh: nil)
+        return FeatureStore(blob: blob, records: records, moments: moments, fresh: nil)
     }
 }

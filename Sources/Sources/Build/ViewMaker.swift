@@ -79,20 +79,27 @@ package struct ViewMaker {
         _ weights: [Double]?, _ partitions: [UInt32]?, _ order: PointOrder?
     ) throws(ClusteringError) -> (ClusterIndex, Box?) {
         let coordinates = store.takeCoordinates(threads: threads, isCancelled: { cancellation.isCancelled })
-        guard var (longitudes, latitudes) = coordinates else { throw .cancelled }
-        if let order {
-            (longitudes, latitudes) = (
+        guard let coordinates else { throw .cancelled }
+        return try coordinates.withColumns { (longitudes, latitudes) throws(ClusteringError) in
+            guard let order else { return try index(longitudes, latitudes, weights, partitions) }
+            let columns = (
                 order.builtPlaces.map { longitudes[Int($0)] }, order.builtPlaces.map { latitudes[Int($0)] }
             )
-        }
-        let index = try longitudes.withUnsafeBufferPointer { (longitudes) throws(ClusteringError) in
-            try latitudes.withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
-                try ClusterIndex.build(
-                    longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
-                    options: options.clustering, threads: threads,
-                    isCancelled: { cancellation.isCancelled })
+            return try columns.0.withUnsafeBufferPointer { (longitudes) throws(ClusteringError) in
+                try columns.1.withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
+                    try index(longitudes, latitudes, weights, partitions)
+                }
             }
         }
+    }
+
+    private func index(
+        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>,
+        _ weights: [Double]?, _ partitions: [UInt32]?
+    ) throws(ClusteringError) -> (ClusterIndex, Box?) {
+        let index = try ClusterIndex.build(
+            longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
+            options: options.clustering, threads: threads, isCancelled: { cancellation.isCancelled })
         guard !longitudes.isEmpty else { return (index, nil) }
         var box = Box.nowhere
         for place in longitudes.indices { box.include((longitudes[place], latitudes[place])) }

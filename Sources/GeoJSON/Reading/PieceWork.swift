@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+import Dispatch
+import Synchronization
+
+/// One run of several threads over pieces: each takes a piece, parses it, and whoever has the next one in the pieces'
+/// order has it admitted, which gives its rows a part of the columns. Rows are copied beside all that.
+///
+/// What fails counts in the pieces' order too: the first fault of the text is the outcome, however many threads there
+/// are, and nothing behind it is admitted.
+final class PieceWork {
+    typealias Next = (_ buffer: consuming [UInt8]) throws(GeoJSONError) -> PieceText?
+    typealias Admit = (ParsedFeatures, PieceText) throws(GeoJSONError) -> GatheredRows.Reservation
+
+    private let rows: GatheredRows
+    private let makeParser: () -> PieceParser
+    /// Parsers for the next run.
+    private(set) var parsers: [PieceParser]
+
+    init(rows: GatheredRows, parsers: [PieceParser], makeParser: @escaping () -> PieceParser) {
+        (self.rows, self.parsers, self.makeParser) = (rows, parsers, makeParser)
+    }
+
+    /// - Parameters:
+    ///   - next: the next piece, nil at the end; called by several threads, one at a time.
+    ///   - admit: called for each piece, in their order, by several threads, one at a time.
+    func run(threads: Int, next: Next, admit: Admit) throws(GeoJSONError) {
+        // A thread that is ahead of the others parks what it has parsed and goes on with another parser.
+        let count = threads > 1 ? 2 * threads : 1
+        while parsers.count < count { parsers.append(makeParser()) }
+        let failure = withoutActuallyEscaping(next) { next in
+            withoutActuallyEscaping(admit) { admit in
+                let line = AssemblyLine(rows, parsers, next, admit)
+                if threads > 1 {
+                    DispatchQueue.concurrentPerform(iterations: threads) { _ in line.work() }
+                } else {
+                    line.work()
+                }
+                return line.failure
+            }
+        }
+        if let failure { throw failure }
+    }
+}
+
+/// What the threads of a run share.
+///
+/// Invariant: `next` is called only while `source` is locked, `admit` only while `order` is; a parser is used by the
+/// thread that took it out of `idle`, or is parked in `order`, whence one thread takes it. That is why it may be shared.
+private final class AssemblyLine: @unchecked Sendable {
+    private let rows: GatheredRows
+    private let next: PieceWork.Next
+    private let admit: PieceWork.Admit
+    private let source = Mutex(Source())
+    private let order = Mutex(Order())
+    private let idle: Mutex<Idle>
+    /// Counts idle parsers.
+    private let idleCount: DispatchSemaphore
+
+    private struct Source {
+        /// How many pieces were taken.
+        var taken = 0
+        var isExhausted = false
+    }
+
+    private struct Order: @unchecked Sendable {
+        /// The piece to be admitted next.
+        var next = 0
+        var parked: [Int: Parked] = [:]
+        var failure: GeoJSONError?
+    }
+
+    private struct Idle: @unchecked Sendable {
+        var parsers: [PieceParser]
+    }
+
+    private enum Parked {
+        case parsed(PieceParser)
+        /// There is no such piece, because the text before it ends in a fault.
+        case failed(GeoJSONError)
+    }
+
+    init(
+        _ rows: GatheredRows, _ parsers: [PieceParser], _ next: @escaping PieceWork.Next,
+        _ admit: @escaping PieceWork.Admit
+    ) {
+        (self.rows, self.next, self.admit) = (rows, next, admit)
+        idle = Mutex(Idle(parsers: parsers))
+        idleCount = DispatchSemaphore(value: 0)
+        for _ in parsers { idleCount.signal() }
+    }
+
+    /// The text's first fault, once all threads have ended.
+    var failure: GeoJSONError? { order.withLock { $0.failure } }
+
+    /// Parses pieces until there are none.
+    ///
+    /// Nobody waits for ever: the first piece that was not admitted always has a parser and a thread.
+    func work() {
+        while let parser = takeIdle() {
+            guard let number = takePiece(parser) else { return giveBack(parser) }
+            parser.parsePiece()
+            order.withLock { $0.parked[number] = .parsed(parser) }
+            admitParked()
+        }
+    }
+
+    private func takeIdle() -> PieceParser? {
+        idleCount.wait()
+        return idle.withLock { $0.parsers.popLast() }
+    }
+
+    private func giveBack(_ parser: PieceParser) {
+        idle.withLock { $0.parsers.append(parser) }
+        idleCount.signal()
+    }
+
+    /// Gives the parser the next piece and returns its number; nil at the end.
+    private func takePiece(_ parser: PieceParser) -> Int? {
+        let (number, failure) = source.withLock { source -> (Int?, GeoJSONError?) in
+            guard !source.isExhausted else { return (nil, nil) }
+            var failure: GeoJSONError?
+            do throws(GeoJSONError) { parser.piece = try next(parser.takeBuffer()) } catch { failure = error }
+            guard parser.piece != nil else {
+                source.isExhausted = true
+                return (source.taken, failure)
+            }
+            source.taken += 1
+            return (source.taken - 1, nil)
+        }
+        guard let number, parser.piece != nil else {
+            if let number, let failure {
+                order.withLock { $0.parked[number] = .failed(failure) }
+                admitParked()
+            }
+            return nil
+        }
+        return number
+    }
+
+    /// Has the pieces admitted whose turn it is, and copies their rows.
+    private func admitParked() {
+        while let (parser, part) = admitNext() {
+            if let part { rows.fill(part, from: parser.result) }
+            parser.reset()
+            giveBack(parser)
+        }
+    }
+
+    private func admitNext() -> (PieceParser, GatheredRows.Reservation?)? {
+        var isFailed = false
+        let outcome = order.withLock { order -> (PieceParser, GatheredRows.Reservation?)? in
+            guard let parked = order.parked.removeValue(forKey: order.next) else { return nil }
+            order.next += 1
+            switch parked {
+            case .failed(let error):
+                order.failure = order.failure ?? error
+                return nil
+            case .parsed(let parser):
+                guard order.failure == nil, let piece = parser.piece else { return (parser, nil) }
+                do throws(GeoJSONError) { return (parser, try admit(parser.result, piece)) } catch {
+                    order.failure = error
+                    isFailed = true
+                    return (parser, nil)
+                }
+            }
+        }
+        if isFailed { source.withLock { $0.isExhausted = true } }
+        return outcome
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// A run of trivial values that grows at its end.
+///
+/// Invariant: `base` leads to `capacity` values of this object's own, of which the first `count` are initialised, or
+/// are being initialised by whoever extended the column by them. Once handed to a `FeatureStore` nobody writes them;
+/// that is why it may be shared then.
+final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
+    private(set) var base: UnsafeMutablePointer<Value>
+    private(set) var count = 0
+    private var capacity: Int
+
+    init(capacity: Int = 64) {
+        self.capacity = max(capacity, 1)
+        base = Self.memory(nil, self.capacity)
+    }
+
+    /// - Parameter bytes: values one behind the other, in the machine's byte order.
+    convenience init(copying bytes: UnsafeRawBufferPointer) {
+        let values = bytes.count / MemoryLayout<Value>.stride
+        self.init(capacity: values)
+        extend(by: values)
+        guard let start = bytes.baseAddress else { return }
+        UnsafeMutableRawPointer(base).copyMemory(
+            from: start, byteCount: values * MemoryLayout<Value>.stride)
+    }
+
+    deinit { free(base) }
+
+    /// - Precondition: `0 <= index < count`; checked in debug builds.
+    @inline(__always) subscript(index: Int) -> Value {
+        assert(index >= 0 && index < count)
+        return base[index]
+    }
+
+    var values: UnsafeBufferPointer<Value> { UnsafeBufferPointer(start: base, count: count) }
+
+    func append(_ value: Value) {
+        reserve(1)
+        base[count] = value
+        count &+= 1
+    }
+
+    /// Whether so many more values fit without a move.
+    func hasRoom(for more: Int) -> Bool { capacity - count >= more }
+
+    func reserve(_ more: Int) {
+        guard !hasRoom(for: more) else { return }
+        resize(to: max(count + more, capacity + capacity / 2))
+    }
+
+    /// Counts values that the caller initialises.
+    func extend(by more: Int) {
+        reserve(more)
+        count += more
+    }
+
+    /// Gives back what was reserved in vain.
+    func shrink() { resize(to: max(count, 1)) }
+
+    private func resize(to new: Int) {
+        base = Self.memory(base, new)
+        capacity = new
+    }
+
+    private static func memory(
+        _ old: UnsafeMutablePointer<Value>?, _ count: Int
+    ) -> UnsafeMutablePointer<Value> {
+        ResizableMemory.resize(
+            old.map(UnsafeMutableRawPointer.init), to: count * MemoryLayout<Value>.stride
+        ).bindMemory(to: Value.self, capacity: count)
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+
+/// Where a store's records start: from the start of each block of features.
+///
+/// - Invariant: there is a block start for each `FeatureStore.blockSize` offsets begun.
+struct RecordOffsets: Sendable {
+    /// By block: where its first record starts.
+    let blockStarts: GrowingColumn<Int>
+    /// By feature: where its record starts, from its block's start.
+    let offsets: GrowingColumn<UInt32>
+
+    init(capacity: Int = 64) {
+        blockStarts = GrowingColumn(capacity: Self.blocks(capacity))
+        offsets = GrowingColumn(capacity: capacity)
+    }
+
+    init(blockStarts: GrowingColumn<Int>, offsets: GrowingColumn<UInt32>) {
+        (self.blockStarts, self.offsets) = (blockStarts, offsets)
+    }
+
+    var count: Int { offsets.count }
+
+    var memoryBytes: Int {
+        offsets.count * MemoryLayout<UInt32>.stride + blockStarts.count * MemoryLayout<Int>.stride
+    }
+
+    @inline(__always) func start(_ index: Int) -> Int {
+        blockStarts[index / FeatureStore.blockSize] + Int(offsets[index])
+    }
+
+    /// Notes a record that starts at `start`.
+    @inline(__always) func append(start: Int) {
+        if offsets.count % FeatureStore.blockSize == 0 { blockStarts.append(start) }
+        offsets.append(UInt32(truncatingIfNeeded: start - blockStarts[blockStarts.count - 1]))
+    }
+
+    /// Whether so many more records fit without a move.
+    func hasRoom(for more: Int) -> Bool {
+        offsets.hasRoom(for: more) && blockStarts.hasRoom(for: Self.blocks(count + more) - blockStarts.count)
+    }
+
+    /// Counts records whose starts the caller writes.
+    func extend(by more: Int) {
+        offsets.extend(by: more)
+        blockStarts.extend(by: Self.blocks(offsets.count) - blockStarts.count)
+    }
+
+    func shrink() {
+        blockStarts.shrink()
+        offsets.shrink()
+    }
+
+    private static func blocks(_ count: Int) -> Int {
+        (count + FeatureStore.blockSize - 1) / FeatureStore.blockSize
+    }
+}

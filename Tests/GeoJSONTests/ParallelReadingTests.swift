@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Synchronization
+import Testing
+
+@testable import GeoJSON
+
+@Suite("Reading on several threads")
+struct ParallelReadingTests {
+    /// What reading gives, or why it fails.
+    private struct Outcome: Equatable {
+        var texts: [String] = []
+        var longitudes: [Double] = []
+        var skipped: [InvalidFeature] = []
+        var reasons: [String: Int] = [:]
+        var groups = RowGroups()
+        var error: GeoJSONError?
+    }
+
+    private func read(
+        _ text: String, threads: Int, piece: Int, policy: InvalidFeaturePolicy, most: Int = .max,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws -> Outcome {
+        let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString)"
+        defer { unlink(path) }
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        var rules = FeatureRules()
+        rules.geometries = .multipoint
+        var builder = FeatureStoreBuilder(policy: policy, rules: rules)
+        builder.admits = { $0 <= most }
+        do throws(GeoJSONError) {
+            try FeatureFileReader.read(
+                descriptor: descriptor, into: &builder, threads: threads, windowSize: piece, window: piece,
+                isCancelled: isCancelled)
+        } catch {
+            return Outcome(error: error)
+        }
+        var outcome = Outcome(
+            skipped: builder.firstSkipped, reasons: builder.skippedReasons, groups: builder.groups)
+        let store = builder.finish()
+        outcome.texts = (0..<store.count).map { store.text($0) }
+        outcome.longitudes = try #require(store.takeCoordinates(threads: 1) { false }).arrays.longitudes
+        return outcome
+    }
+
+    /// Features of very different lengths; some are invalid, some are of several rows.
+    private static func features(_ count: Int) -> [String] {
+        (0..<count).map { number in
+            switch number % 97 {
+            case 13: feature("\(number)", "[500,1]")
+            case 50:
+                #"{"type":"Feature","id":\#(number),"geometry":{"type":"MultiPoint","coordinates":[[1,2],[3,4]]},"properties":{}}"#
+            case 96: feature("\(number)", "[1,95]", #"{"a":"\#(String(repeating: "x", count: 3000))"}"#)
+            default:
+                feature(
+                    "\(number)", "[\(Double(number) / 100),2]",
+                    #"{"a":"\#(String(repeating: "é", count: number % 40))"}"#)
+            }
+        }
+    }
+
+    private static let forms: [(name: String, text: @Sendable ([String]) -> String)] = [
+        ("collection", { #"{"type":"FeatureCollection","features":[\#($0.joined(separator: ",\n"))]}"# }),
+        ("lines", { $0.joined(separator: "\n") }),
+        ("sequence", { $0.map { "\u{1E}\($0)\n" }.joined() }),
+        ("one after another", { $0.joined() }),
+    ]
+
+    @Test("gives the same for any number of threads and size of pieces", arguments: forms.indices)
+    func sameOutcome(_ form: Int) throws {
+        let text = Self.forms[form].text(Self.features(2000))
+        let one = try read(text, threads: 1, piece: 1 << 20, policy: .skip)
+        #expect(one.texts.count > 1900 && one.skipped.count == 20 && one.error == nil)
+        #expect(one.reasons.values.reduce(0, +) == 41)
+        for (threads, piece) in [(1, 700), (2, 300), (3, 4096), (4, 1 << 20), (8, 1000)] {
+            #expect(try read(text, threads: threads, piece: piece, policy: .skip) == one)
+        }
+    }
+
+    @Test("reports the first fault of the text, whichever thread meets one", arguments: forms.indices)
+    func firstFault(_ form: Int) throws {
+        var features = Self.features(13)
+        features += (0..<300).map { feature("\($0)", "[1,2]") }
+        features.append(feature("9", "[1,200]"))
+        features += (0..<100).map { feature("\($0)", "[1,300]") }
+        // The text itself is cut off behind the bad features.
+        let text = String(Self.forms[form].text(features).dropLast(40))
+        for threads in [1, 2, 4, 8] {
+            for piece in [150, 1000, 4096, 1 << 20] {
+                let error = try read(text, threads: threads, piece: piece, policy: .reject).error
+                #expect(error?.invalidFeature?.index == 313, "\(threads) threads, \(piece) bytes")
+            }
+        }
+    }
+
+    @Test("stops at the same feature when there is no more room, and when cancelled")
+    func refused() throws {
+        let text = Self.forms[1].text(Self.features(12) + (0..<3000).map { feature("\($0)", "[1,2]") })
+        for threads in [1, 4] {
+            #expect(
+                try read(text, threads: threads, piece: 1000, policy: .reject, most: 50_000).error
+                    == .tooLarge)
+            let looks = Mutex(0)
+            let outcome = try read(text, threads: threads, piece: 500, policy: .reject) {
+                looks.withLock { looks in
+                    looks += 1
+                    return looks > 20
+                }
+            }
+            #expect(outcome.error == .cancelled)
+        }
+    }
+}
