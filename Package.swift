@@ -31,6 +31,7 @@ let package = Package(
         .systemLibrary(
             name: "CCairo", pkgConfig: "cairo",
             providers: [.apt(["libcairo2-dev", "libpango1.0-dev"])]),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // Land and borders, embedded into clusterctl.
         .target(name: "CWorldOutline"),
         .target(
@@ -85,6 +86,7 @@ let package = Package(
             name: "HTTPDoor",
             dependencies: ["CHTTP", "Calls", "ClusterProtocol", "Compression", "EventLoop", "JSON"],
             swiftSettings: uncheckedExclusivity),
+        .target(name: "PostgresFeed", dependencies: ["CPostgres", "EventLoop", "JSON", "SystemSupport"]),
         .target(
             name: "Daemon",
             dependencies: [
@@ -127,6 +129,9 @@ let package = Package(
         .testTarget(
             name: "ClusterProtocolTests",
             dependencies: ["ClusterProtocol", "JSON", "Compression", "TestSupport"]),
+        .testTarget(
+            name: "PostgresFeedTests",
+            dependencies: ["PostgresFeed", "EventLoop", "JSON", "SystemSupport", "TestSupport"]),
         .testTarget(
             name: "HTTPDoorTests",
             dependencies: ["HTTPDoor", "Calls", "ClusterProtocol", "JSON", "TestSupport"]),

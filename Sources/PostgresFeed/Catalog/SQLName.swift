@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+/// Names and literals in SQL text.
+enum SQLName {
+    /// A name in quotation marks, which is exact whatever it contains.
+    static func quote(_ name: String) -> String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+
+    /// A name as a person writes it: in quotation marks only if it needs them.
+    static func readable(_ name: String) -> String {
+        let plain = name.utf8.allSatisfy {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                || $0 == UInt8(ascii: "_")
+        }
+        guard plain, let first = name.utf8.first, first > UInt8(ascii: "9") else { return quote(name) }
+        return reserved.contains(name) ? quote(name) : name
+    }
+
+    /// A text as a literal, whatever `standard_conforming_strings` is.
+    static func literal(_ text: String) -> String {
+        let quoted = text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+        guard quoted.contains("\\") else { return "'" + quoted + "'" }
+        return "E'"
+            + quoted.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "\\\\") + "'"
+    }
+
+    /// The parts of `a.b`, where a part may be in quotation marks. Names without them are in lower case, as in SQL.
+    static func split(_ text: String) -> [String] {
+        var parts: [String] = []
+        var part = ""
+        var isQuoted = false
+        var characters = Array(text)[...]
+        while let character = characters.popFirst() {
+            switch character {
+            case "\"" where isQuoted && characters.first == "\"":
+                part.append("\"")
+                characters.removeFirst()
+            case "\"": isQuoted.toggle()
+            case "." where !isQuoted:
+                parts.append(part)
+                part = ""
+            default: part += isQuoted ? String(character) : character.lowercased()
+            }
+        }
+        return parts + [part]
+    }
+
+    /// Reserved words that are likely names of tables and columns.
+    private static let reserved: Set<String> = [
+        "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "both", "case", "cast", "check",
+        "collate",
+        "column", "constraint", "create", "default", "desc", "distinct", "do", "else", "end", "except",
+        "false",
+        "fetch", "for", "foreign", "from", "grant", "group", "having", "in", "initially", "intersect", "into",
+        "lateral", "leading", "left", "like", "limit", "natural", "not", "null", "offset", "on", "only", "or",
+        "order",
+        "placing", "primary", "references", "returning", "right", "select", "some", "table", "then", "to",
+        "trailing",
+        "true", "union", "unique", "user", "using", "variadic", "when", "where", "window", "with",
+    ]
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+import CPostgres
+import Glibc
+
+/// A connection of libpq, behind functions that neither block nor give out its memory.
+///
+/// Invariant: `raw` comes from PQconnectStartParams, and is released by `deinit` only. One thread uses it at a time:
+/// the pool while it connects, since looking up a host's name blocks, and afterwards the loop's thread. libuv's own
+/// hand-over orders the two; that is why this may be sent.
+final class ConnectionHandle: @unchecked Sendable {
+    private let raw: OpaquePointer
+
+    /// What the connection waits for while it is being made.
+    enum Progress: Sendable { case reading, writing, connected, failed(PostgresError) }
+
+    /// Begins to connect. Blocks while a host's name is looked up.
+    ///
+    /// - Parameters:
+    ///   - connection: a connection string or URI.
+    ///   - isReplication: whether the connection takes replication commands, besides SQL.
+    init(_ connection: String, isReplication: Bool) throws(PostgresError) {
+        try Self.check(connection)
+        var options = [
+            ("dbname", connection), ("client_encoding", "UTF8"), ("fallback_application_name", "clusterd"),
+        ]
+        if isReplication { options.append(("replication", "database")) }
+        let keywords = options.map { UnsafePointer(strdup($0.0)) } + [nil]
+        let values = options.map { UnsafePointer(strdup($0.1)) } + [nil]
+        defer { for text in keywords + values { free(UnsafeMutableRawPointer(mutating: text)) } }
+        guard let raw = PQconnectStartParams(keywords, values, 1) else {
+            throw PostgresError("out of memory")
+        }
+        self.raw = raw
+        // Notices would go to standard error.
+        PQsetNoticeReceiver(raw, { _, _ in }, nil)
+    }
+
+    deinit { PQfinish(raw) }
+
+    /// Finds faults of the string itself. libpq's own words repeat parts of the string, which may be secrets.
+    private static func check(_ connection: String) throws(PostgresError) {
+        let options = PQconninfoParse(connection, nil)
+        guard options != nil else {
+            throw PostgresError(
+                "the connection string is not valid: libpq reads \"host=… dbname=… user=…\", \"service=…\" or a URI "
+                    + "\"postgresql://user@host/database\"")
+        }
+        PQconninfoFree(options)
+    }
+
+    /// The next step of connecting. May block while another host's name is looked up.
+    func connect() -> Progress {
+        switch PQconnectPoll(raw) {
+        case PGRES_POLLING_READING: return .reading
+        case PGRES_POLLING_WRITING: return .writing
+        case PGRES_POLLING_OK:
+            PQsetnonblocking(raw, 1)
+            return .connected
+        default: return .failed(connectionError)
+        }
+    }
+
+    /// The socket, another one after each step of connecting; negative if there is none.
+    var descriptor: Int32 { PQsocket(raw) }
+
+    /// Why the connection does not work.
+    var connectionError: PostgresError {
+        PostgresError(text(PQerrorMessage(raw), fallback: "the connection was lost"))
+    }
+
+    func send(_ sql: String) throws(PostgresError) {
+        guard PQsendQuery(raw, sql) == 1 else { throw connectionError }
+    }
+
+    /// Takes in what has arrived.
+    func consumeInput() throws(PostgresError) {
+        guard PQconsumeInput(raw) == 1 else { throw connectionError }
+    }
+
+    /// Whether the next result has not arrived completely.
+    var isBusy: Bool { PQisBusy(raw) == 1 }
+
+    /// The next result; nil if the statement is done. Only while not `isBusy`.
+    func nextResult() -> ServerResult? {
+        guard let result = PQgetResult(raw) else { return nil }
+        defer { PQclear(result) }
+        switch PQresultStatus(result) {
+        case PGRES_TUPLES_OK: return .rows(rows(result))
+        case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: return .done
+        case PGRES_COPY_OUT: return .copyOut
+        case PGRES_COPY_BOTH: return .copyBoth
+        default: return .failed(error(result))
+        }
+    }
+
+    /// What a read of copied data gives.
+    enum CopyRead { case data, nothingYet, ended }
+
+    /// Calls `body` with the next message of copied data, whose bytes are valid during the call only.
+    func readCopyData(_ body: (UnsafeRawBufferPointer) -> Void) throws(PostgresError) -> CopyRead {
+        var buffer: UnsafeMutablePointer<CChar>?
+        let count = PQgetCopyData(raw, &buffer, 1)
+        if let buffer, count > 0 {
+            body(UnsafeRawBufferPointer(start: buffer, count: Int(count)))
+            PQfreemem(buffer)
+            return .data
+        }
+        switch count {
+        case 0: return .nothingYet
+        case -1: return .ended
+        default: throw connectionError
+        }
+    }
+
+    /// Queues a message of copied data.
+    func send(copyData bytes: [UInt8]) throws(PostgresError) {
+        let status = bytes.withUnsafeBytes { bytes in
+            PQputCopyData(raw, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
+        }
+        guard status >= 0 else { throw connectionError }
+    }
+
+    /// Sends what is queued; false if the socket takes no more at present.
+    func flush() throws(PostgresError) -> Bool {
+        let status = PQflush(raw)
+        guard status >= 0 else { throw connectionError }
+        return status == 0
+    }
+
+    private func rows(_ result: OpaquePointer) -> [[String?]] {
+        (0..<PQntuples(result)).map { row in
+            (0..<PQnfields(result)).map { column in
+                guard PQgetisnull(result, row, column) == 0, let value = PQgetvalue(result, row, column)
+                else {
+                    return nil
+                }
+                return String(cString: value)
+            }
+        }
+    }
+
+    private func error(_ result: OpaquePointer) -> PostgresError {
+        // Numbers of <postgres_ext.h>: PG_DIAG_SQLSTATE and so on are macros of characters.
+        func field(_ code: Character) -> String {
+            text(PQresultErrorField(result, Int32(code.asciiValue ?? 0)), fallback: "")
+        }
+        let message = field("M")
+        return PostgresError(
+            message.isEmpty ? text(PQresultErrorMessage(result), fallback: "the statement failed") : message,
+            code: field("C"), detail: field("D"), hint: field("H"))
+    }
+
+    /// A message without its line ends, and without the password.
+    private func text(_ message: UnsafePointer<CChar>?, fallback: String) -> String {
+        guard let message else { return fallback }
+        var text = String(cString: message).split(separator: "\n").map { $0.drop { $0 == "\t" || $0 == " " } }
+            .joined(separator: "; ")
+        if let password = PQpass(raw).map({ String(cString: $0) }), !password.isEmpty {
+            text = text.replacing(password, with: "***")
+        }
+        return text.isEmpty ? fallback : text
+    }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+import EventLoop
+
+/// A connection to the server on the loop: one statement at a time, whose results come by callbacks. It never blocks the
+/// loop's thread.
+///
+/// After a fault of the connection, each callback that is due gets the error, and nothing works any more.
+final class PostgresConnection {
+    typealias Answer = Result<[ServerResult], PostgresError>
+
+    /// Who gets data that are copied, message by message, and then the outcome.
+    struct CopyReceiver {
+        /// The bytes are valid during the call only.
+        let data: (UnsafeRawBufferPointer) -> Void
+        /// All messages of one turn were given to `data`.
+        var turnEnded: () -> Void = {}
+        let ended: (Result<Void, PostgresError>) -> Void
+    }
+
+    private enum Work {
+        case idle
+        case statement((Answer) -> Void)
+        case copying(CopyReceiver)
+        /// The rows were copied; the statement's outcome is still to come.
+        case endingCopy(CopyReceiver)
+    }
+
+    private let loop: EventLoop
+    private let handle: ConnectionHandle
+    private var watcher: DescriptorWatcher?
+    private var work = Work.idle
+    private var results: [ServerResult] = []
+    private var receiver: CopyReceiver?
+    private var continuation: Timer?
+    private(set) var isClosed = false
+    /// When something last arrived, in milliseconds of the loop's clock.
+    private(set) var lastArrival: UInt64
+
+    /// Called when the connection is lost while no statement is under way.
+    var onLoss: ((PostgresError) -> Void)?
+
+    /// Takes over a connection that is made.
+    init(on loop: EventLoop, _ handle: ConnectionHandle) throws(PostgresError) {
+        (self.loop, self.handle) = (loop, handle)
+        lastArrival = loop.now
+        do throws(EventLoopError) {
+            watcher = try DescriptorWatcher(on: loop, descriptor: handle.descriptor) { [weak self] ready in
+                self?.proceed(ready)
+            }
+        } catch {
+            throw PostgresError("\(error)")
+        }
+        watcher?.watch(for: .readable)
+    }
+
+    /// Whether reading from the socket has stopped, so that the server has to wait.
+    var isPaused = false {
+        didSet {
+            guard isPaused != oldValue, !isClosed else { return }
+            watchSocket(needsWriting: watcher?.interest.contains(.writable) ?? false)
+            // libpq may hold messages that have arrived before.
+            if !isPaused { continueSoon() }
+        }
+    }
+
+    /// Runs SQL or a replication command; several statements may be in one text.
+    func query(_ sql: String, _ then: @escaping (Answer) -> Void) {
+        begin(sql, .statement(then), failed: { then(.failure($0)) })
+    }
+
+    /// Runs `COPY … TO STDOUT` or `START_REPLICATION`.
+    func copy(_ sql: String, to receiver: CopyReceiver) {
+        self.receiver = receiver
+        begin(
+            sql,
+            .statement { [weak self] answer in
+                // Without a copy there is only the outcome.
+                self?.receiver = nil
+                receiver.ended(answer.flatMap { _ in .failure(PostgresError("the server copied nothing")) })
+            }, failed: { receiver.ended(.failure($0)) })
+    }
+
+    /// Sends a message to the server while it copies to both sides.
+    func send(copyData bytes: [UInt8]) {
+        guard !isClosed else { return }
+        do throws(PostgresError) {
+            try handle.send(copyData: bytes)
+            watchSocket(needsWriting: try !handle.flush())
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// Ends the connection; no callback comes afterwards.
+    func close() {
+        isClosed = true
+        (watcher, continuation, receiver, onLoss) = (nil, nil, nil, nil)
+        work = .idle
+    }
+
+    private func begin(_ sql: String, _ next: Work, failed: (PostgresError) -> Void) {
+        guard !isClosed else { return failed(PostgresError("the connection is closed")) }
+        results = []
+        work = next
+        do throws(PostgresError) {
+            try handle.send(sql)
+            watchSocket(needsWriting: try !handle.flush())
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func watchSocket(needsWriting: Bool) {
+        var interest: DescriptorWatcher.Readiness = isPaused ? [] : .readable
+        if needsWriting { interest.insert(.writable) }
+        watcher?.watch(for: interest)
+    }
+
+    private func proceed(_ ready: DescriptorWatcher.Readiness) {
+        do throws(PostgresError) {
+            if ready.contains(.writable) { watchSocket(needsWriting: try !handle.flush()) }
+            guard ready.contains(.readable), !isPaused else { return }
+            lastArrival = loop.now
+            try handle.consumeInput()
+            try advance()
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// Takes what has arrived already.
+    private func advance() throws(PostgresError) {
+        while !isClosed {
+            switch work {
+            case .idle: return
+            case .copying(let receiver):
+                guard try drain(receiver) else { return }
+            case .statement, .endingCopy:
+                guard !handle.isBusy else { return }
+                guard let result = handle.nextResult() else {
+                    finish()
+                    continue
+                }
+                if result == .copyOut || result == .copyBoth, let receiver {
+                    self.receiver = nil
+                    work = .copying(receiver)
+                } else {
+                    results.append(result)
+                }
+            }
+        }
+    }
+
+    /// How many bytes one turn of the loop takes, so that other callbacks get their turn.
+    private static let turnBytes = 256 << 10
+
+    /// Takes copied messages; true once there are no more to come.
+    private func drain(_ receiver: CopyReceiver) throws(PostgresError) -> Bool {
+        var bytes = 0
+        while !isClosed {
+            if isPaused {
+                receiver.turnEnded()
+                return false
+            }
+            if bytes > Self.turnBytes {
+                continueSoon()
+                receiver.turnEnded()
+                return false
+            }
+            let read = try handle.readCopyData { message in
+                bytes += message.count
+                receiver.data(message)
+            }
+            switch read {
+            case .data: continue
+            case .nothingYet:
+                receiver.turnEnded()
+                return false
+            case .ended:
+                receiver.turnEnded()
+                if !isClosed { work = .endingCopy(receiver) }
+                return true
+            }
+        }
+        return false
+    }
+
+    private func continueSoon() {
+        guard continuation == nil else { return }
+        continuation = Timer(on: loop, delay: 0) { [weak self] in
+            guard let self else { return }
+            continuation = nil
+            guard !isPaused, !isClosed else { return }
+            do throws(PostgresError) { try advance() } catch { fail(error) }
+        }
+    }
+
+    private func finish() {
+        let (done, results) = (work, results)
+        (work, self.results) = (.idle, [])
+        let failure = results.compactMap { result -> PostgresError? in
+            if case .failed(let error) = result { error } else { nil }
+        }.first
+        switch done {
+        case .statement(let then): then(failure.map { .failure($0) } ?? .success(results))
+        case .endingCopy(let receiver): receiver.ended(failure.map { .failure($0) } ?? .success(()))
+        case .idle, .copying: break
+        }
+    }
+
+    private func fail(_ error: PostgresError) {
+        guard !isClosed else { return }
+        // The server may have said why before it went.
+        var reason = error
+        if case .failed(let last)? = results.last { reason = last }
+        let (lost, loss) = (work, onLoss)
+        close()
+        switch lost {
+        case .statement(let then): then(.failure(reason))
+        case .copying(let receiver), .endingCopy(let receiver): receiver.ended(.failure(reason))
+        case .idle: loss?(reason)
+        }
+    }
+}

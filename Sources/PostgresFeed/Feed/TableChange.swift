@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+/// What a transaction does to one row, or to all.
+public enum TableChange: Sendable, Equatable {
+    /// The row is a feature, new or changed.
+    case put(FeatureRow)
+    /// The row was deleted, or is not a feature any more. `id` is JSON text.
+    case remove(id: [UInt8])
+    /// All rows were deleted (TRUNCATE).
+    case clear
+}
+
+/// A row that is a feature.
+public struct FeatureRow: Sendable, Equatable {
+    /// JSON text: an integer or a string.
+    public let id: [UInt8]
+    /// The id that the row had before; nil if it did not change.
+    public let previousID: [UInt8]?
+    /// The feature's GeoJSON text without the values that the server did not repeat.
+    let template: [UInt8]
+    /// Those values, in the order of the text.
+    let gaps: [FeatureGap]
+
+    /// Whether the server sent all values. If not, `feature(keepingFrom:)` takes the others from the stored feature.
+    public var isComplete: Bool { gaps.isEmpty }
+
+    /// The feature's GeoJSON text, if it is complete.
+    public var feature: [UInt8] { template }
+
+    /// The feature's GeoJSON text with unchanged large values taken from the feature that is stored.
+    ///
+    /// - Parameter properties: the JSON text of the properties of the feature that the row was before. Its id was
+    ///   `previousID` if that is not nil, else `id`.
+    /// - Returns: nil if a value is missing there; only a new copy helps then (`TableFeed.copyAgain`).
+    public func feature(keepingFrom properties: UnsafeRawBufferPointer) -> [UInt8]? {
+        FeatureGap.fill(gaps, of: template, from: properties)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+/// Which table to follow, and how its rows become features.
+public struct TableFeedConfiguration: Sendable, Equatable {
+    public enum Geometry: Sendable, Equatable {
+        /// A column of PostGIS points; nil: the table's only geometry or geography column.
+        case column(String?)
+        /// Two numeric columns, in degrees.
+        case coordinates(longitude: String, latitude: String)
+    }
+
+    /// A connection string or URI for libpq. May hold secrets: never logged.
+    public var connection: String
+    public var schema: String
+    public var table: String
+    /// The column that identifies rows; nil: the primary key.
+    public var id: String?
+    public var geometry = Geometry.column(nil)
+    /// The columns that become properties; nil: all but the id and the geometry.
+    public var properties: [String]?
+    /// The replication slot; nil: `SlotName.standard`.
+    public var slot: String?
+    /// The publication; nil: a name made from the table's.
+    public var publication: String?
+    /// Whether the slot goes with the connection: for daemons that keep no state.
+    public var isTemporary = false
+    /// The readable part of the default slot name: the source's name.
+    public var slotLabel: String
+    /// Distinguishes default slots of one machine: the state directory and the source's name.
+    public var slotScope = ""
+    /// The folder of the spool of large transactions.
+    public var spoolDirectory = "/tmp"
+    /// How many bytes of changes one transaction may have in memory; more go to the spool.
+    public var memoryBudget = 16 << 20
+    /// Features whose text is larger are not taken, in bytes.
+    public var maximumFeatureBytes = 16 << 20
+
+    /// - Parameter table: `schema.table`, or a table of the schema `public`. Names with capitals or dots are quoted as in SQL.
+    public init(connection: String, table: String) {
+        self.connection = connection
+        let parts = SQLName.split(table)
+        schema = parts.count > 1 ? parts[0] : "public"
+        self.table = parts.last ?? table
+        slotLabel = self.table
+    }
+
+    /// The table as SQL names it.
+    public var qualifiedTable: String { SQLName.quote(schema) + "." + SQLName.quote(table) }
+
+    /// The publication's name.
+    public var publicationName: String {
+        publication ?? String("clusterd_\(schema == "public" ? "" : schema + "_")\(table)".prefix(63))
+    }
+
+    /// The slot's name.
+    public var slotName: String {
+        slot ?? SlotName.standard(machine: SlotName.machineID, label: slotLabel, scope: slotScope)
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+import EventLoop
+import SystemSupport
+
+/// The changes of one transaction while it arrives: in memory up to a budget, beyond it in a spool that the pool writes.
+/// For the loop's thread.
+final class ChangeLog {
+    /// All changes, once none are added any more.
+    struct Contents: Sendable {
+        let count: Int
+        let byteCount: Int
+        let skipped: SkippedRows
+        let tail: [UInt8]
+        let spool: (file: SpoolFile, count: Int)?
+    }
+
+    private let loop: EventLoop
+    private let folder: String
+    private let budget: Int
+    private var memory: [UInt8] = []
+    private var spool: SpoolFile?
+    private var spooledBytes = 0
+    private var count = 0
+    private var skipped = SkippedRows()
+    private var error: FileError?
+    private var whenWritten: (() -> Void)?
+    /// Whether the pool is writing: reading more has to wait.
+    private(set) var isWriting = false
+
+    /// - Parameters:
+    ///   - folder: where a spool is made.
+    ///   - budget: how many bytes stay in memory.
+    init(on loop: EventLoop, spoolingIn folder: String, budget: Int) {
+        (self.loop, self.folder, self.budget) = (loop, folder, budget)
+    }
+
+    var byteCount: Int { spooledBytes + memory.count }
+    var isEmpty: Bool { count == 0 && skipped.total == 0 }
+    /// Bytes that are in the spool.
+    var spooled: Int { spooledBytes }
+
+    /// - Parameter subtransaction: what it goes with if it is rolled back; 0: nothing.
+    func append(_ change: TableChange, subtransaction: UInt32 = 0) {
+        ChangeRecord.append(change, subtransaction: subtransaction, to: &memory)
+        count += 1
+        if memory.count > (spool == nil ? budget : Self.blockBytes), !isWriting { spill() }
+    }
+
+    func count(skipped reason: SkippedRows.Reason) { skipped[reason] += 1 }
+
+    private static let blockBytes = 1 << 20
+
+    private func spill() {
+        let (block, offset) = (memory, spooledBytes)
+        memory = []
+        spooledBytes += block.count
+        isWriting = true
+        let (folder, existing) = (folder, spool)
+        let outcome = Outcome()
+        loop.work {
+            do throws(FileError) {
+                let file = if let existing { existing } else { try SpoolFile(in: folder) }
+                try file.write(block, at: offset)
+                outcome.file = file
+            } catch {
+                outcome.error = error
+            }
+        } completion: { [self] in
+            isWriting = false
+            if let file = outcome.file { spool = file }
+            if error == nil { error = outcome.error }
+            let next = whenWritten
+            whenWritten = nil
+            next?()
+        }
+    }
+
+    /// What the pool found. The loop reads it after the pool has written it; libuv orders the two.
+    private final class Outcome: @unchecked Sendable {
+        var file: SpoolFile?
+        var error: FileError?
+    }
+
+    /// Calls back once nothing is being written: at once if that is so already.
+    func afterWriting(_ then: @escaping () -> Void) {
+        if isWriting { whenWritten = then } else { then() }
+    }
+
+    /// All that was added. Only while nothing is being written.
+    func contents() throws(FileError) -> Contents {
+        if let error { throw error }
+        return Contents(
+            count: count, byteCount: byteCount, skipped: skipped, tail: memory,
+            spool: spool.map { ($0, spooledBytes) })
+    }
+}

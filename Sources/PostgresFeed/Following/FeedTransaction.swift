@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+
+/// A committed transaction: what it did to the table's rows, in order.
+///
+/// Large ones are read from the spool, so that memory stays bounded however many rows there are.
+public final class FeedTransaction: Sendable {
+    /// The end of the commit: the data's position with this transaction.
+    public let position: FeedPosition
+    /// When it was committed, by the server's clock, in microseconds since 1970.
+    public let commitMicroseconds: Int64
+    public let changeCount: Int
+    /// The size of the changes, in bytes.
+    public let byteCount: Int
+    /// Rows that are not features. Each is also delivered as `.remove`.
+    public let skipped: SkippedRows
+    private let tail: [UInt8]
+    private let spool: (file: SpoolFile, count: Int)?
+    /// Subtransactions that were rolled back (ROLLBACK TO); their changes are left out.
+    private let aborted: Set<UInt32>
+
+    /// Whether the changes are read from the spool.
+    public var isSpooled: Bool { spool != nil }
+
+    init(
+        position: FeedPosition, commitMicroseconds: Int64, changes: ChangeLog.Contents,
+        aborted: Set<UInt32> = []
+    ) {
+        self.position = position
+        self.commitMicroseconds = commitMicroseconds
+        (changeCount, byteCount, skipped) = (changes.count, changes.byteCount, changes.skipped)
+        (tail, spool) = (changes.tail, changes.spool)
+        self.aborted = aborted
+    }
+
+    /// Calls `body` for each change in order. From any thread, as often as required; reads the spool, so it may block.
+    ///
+    /// - Throws: `FileError` if the spool cannot be read, and what `body` throws.
+    public func forEach(_ body: (TableChange) throws -> Void) throws {
+        if let spool {
+            // Records may cross the ends of pieces.
+            var rest: [UInt8] = []
+            var offset = 0
+            while offset < spool.count {
+                let piece = try spool.file.read(min(Self.pieceBytes, spool.count - offset), at: offset)
+                guard !piece.isEmpty else { throw PostgresDataError("the spool ends early") }
+                offset += piece.count
+                rest += piece
+                rest.removeFirst(try visit(rest, body))
+            }
+            guard rest.isEmpty else { throw PostgresDataError("the spool ends early") }
+        }
+        _ = try visit(tail, body)
+    }
+
+    private static let pieceBytes = 1 << 20
+
+    /// Visits all complete records; how many bytes they have.
+    private func visit(_ bytes: [UInt8], _ body: (TableChange) throws -> Void) throws -> Int {
+        try bytes.withUnsafeBytes { bytes in
+            var offset = 0
+            while let length = ChangeRecord.length(UnsafeRawBufferPointer(rebasing: bytes[offset...])),
+                bytes.count - offset - 4 >= length
+            {
+                let record = UnsafeRawBufferPointer(rebasing: bytes[(offset + 4)..<(offset + 4 + length)])
+                let (change, subtransaction) = try ChangeRecord.read(record)
+                if !aborted.contains(subtransaction) { try body(change) }
+                offset += 4 + length
+            }
+            return offset
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import SystemSupport
+
+/// A file without a name, on disk, for changes that do not fit into memory. It goes with its last user, also if the
+/// process is killed.
+final class SpoolFile: Sendable {
+    private let file: FileDescriptor
+    private let folder: String
+
+    /// - Parameter folder: a folder of a file system on disk.
+    init(in folder: String) throws(FileError) {
+        self.folder = folder
+        var path = Array("\(folder)/.clusterd-spool-XXXXXX".utf8CString)
+        let number = mkstemp(&path)
+        guard number >= 0 else { throw FileIO.failure(errno, "make a spool in", folder) }
+        unlink(path)
+        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+        file = FileDescriptor(owning: number)
+    }
+
+    /// Blocks: for the pool.
+    func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
+        try FileIO.write(bytes, to: file, at: offset, path: folder)
+    }
+
+    /// Reads at most `count` bytes; blocks: for the pool.
+    func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
+        var code: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let size = pread(
+                    file.number, buffer.baseAddress.map { $0 + filled }, count - filled,
+                    off_t(offset + filled))
+                if size < 0, errno == EINTR { continue }
+                if size < 0 { code = errno }
+                if size <= 0 { return }
+                filled += size
+            }
+        }
+        guard code == 0 else { throw FileIO.failure(code, "read a spool in", folder) }
+        return bytes
+    }
+}

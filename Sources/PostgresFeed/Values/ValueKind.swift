@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+/// How a SQL value becomes JSON: as by `to_jsonb`, from the text that the type's output function gives.
+///
+/// Source: json_categorize_type and datum_to_jsonb in PostgreSQL's src/backend/utils/adt.
+indirect enum ValueKind: Sendable, Equatable {
+    case boolean
+    /// Integers, floating point and numeric.
+    case number
+    /// json and jsonb: already JSON.
+    case json
+    case timestamp
+    /// As a timestamp, with `+00` behind it: sessions are in UTC.
+    case zonedTimestamp
+    case array(of: ValueKind, delimiter: UInt8)
+    /// int2vector and oidvector: numbers with blanks between.
+    case vector(of: ValueKind)
+    case composite([Field])
+    /// The extension hstore.
+    case keyValues
+    /// A PostGIS geometry or geography that is a property: GeoJSON.
+    case geometry
+    /// Everything else is a string.
+    case text
+
+    struct Field: Sendable, Equatable {
+        /// The name as a JSON string.
+        let name: [UInt8]
+        let kind: ValueKind
+        /// The field's index in the composite type; fields are in jsonb's order of keys.
+        let index: Int
+    }
+}
