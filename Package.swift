@@ -108,7 +108,7 @@ let package = Package(
         .executableTarget(
             name: "clusterctl",
             dependencies: [
-                "StateTools",
+                "StateTools", "Sources",
                 "ClusterClient", "ClusterProtocol", "Rendering", "Bench", "JSON", "CommandLineOptions",
             ]),
 
@@ -170,7 +170,11 @@ let package = Package(
             dependencies: ["ClusterClient", "ClusterProtocol", "EventLoop", "JSON", "TestSupport"]),
         .testTarget(
             name: "clusterctlTests",
-            dependencies: ["clusterctl", "ClusterClient", "Rendering", "JSON", "TestSupport"]),
+            dependencies: [
+                "clusterctl", "ClusterClient", "ClusterProtocol", "CommandLineOptions", "Rendering",
+                "Sources", "JSON",
+                "TestSupport",
+            ]),
         .testTarget(
             name: "RenderingTests",
             dependencies: ["Rendering", "ClusterClient", "Compression", "JSON", "TestSupport"]),

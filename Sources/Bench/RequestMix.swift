@@ -9,13 +9,16 @@ public struct RequestMix {
 
     /// How the box of a viewport is chosen.
     public struct Viewport {
-        public var zooms: ClosedRange<Int> = 3...12
+        public var zooms: ClosedRange<Int>
         /// The most features of an answer.
-        public var limit = 60
+        public var limit: Int
         /// A phone's or a small window's size.
         var pixels = (width: 1024.0, height: 768.0)
 
-        public init() {}
+        public init(limit: Int, zooms: ClosedRange<Int>) {
+            self.limit = limit
+            self.zooms = zooms
+        }
     }
 
     /// The share of each kind.

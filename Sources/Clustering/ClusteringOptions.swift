@@ -3,7 +3,7 @@
 /// How points are clustered; names and defaults are supercluster's.
 public struct ClusteringOptions: Sendable, Equatable {
     /// How positions are compared.
-    public enum Precision: String, Sendable {
+    public enum Precision: String, Sendable, CaseIterable {
         /// As 32-bit floats, like supercluster 8: about a metre at zooms past 18.
         case float
         /// As 32-bit integers in units of 2^-30 of the world's width, like supercluster 9: about 4 cm at the equator.

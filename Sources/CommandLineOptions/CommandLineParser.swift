@@ -51,7 +51,10 @@ struct CommandLineParser {
             if values[Command.version.name] != nil { return .version }
         }
         try checkOperands()
-        return .run(ParsedArguments(commandPath: path, operands: operands, values: values))
+        return .run(
+            ParsedArguments(
+                commandPath: path, operands: operands, values: values, options: knownOptions, command: command
+            ))
     }
 
     private func failure(_ message: String) -> UsageError { UsageError(commandPath: path, message: message) }

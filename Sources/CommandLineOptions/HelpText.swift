@@ -10,7 +10,7 @@ extension Command {
         for paragraph in details {
             text += "\n" + TextLayout.wrap(paragraph, width: Command.helpWidth) + "\n"
         }
-        text += section("Operands", operands.map { ($0.name, $0.help) })
+        text += section("Operands", operands.map { ($0.name, $0.helpWithDefault) })
         text += section("Commands", subcommands.filter { !$0.isHidden }.map { ($0.name, $0.summary) })
         let isRoot = path.count == 1
         text += section("Options", allOptions(isRoot: isRoot).map { ($0.synopsis, $0.helpWithKind) })
@@ -53,10 +53,11 @@ extension Option {
         (short.map { "-\($0), " } ?? "    ") + "--\(name)" + (valueName.map { "=\($0)" } ?? "")
     }
 
-    /// The help, with additions for the kind and for repetition.
+    /// The help, with additions for the kind, the default and repetition.
     var helpWithKind: String {
         var text = help
         if case .oneOf(let words) = kind, valueName != nil { text += ": " + words.joined(separator: ", ") }
+        if let standard = standard ?? standardInWords { text += "; default \(standard)" }
         if isRepeatable { text += "; may be repeated" }
         return text
     }

@@ -100,7 +100,7 @@ private struct Troff {
             request("PP")
             text(paragraph)
         }
-        for operand in command.operands { entry(operand.name, operand.help) }
+        for operand in command.operands { entry(operand.name, operand.helpWithDefault) }
         for option in command.options { entry(option.plainSynopsis, option.helpWithKind) }
         for example in command.examples { self.example(example) }
     }

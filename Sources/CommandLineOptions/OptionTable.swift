@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What an option's value or an operand may be: checked as it is parsed, said in help, offered by completion.
+/// What an option's value or an operand may be. The parser checks it, help shows it, completion offers it.
 public enum ValueKind: Sendable, Equatable {
     case text
     /// A path; completion offers files.
@@ -22,23 +22,34 @@ public struct Option: Sendable, Equatable {
     public let name: String
     /// The letter for `-s`, if there is one.
     public let short: Character?
-    /// How the value is called in help (`PATH`), nil for a flag without value.
+    /// The name of the value in help (`PATH`); nil for a flag without value.
     public let valueName: String?
     public let kind: ValueKind
+    /// The value if the option is not given; nil if it has none. Help shows it.
+    public let standard: String?
+    /// What help shows as the default of an option without `standard`: words, or a value that another program fills in.
+    public let standardInWords: String?
     /// Whether every use counts; otherwise the last one wins, as with GNU tools.
     public let isRepeatable: Bool
-    /// Said in help, in the imperative or as a noun phrase, without a full stop.
+    /// For help: in the imperative or as a noun phrase, without a full stop and without the default.
     public let help: String
 
     /// An option that takes a value.
+    ///
+    /// - Parameters:
+    ///   - standard: the value if the option is not given.
+    ///   - standardInWords: what help shows as the default instead.
     public init(
         _ name: String, short: Character? = nil, value valueName: String, kind: ValueKind = .text,
+        default standard: String? = nil, defaultInWords standardInWords: String? = nil,
         isRepeatable: Bool = false, help: String
     ) {
         self.name = name
         self.short = short
         self.valueName = valueName
         self.kind = kind
+        self.standard = standard
+        self.standardInWords = standardInWords
         self.isRepeatable = isRepeatable
         self.help = help
     }
@@ -48,6 +59,8 @@ public struct Option: Sendable, Equatable {
         self.short = short
         self.valueName = nil
         self.kind = .text
+        self.standard = nil
+        self.standardInWords = nil
         self.isRepeatable = false
         self.help = help
     }
@@ -66,14 +79,23 @@ public struct Operand: Sendable, Equatable {
     public let name: String
     public let kind: ValueKind
     public let count: Count
+    /// The value of an optional operand that is not given; nil if it has none. Help shows it.
+    public let standard: String?
     public let help: String
 
-    public init(_ name: String, kind: ValueKind = .text, count: Count = .one, help: String) {
+    public init(
+        _ name: String, kind: ValueKind = .text, count: Count = .one, default standard: String? = nil,
+        help: String
+    ) {
         self.name = name
         self.kind = kind
         self.count = count
+        self.standard = standard
         self.help = help
     }
+
+    /// The help, with the default.
+    var helpWithDefault: String { help + (standard.map { "; default \($0)" } ?? "") }
 }
 
 /// An example for help: a command line and what it does.
@@ -87,8 +109,7 @@ public struct Example: Sendable, Equatable {
     }
 }
 
-/// A command's table: the one place from which it is parsed, its help printed, its completion and its
-/// man page made.
+/// A command's table, by which it is parsed and from which its help, completion and man page are made.
 ///
 /// `--help` belongs to every command and `--version` to the first one; they are not listed.
 public struct Command: Sendable, Equatable {

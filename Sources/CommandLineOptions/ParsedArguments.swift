@@ -2,19 +2,27 @@
 
 /// A command line that fits its table.
 ///
-/// Values were checked against their option's kind when they were parsed, so the typed readers return
-/// nil only if the option was not given.
+/// Values were checked against their option's kind when they were parsed, so the typed readers return nil only if the
+/// option was not given and has no default.
 public struct ParsedArguments: Sendable, Equatable {
     /// The program's name, then the subcommand's if there is one.
     public let commandPath: [String]
     /// Operands in order, as given.
     public let operands: [String]
     private let values: [String: [String]]
+    private let defaults: [String: String]
+    private let operandDefaults: [String?]
 
-    init(commandPath: [String], operands: [String], values: [String: [String]]) {
+    /// - Parameter command: whose operands these are.
+    init(
+        commandPath: [String], operands: [String], values: [String: [String]], options: [Option],
+        command: Command
+    ) {
         self.commandPath = commandPath
         self.operands = operands
         self.values = values
+        defaults = options.reduce(into: [:]) { $0[$1.name] = $1.standard }
+        operandDefaults = command.operands.map(\.standard)
     }
 
     /// The subcommand's name, nil if the program has none.
@@ -23,20 +31,40 @@ public struct ParsedArguments: Sendable, Equatable {
     /// Whether the flag, or the option with a value, was given.
     public func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// The last value given.
-    public func string(_ name: String) -> String? { values[name]?.last }
+    /// The last value given, else the default.
+    public func string(_ name: String) -> String? { values[name]?.last ?? defaults[name] }
 
     /// Every value given, in order.
     public func strings(_ name: String) -> [String] { values[name] ?? [] }
 
-    /// The last value given of an option of kind `.integer`.
+    /// The same of an option of kind `.integer`.
     public func integer(_ name: String) -> Int64? { string(name).flatMap { Int64($0) } }
 
-    /// The last value given of an option of kind `.number`.
+    /// The same of an option of kind `.number`.
     public func number(_ name: String) -> Double? { string(name).flatMap { Double($0) } }
 
-    /// The operand at an index; nil if there are fewer.
-    public func operand(_ place: Int) -> String? { operands.indices.contains(place) ? operands[place] : nil }
+    /// The operand at an index, else its default; nil if it has none.
+    public func operand(_ index: Int) -> String? {
+        if operands.indices.contains(index) { return operands[index] }
+        return operandDefaults.indices.contains(index) ? operandDefaults[index] : nil
+    }
+
+    // MARK: Options with a default, or which the program cannot do without
+
+    public func requiredString(_ name: String) throws(UsageError) -> String {
+        guard let value = string(name) else { throw usageError("missing option '--\(name)'") }
+        return value
+    }
+
+    public func requiredInteger(_ name: String) throws(UsageError) -> Int64 {
+        guard let value = integer(name) else { throw usageError("missing option '--\(name)'") }
+        return value
+    }
+
+    public func requiredNumber(_ name: String) throws(UsageError) -> Double {
+        guard let value = number(name) else { throw usageError("missing option '--\(name)'") }
+        return value
+    }
 
     /// An error about this command line, for what only the program itself can check.
     public func usageError(_ message: String) -> UsageError {

@@ -68,13 +68,13 @@ extension SourceError: CustomStringConvertible {
         case .invalidParameter(let path, let message): "params.\(path): \(message)"
         case .invalidExpression(let path, let errors): Self.describe(path, errors)
         case .sourceExists(let name):
-            "there is a source '\(name)' already; delete it first or choose another name"
-        case .sourceNotFound(let name): "there is no source '\(name)'; ListSources tells which there are"
+            "a source '\(name)' already exists; delete it first or choose another name"
+        case .sourceNotFound(let name): "there is no source '\(name)'; ListSources lists the sources"
         case .clusterNotFound(let id):
-            "there is no cluster \(id) in this source's data; ask GetClusters again for the ids of now"
+            "there is no cluster \(id) in this source's current data; GetClusters gives current ids"
         case .featureNotFound(let id): "no feature has the id \(id)"
         case .revisionChanged(let asked, let current):
-            "the source is at revision \(current), not \(asked); ask again with the data of now"
+            "the source is at revision \(current), not \(asked); ask again with the current revision or without one"
         case .conflict(let message), .unreadableInput(let message), .tooLarge(let message),
             .defect(let message), .diskFull(let message), .stateNotWritable(let message):
             message
@@ -82,7 +82,7 @@ extension SourceError: CustomStringConvertible {
             "the filter takes more than \(steps) steps for these features; "
                 + "make the texts and lists that it reads or makes shorter, or filter by fewer operators"
         case .damaged(let name, let message):
-            "the source '\(name)' is damaged: \(message). Restore its files from a copy and start the daemon anew, or delete the source and import it again"
+            "the source '\(name)' is damaged: \(message). Restore its files from a copy and restart the daemon, or delete the source and import it again"
         case .unavailable(let name, let message):
             "the source '\(name)' is unavailable: \(message). Its files are unchanged, and the daemon tries again every few seconds"
         case .newerFormat(_, let message): message

@@ -5,7 +5,7 @@ import ClusterProtocol
 import CommandLineOptions
 import Glibc
 
-/// The program: parses the command line, runs the subcommand, and turns errors into words and an exit status.
+/// The program: parses the command line, runs the subcommand, and reports errors by message and exit status.
 ///
 /// Exit statuses are those of `ExitStatus`; the reason is on standard error.
 @main
@@ -29,7 +29,9 @@ enum ClusterControl {
             if !failure.message.isEmpty { complain(failure.message) }
             exit(failure.status)
         } catch {
-            complain("\(describe(error))")
+            // `call` speaks of methods and params, as its users do.
+            let message = describe(error)
+            complain(arguments.subcommand == CallCommand.table.name ? message : DaemonMessage.text(message))
             exit(ExitStatus.of(error))
         }
     }
@@ -43,16 +45,16 @@ enum ClusterControl {
         return switch error.code {
         case .unavailable, .permissionDenied, .invalidArgument, .notFound, .alreadyExists: error.message
         case .deadlineExceeded:
-            "there was no answer within the time that --timeout gives; give more, or ask for less"
+            "no answer within the time that --timeout allows; allow more, or ask for less"
         default: "\(error.message) (\(error.code.name))"
         }
     }
 }
 
-/// A command that has failed; an empty message where everything is said already.
+/// A command that has failed. The message is empty if the output already says why.
 struct Failure: Error {
     let message: String
-    /// Lines shown before the message as they are, such as an expression with a part underlined.
+    /// Lines shown before the message, such as an expression with a part underlined.
     var picture: String?
     var status = ExitStatus.failed
 }

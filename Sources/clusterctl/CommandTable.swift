@@ -36,14 +36,14 @@ enum CommandTable {
         options: [
             Option("socket", short: "s", value: "PATH", kind: .file, help: "the daemon's socket"),
             Option(
-                "timeout", value: "SECONDS", kind: .number(0.001...86400),
-                help: "give up on an answer after so long; default: never"),
+                "timeout", value: "SECONDS", kind: .number(0.001...86400), defaultInWords: "never",
+                help: "give up on an answer after this time"),
             .flag("json", short: "j", help: "print the daemon's answer as JSON: --output json"),
             OutputForm.option,
         ],
         examples: [
             Example("clusterctl serve cities.geojson", "shows a file on a map in the browser"),
-            Example("clusterctl import cities cities.geojson", "makes a source of a file's points"),
+            Example("clusterctl import cities cities.geojson", "creates a source of a file's points"),
             Example("clusterctl clusters cities --zoom 3", "shows the world's clusters at zoom 3"),
             Example("clusterctl leaves cities 164 --all", "shows all points of a cluster"),
         ],
@@ -54,10 +54,10 @@ enum CommandTable {
     static let cluster = Operand(
         "CLUSTER", kind: .integer(0...(1 << 53)), help: "the cluster's id, as 'clusters' shows it")
     static let filter = Option(
-        "filter", value: "EXPRESSION", help: "only of the features that pass this expression, given as JSON")
+        "filter", value: "EXPRESSION", help: "use only the features that pass this expression, given as JSON")
     static let revision = Option(
         "revision", value: "N", kind: .integer(0...(1 << 53)),
-        help: "fail where the source's data are no longer of this revision")
+        help: "fail if the source's data are not of this revision")
     static let atLeast = Option(
         "at-least", value: "POSITION",
         help:

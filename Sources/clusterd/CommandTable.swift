@@ -8,9 +8,9 @@ enum CommandTable {
         "clusterd",
         summary: "Hold GeoJSON points in memory, cluster them, and answer over a Unix socket",
         details: [
-            "The socket is --socket, else $CLUSTERD_SOCKET, else $XDG_RUNTIME_DIR/clusterd.sock, else /run/clusterd/clusterd.sock. Started by a systemd socket unit it takes the socket handed over.",
-            "Without --config it reads $CONFIGURATION_DIRECTORY/clusterd.json, else /etc/clusterd/clusterd.json, where there is one; clusterd.json(5) tells what may be in it. SIGHUP reads it again: what is bad is refused with line and column, and all stays as it was.",
-            "SIGTERM and SIGINT end it with status 0 after the calls in flight. Exit status 2: wrong flags or configuration; 1: anything else that keeps it from serving.",
+            "The socket is --socket, else $CLUSTERD_SOCKET, else $XDG_RUNTIME_DIR/clusterd.sock, else /run/clusterd/clusterd.sock. If a systemd socket unit starts it, it takes that unit's socket.",
+            "Without --config it reads $CONFIGURATION_DIRECTORY/clusterd.json, else /etc/clusterd/clusterd.json, if it exists; clusterd.json(5) describes it. SIGHUP reads it again: an invalid file is rejected with line and column, and changes nothing.",
+            "SIGTERM and SIGINT end it with status 0 after the calls in flight. Exit status 2: invalid flags or configuration; 1: anything else that prevents it from serving.",
         ],
         options: [
             Option("socket", short: "s", value: "PATH", kind: .file, help: "listen on PATH"),
@@ -20,25 +20,25 @@ enum CommandTable {
             Option("state-dir", value: "DIR", kind: .directory, help: "keep sources in DIR"),
             Option(
                 "import-dir", value: "DIR", kind: .directory, isRepeatable: true,
-                help: "let LoadFile read files below DIR"),
+                help: "allow LoadFile to read files below DIR"),
             Option(
                 "export-dir", value: "DIR", kind: .directory, isRepeatable: true,
-                help: "let PublishTiles write archives below DIR"),
+                help: "allow PublishTiles to write archives below DIR"),
             Option(
                 "config", short: "c", value: "FILE", kind: .file, help: "read the configuration from FILE"),
             Option.flag("check-config", help: "check flags and configuration, and exit"),
             Option(
                 "log-level", value: "LEVEL", kind: .oneOf(Log.Level.allCases.map(\.name)),
-                help: "say this and what is graver on standard error"),
+                help: "log messages of this level and of graver ones"),
             Option(
                 "print", value: "TEXT", kind: .oneOf(PrintedText.allCases.map(\.rawValue)),
-                help: "print a text made for packages and documents, and exit"),
+                help: "print a text for packages and documents, and exit"),
         ],
         examples: [
             Example(
                 "clusterd --socket /tmp/clusterd.sock --import-dir /srv/geojson",
                 "serve at a socket of your own"),
             Example(
-                "clusterd --config ./clusterd.json --check-config", "say what is wrong with a configuration"),
+                "clusterd --config ./clusterd.json --check-config", "check a configuration"),
         ])
 }

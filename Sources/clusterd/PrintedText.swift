@@ -2,11 +2,12 @@
 import Daemon
 import CommandLineOptions
 
-/// Texts that are made from the tables of flags and of the configuration.
+/// Texts generated from the tables of flags and of the configuration.
 enum PrintedText: String, CaseIterable {
     case manual
     case configurationManual = "configuration-manual"
     case configurationSchema = "configuration-schema"
+    case configurationTable = "configuration-table"
     case bash
     case zsh
     case fish
@@ -16,6 +17,7 @@ enum PrintedText: String, CaseIterable {
         case .manual: Self.daemonPage
         case .configurationManual: Self.configurationPage
         case .configurationSchema: Configuration.schema.indented() + "\n"
+        case .configurationTable: Self.membersTable
         case .bash: CompletionScript.text(for: CommandTable.command, shell: .bash)
         case .zsh: CompletionScript.text(for: CommandTable.command, shell: .zsh)
         case .fish: CompletionScript.text(for: CommandTable.command, shell: .fish)
@@ -36,21 +38,21 @@ enum PrintedText: String, CaseIterable {
                     "EXIT STATUS",
                     [
                         ("0", "It was ended by a signal."),
-                        ("1", "Something kept it from serving; standard error says what."),
-                        ("2", "Wrong flags or configuration."),
+                        ("1", "It could not serve; standard error has the reason."),
+                        ("2", "Invalid flags or configuration."),
                     ]),
                 ManualPage.Section(
                     "ENVIRONMENT",
                     [
                         (
                             "CLUSTERD_SOCKET",
-                            "The socket, where neither --socket nor the configuration tells it."
+                            "The socket, unless --socket or the configuration gives it."
                         ),
-                        ("XDG_RUNTIME_DIR", "Where the socket clusterd.sock is made otherwise."),
-                        ("CONFIGURATION_DIRECTORY", "Where clusterd.json is looked for; systemd sets it."),
+                        ("XDG_RUNTIME_DIR", "The directory of the socket clusterd.sock otherwise."),
+                        ("CONFIGURATION_DIRECTORY", "The directory of clusterd.json; systemd sets it."),
                         (
                             "LISTEN_FDS, NOTIFY_SOCKET, WATCHDOG_USEC, JOURNAL_STREAM",
-                            "As systemd sets them: sockets handed over, and how it is told of the daemon's state."
+                            "Set by systemd: sockets that it passes, and how the daemon reports its state."
                         ),
                     ]),
                 ManualPage.Section(
@@ -61,6 +63,17 @@ enum PrintedText: String, CaseIterable {
                     ]),
                 ManualPage.Section("SEE ALSO", [(nil, "clusterctl(1), clusterd.json(5)")]),
             ])
+    }
+
+    /// The table of `proto-docs/configuration.md`.
+    private static var membersTable: String {
+        var text = "| member | type | default | |\n| --- | --- | --- | --- |\n"
+        for member in Configuration.documentation {
+            let standard = member.standard.map { "`\($0)`" } ?? ""
+            let help = member.help + (member.isLive ? "" : " A change takes effect with a restart.")
+            text += "| `\(member.path)` | \(member.type) | \(standard) | \(help) |\n"
+        }
+        return text
     }
 
     private static var configurationPage: String {
@@ -81,20 +94,20 @@ enum PrintedText: String, CaseIterable {
                     [
                         (
                             nil,
-                            "One object of JSON. Every member may be left out; a member that is unknown, given twice or of another type is refused with its line and column. Flags of clusterd(8) go before the file."
+                            "One JSON object. Every member is optional; a member that is unknown, given twice or of another type is rejected with its line and column. Flags of clusterd(8) take precedence."
                         ),
                         (
                             nil,
-                            "A reload (SIGHUP, or systemctl reload clusterd) applies what changed, but for members that say otherwise."
+                            "A reload (SIGHUP, or systemctl reload clusterd) applies what changed, except for members that need a restart."
                         ),
                         (
                             nil,
-                            "A declared source's file is read with the daemon's own rights. Whoever writes it should write beside it and rename: a file that is read half written is refused, or, if it is lines of features, loaded again when it is whole."
+                            "A declared source's file is read with the daemon's own rights. Replace it by writing another file beside it and renaming that: a half-written file is rejected, or, if it has lines of features, loaded and then loaded again once it is complete."
                         ),
                     ]),
                 ManualPage.Section("MEMBERS", members),
                 ManualPage.Section(
-                    "FILES", [("/etc/clusterd/clusterd.json", "Read where no flag names another.")]),
+                    "FILES", [("/etc/clusterd/clusterd.json", "Read if no flag names another.")]),
                 ManualPage.Section("SEE ALSO", [(nil, "clusterd(8), clusterctl(1)")]),
             ])
     }

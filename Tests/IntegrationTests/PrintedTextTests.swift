@@ -48,10 +48,20 @@ struct PrintedTextTests {
 
     @Test("the schema is in the documents")
     func schema() throws {
-        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("proto-docs/clusterd.schema.json").path
         #expect(
             try print("clusterd", ["--print", "configuration-schema"])
-                == String(contentsOfFile: path, encoding: .utf8))
+                == document("clusterd.schema.json"))
+    }
+
+    @Test("the table of the configuration's members is in the documents")
+    func table() throws {
+        let table = try print("clusterd", ["--print", "configuration-table"])
+        #expect(try document("configuration.md").contains("\n" + table + "\n"))
+    }
+
+    private func document(_ name: String) throws -> String {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("proto-docs")
+        return try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
     }
 }

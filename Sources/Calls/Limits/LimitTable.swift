@@ -4,20 +4,20 @@ import Sources
 import SystemSupport
 
 extension Limits {
-    /// One limit as the configuration and the documents have it.
+    /// One limit: its name, and what the configuration and the documents say of it.
     public struct Entry: Sendable {
         /// Its name in the configuration and in `GetServerInfo`.
         public let name: String
         public let place: WritableKeyPath<Limits, Int> & Sendable
-        /// The least value that makes sense; 0 where that stands for "none".
+        /// The least valid value; 0 if that means "no limit".
         public let minimum: Int
-        /// Whether a reload changes it; the others hold from start to end.
+        /// Whether a reload changes it; the others change with a restart.
         public let isLive: Bool
         /// What it bounds, for the manual.
         public let help: String
     }
 
-    /// All limits, in the order in which they are told.
+    /// All limits, in the order of `GetServerInfo`.
     public static let table: [Entry] = [
         fixed(
             "maxMessageBytes", \.maxMessageBytes, "Bytes of a message to the server, as sent and as inflated."
@@ -30,42 +30,45 @@ extension Limits {
             "maxConnectionsPerUser", \.maxConnectionsPerUser, from: 0, "Connections of one user. 0: no limit."
         ),
         live("maxCallsPerUser", \.maxCallsPerUser, from: 0, "Calls in flight of one user. 0: no limit."),
-        live("maxSourcesPerUser", \.maxSourcesPerUser, from: 0, "Sources that one user made. 0: no limit."),
+        live(
+            "maxSourcesPerUser", \.maxSourcesPerUser, from: 0, "Sources that one user created. 0: no limit."),
         live(
             "maxSourceBytesPerUser", \.maxSourceBytesPerUser, from: 0,
             "Bytes that the sources of one user hold. 0: no limit."),
         live("maxFileBytes", \.maxFileBytes, from: 0, "Bytes of a file that LoadFile reads. 0: any."),
         live(
             "memoryBytes", \.memoryBytes, from: 0,
-            "Bytes that all sources, imports and builds hold; an import that would pass it is refused. 0: no limit."
+            "Bytes that all sources, imports and builds hold; an import that would exceed it is rejected. 0: no limit."
         ),
         live(
             "maxQueuedBytesPerConnection", \.maxQueuedBytesPerConnection,
-            "Bytes of answers that wait for one client before nothing more is read from it."),
+            "Bytes of answers that may wait for one client; above, its messages are not read."),
         fixed("maxQueuedBytes", \.maxQueuedBytes, "Bytes of answers that wait for all clients."),
         live(
             "maxStreamBytes", \.maxStreamBytes,
-            "Bytes of an import that wait to be worked on before nothing more is read from its client."),
-        live("maxWatchedFeatures", \.maxWatchedFeatures, "Features that all watching clients have."),
+            "Bytes of an import that may wait to be processed; above, its client's messages are not read."),
+        live("maxWatchedFeatures", \.maxWatchedFeatures, "Features that all watching clients show."),
         live("maxInputBytes", \.maxInputBytes, "Bytes of unfinished messages, over all connections."),
         live(
             "maxTimeoutMs", \.maxTimeoutMs, from: 0,
-            "The longest deadline of a call, in milliseconds, also of calls that tell none. 0: no limit."),
+            "The longest deadline of a call, in milliseconds, also of calls that give none. 0: no limit."),
         live(
             "stallSeconds", \.stallSeconds,
-            "How long a client may leave answers unread before its connection is closed, in seconds. Earlier if the room is needed."
+            "How long a client may leave answers unread before its connection is closed, in seconds. Sooner if the memory is needed."
         ),
         live(
             "messageSeconds", \.messageSeconds,
-            "Within how many seconds a message must be complete that has begun."),
+            "How long a message may take to arrive, in seconds."),
         live(
             "shutdownGraceMs", \.shutdownGraceMs, from: 0,
-            "How long calls in flight may go on when the daemon ends, in milliseconds."),
-        live("messagesPerTurn", \.messagesPerTurn, "Messages of one connection before the others' turn."),
+            "How long calls in flight may continue when the daemon ends, in milliseconds."),
+        live(
+            "messagesPerTurn", \.messagesPerTurn,
+            "Messages of one connection that are processed before those of the others."),
         fixed(
             "filterCacheBytes", \.filterCacheBytes, from: 0,
             "Bytes of indexes of filtered features, and of the properties that filters read."),
-        fixed("loopThreads", \.loopThreads, "Threads that take messages in and answer short calls."),
+        fixed("loopThreads", \.loopThreads, "Threads that read messages and answer short calls."),
         fixed("buildThreads", \.buildThreads, "Threads that one build uses."),
         fixed("queryThreads", \.queryThreads, "Long queries at once."),
         fixed("changeThreads", \.changeThreads, "Imports, builds and other changes at once."),
@@ -94,7 +97,7 @@ extension Limits {
         return limits
     }
 
-    /// What a registry is told of them.
+    /// The part of them that concerns the memory of sources.
     package var memory: MemoryBudget.Limit {
         MemoryBudget.Limit(
             bytes: memoryBytes, bytesPerOwner: maxSourceBytesPerUser, sourcesPerOwner: maxSourcesPerUser)

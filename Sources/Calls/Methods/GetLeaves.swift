@@ -9,11 +9,9 @@ struct GetLeaves: UnaryMethod {
     let declaration = MethodDeclaration.getLeaves
     let catalog: SourceCatalog
 
-    private static let defaultLimit: Int64 = 10
-
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let limit = Int(
-            clamping: try params.optionalInteger("limit", in: 0...(1 << 53)) ?? Self.defaultLimit)
+            clamping: try params.optionalInteger("limit", in: 0...(1 << 53)) ?? ParamDefaults.leaves)
         let offset = Int(clamping: try params.optionalInteger("offset", in: 0...(1 << 53)) ?? 0)
         let subject = try ClusterSubject(params, catalog)
         func cost(_ view: View) -> Int {

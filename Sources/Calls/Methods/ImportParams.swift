@@ -15,10 +15,12 @@ struct ImportParams {
     let format: FeatureFormat
 
     init(_ params: Params) throws(RPCError) {
-        guard let mode = ImportMode(rawValue: try params.optionalString("mode") ?? "replace") else {
+        guard let mode = ImportMode(rawValue: try params.optionalString("mode") ?? ParamDefaults.mode) else {
             throw .invalidParam(params.path(of: "mode"), "must be \"replace\" or \"append\".")
         }
-        guard let policy = InvalidFeaturePolicy(rawValue: try params.optionalString("onInvalid") ?? "reject")
+        guard
+            let policy = InvalidFeaturePolicy(
+                rawValue: try params.optionalString("onInvalid") ?? ParamDefaults.onInvalid)
         else {
             throw .invalidParam(params.path(of: "onInvalid"), "must be \"reject\" or \"skip\".")
         }

@@ -42,7 +42,7 @@ struct PublishTiles: ServerStreamMethod {
             throw .invalidParam(
                 params.path(of: "maxZoom"), "must not be below minZoom, which is \(first).")
         }
-        let compression = try params.optionalString("compression") ?? "gzip"
+        let compression = try params.optionalString("compression") ?? ParamDefaults.compression
         guard compression == "gzip" || compression == "none" else {
             throw .invalidParam(params.path(of: "compression"), "must be \"gzip\" or \"none\".")
         }

@@ -37,15 +37,13 @@ struct WatchRequest {
 
     init(_ params: Params, _ catalog: SourceCatalog) throws(RPCError) {
         query = try catalog.clustersQuery(params)
-        rate = try params.optionalNumber("maxRateHz", in: Pace.askable) ?? Self.usualRate
+        rate = try params.optionalNumber("maxRateHz", in: Pace.askable) ?? ParamDefaults.maxRateHz
         hasTransitions = try params.optionalBool("transitions") ?? false
         source = try catalog.source(params)
         let current = try catalog.revision(params).number
         revision = params["revision"] == nil ? nil : current
         filter = catalog.filter(params)
     }
-
-    static let usualRate = 10.0
 
     /// Reads an item of the client's: where the viewport is now.
     static func viewport(_ item: [UInt8]) throws(RPCError) -> (Box, zoom: Double) {

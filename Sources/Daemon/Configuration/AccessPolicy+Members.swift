@@ -5,15 +5,15 @@ extension AccessPolicy {
     static let members: [ConfigurationMember<AccessPolicy>] = [
         ConfigurationMember(
             "query", .members(Rule.members.map(\.entry)),
-            "Who may ask what sources hold. Everybody, where it is not given."
+            "Who may query sources. By default everybody."
         ) { (value, target) throws(Configuration.Problem) in target.query = try Rule.read(value) },
         ConfigurationMember(
             "manage", .members(Rule.members.map(\.entry)),
-            "Who may query, and make, fill, change and delete sources that the configuration does not declare. Nobody more, where it is not given."
+            "Who may query, and create, fill, change and delete sources that the configuration does not declare. By default nobody else."
         ) { (value, target) throws(Configuration.Problem) in target.manage = try Rule.read(value) },
         ConfigurationMember(
             "admin", .members(Rule.members.map(\.entry)),
-            "Who may do all, without the limits of one user. Nobody more, where it is not given."
+            "Who may do everything, without the limits per user. By default nobody else."
         ) { (value, target) throws(Configuration.Problem) in target.admin = try Rule.read(value) },
     ]
 }
@@ -32,7 +32,7 @@ extension AccessPolicy.Rule {
             }
         },
         ConfigurationMember(
-            "groups", .list(.account), "Groups, by name or number; those count too that a user is in besides."
+            "groups", .list(.account), "Groups, by name or number; a user's supplementary groups count too."
         ) { (value, target) throws(Configuration.Problem) in
             for item in value.items {
                 target.groups.insert(try item.identifier("group") { AccountNames.group($0) })

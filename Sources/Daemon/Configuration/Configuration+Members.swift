@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Calls
+import ClusterProtocol
 import Answers
 import Sources
 import SystemSupport
@@ -9,29 +10,30 @@ import JSON
 extension Configuration {
     /// All members of the configuration, in the order of the manual.
     static let members: [ConfigurationMember<Configuration>] = [
-        ConfigurationMember("$schema", .text, "For editors, where clusterd.schema.json lies; not looked at.")
-        {
+        ConfigurationMember(
+            "$schema", .text, "The location of clusterd.schema.json, for editors; the daemon ignores it."
+        ) {
             _, _ in
         },
         ConfigurationMember(
             "socket", .text, isLive: false,
-            "The socket's path. A socket that the service manager hands over goes before it."
+            "The socket's path. A socket that the service manager passes takes precedence."
         ) { value, target in target.socket = value.text },
         ConfigurationMember(
-            "socketMode", .oneOf(SocketMode.names), isLive: false,
-            "Who may connect to a socket that the daemon makes: \"0600\" only the daemon's own user and root, \"0660\" its group too, \"0666\" everybody. What a caller may do then is up to access. A socket that the service manager hands over keeps its own mode."
+            "socketMode", .oneOf(SocketMode.names), default: .string(SocketMode.names[0]), isLive: false,
+            "Who may connect to a socket that the daemon makes: \"0600\" only the daemon's own user and root, \"0660\" its group too, \"0666\" everybody. access decides what a caller may do. A socket that the service manager passes keeps its own mode."
         ) { value, target in target.socketMode = SocketMode.mode(value.text) ?? target.socketMode },
         ConfigurationMember(
             "state", .text, isLive: false,
-            "The directory in which sources are kept over restarts. Without it nothing is kept."
+            "The directory in which sources are kept across restarts. Without it nothing is kept."
         ) { value, target in target.stateDirectory = value.text },
         ConfigurationMember(
-            "importDirectories", .list(.text),
-            "The directories below which LoadFile may read regular files."
+            "importDirectories", .list(.text), default: .array([]),
+            "LoadFile may read regular files below these directories."
         ) { value, target in target.importDirectories = value.items.map(\.text) },
         ConfigurationMember(
-            "exportDirectories", .list(.text),
-            "The directories below which PublishTiles may write archives."
+            "exportDirectories", .list(.text), default: .array([]),
+            "PublishTiles may write archives below these directories."
         ) { value, target in target.exportDirectories = value.items.map(\.text) },
         ConfigurationMember(
             "http", .members(HTTPSettings.members.map(\.entry)), "The HTTP interface and the map page."
@@ -45,11 +47,11 @@ extension Configuration {
         ) { (value, target) throws(Problem) in try value.read(by: AccessPolicy.members, into: &target.access)
         },
         ConfigurationMember(
-            "log", .members(LogSettings.members.map(\.entry)), "What is said on standard error, and how."
+            "log", .members(LogSettings.members.map(\.entry)), "What the daemon logs, and how."
         ) { (value, target) throws(Problem) in try value.read(by: LogSettings.members, into: &target.log) },
         ConfigurationMember(
             "sources", .table(DeclaredSource.members.map(\.entry)),
-            "Sources that the daemon makes and fills by itself, by name. Only administrators change them otherwise."
+            "Sources that the daemon creates and fills itself, by name. Only administrators may change them otherwise."
         ) { (value, target) throws(Problem) in target.sources = try DeclaredSource.read(value) },
     ]
 }
@@ -57,29 +59,33 @@ extension Configuration {
 extension Limits {
     static let members: [ConfigurationMember<Limits>] = table.map { limit in
         ConfigurationMember(
-            limit.name, .integer(minimum: Int64(limit.minimum)), isLive: limit.isLive, limit.help
+            limit.name, .integer(minimum: Int64(limit.minimum)),
+            default: .number(Double(Limits()[keyPath: limit.place])), isLive: limit.isLive, limit.help
         ) { value, target in target[keyPath: limit.place] = value.integer }
     }
 }
 
 extension LogSettings {
     static let members: [ConfigurationMember<LogSettings>] = [
-        ConfigurationMember("level", .oneOf(Log.Level.allCases.map(\.name)), "Say this and what is graver.") {
-            value, target in target.level = Log.Level(name: value.text) ?? target.level
-        },
         ConfigurationMember(
-            "format", .oneOf(Log.Format.allCases.map(\.rawValue)),
-            "\"journal\": lines with journald's priorities; \"text\": lines for people; \"json\": an object a line; \"auto\": the first where journald reads, else the second."
+            "level", .oneOf(Log.Level.allCases.map(\.name)), default: .string(standard.level.name),
+            "Log messages of this level and of graver ones."
+        ) { value, target in target.level = Log.Level(name: value.text) ?? target.level },
+        ConfigurationMember(
+            "format", .oneOf(Log.Format.allCases.map(\.rawValue)), default: .string(standard.format.rawValue),
+            "\"journal\": lines with journald's priorities; \"text\": lines for people; \"json\": one object per line; \"auto\": \"journal\" if journald reads standard error, else \"text\"."
         ) { value, target in target.format = Log.Format(rawValue: value.text) ?? target.format },
         ConfigurationMember(
-            "slowCallMs", .integer(minimum: 0),
-            "Calls that take longer get a line with source, method, size of params and time, in milliseconds. 0: none do."
+            "slowCallMs", .integer(minimum: 0), default: .number(Double(standard.slowCallMs)),
+            "Log calls that take longer than this, in milliseconds, with source, method, size of params and time. 0: none."
         ) { value, target in target.slowCallMs = value.integer },
         ConfigurationMember(
-            "audit", .boolean,
-            "Whether each call that is denied or changes a source gets a line with user, process, method, source, status and number of features. True by default."
+            "audit", .boolean, default: .bool(standard.audits),
+            "Whether to log each call that is denied or changes a source, with user, process, method, source, status and number of features."
         ) { value, target in target.audits = value.boolean },
     ]
+
+    private static let standard = LogSettings()
 }
 
 extension DeclaredSource {
@@ -94,15 +100,15 @@ extension DeclaredSource {
         },
         ConfigurationMember(
             "file", .text,
-            "What the source is filled with: a FeatureCollection, lines of features or a JSON text sequence, plain or gzipped."
+            "The file of the source's features: a FeatureCollection, lines of features, a JSON text sequence or a table, plain or gzipped."
         ) { value, target in target.file = value.text },
         ConfigurationMember(
-            "watch", .boolean,
-            "Whether the file is loaded again, as a whole, whenever it changes. True by default."
+            "watch", .boolean, default: .bool(true),
+            "Whether the file is loaded again, as a whole, whenever it changes."
         ) { value, target in target.watches = value.boolean },
         ConfigurationMember(
-            "onInvalid", .oneOf(["reject", "skip"]),
-            "Whether a bad feature refuses the file, which is the default, or is left out."
+            "onInvalid", .oneOf(["reject", "skip"]), default: .string(ParamDefaults.onInvalid),
+            "Whether an invalid feature rejects the file or is left out."
         ) { value, target in target.skipsInvalid = value.text == "skip" },
     ]
 

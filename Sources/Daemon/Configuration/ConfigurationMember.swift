@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// What a member of the configuration may be.
 indirect enum ConfigurationKind {
@@ -22,28 +23,33 @@ indirect enum ConfigurationKind {
 struct ConfigurationEntry {
     let name: String
     let kind: ConfigurationKind
+    /// The default; nil if there is none.
+    let standard: JSONValue?
     /// A sentence or two.
     let help: String
     /// Whether a reload changes it.
     let isLive: Bool
 }
 
-/// One member of an object in the configuration: the parser, the schema and the manual all go by it.
+/// One member of an object in the configuration. Parser, schema, manual and documents are made from it.
 struct ConfigurationMember<Target>: Sendable {
     typealias Read = @Sendable (ConfigurationValue, inout Target) throws(Configuration.Problem) -> Void
 
     let name: String
     private let makeKind: @Sendable () -> ConfigurationKind
+    /// The default; nil if there is none.
+    let standard: JSONValue?
     let help: String
     let isLive: Bool
     /// Takes over a value that was found to be of the kind.
     let read: Read
 
     init(
-        _ name: String, _ kind: @autoclosure @escaping @Sendable () -> ConfigurationKind, isLive: Bool = true,
-        _ help: String, read: @escaping Read
+        _ name: String, _ kind: @autoclosure @escaping @Sendable () -> ConfigurationKind,
+        default standard: JSONValue? = nil, isLive: Bool = true, _ help: String, read: @escaping Read
     ) {
         self.name = name
+        self.standard = standard
         makeKind = kind
         self.help = help
         self.isLive = isLive
@@ -51,5 +57,7 @@ struct ConfigurationMember<Target>: Sendable {
     }
 
     var kind: ConfigurationKind { makeKind() }
-    var entry: ConfigurationEntry { ConfigurationEntry(name: name, kind: kind, help: help, isLive: isLive) }
+    var entry: ConfigurationEntry {
+        ConfigurationEntry(name: name, kind: kind, standard: standard, help: help, isLive: isLive)
+    }
 }

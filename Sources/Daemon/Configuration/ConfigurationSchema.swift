@@ -6,7 +6,7 @@ import SystemSupport
 import JSON
 
 extension Configuration {
-    /// The configuration as a JSON Schema (2020-12), made from the table that its parser goes by.
+    /// The configuration as a JSON Schema (2020-12), generated from the parser's table.
     public static var schema: JSONValue {
         var schema: JSONObject = [
             "$schema": .string("https://json-schema.org/draft/2020-12/schema"),
@@ -27,43 +27,24 @@ extension Configuration {
         public let help: String
         /// Whether a reload changes it.
         public let isLive: Bool
-        /// What holds where it is not given, as JSON; nil where that is nothing or follows from the help.
+        /// The default, as JSON; nil if there is none or the help says it.
         public let standard: String?
     }
 
     /// All members with those of objects within, in the order of the table.
     public static var documentation: [Documentation] {
-        let standard = Configuration()
-        return members.map(\.entry).flatMap { describe($0, in: "", standard) }
+        members.map(\.entry).flatMap { describe($0, in: "") }
     }
 
-    private static func describe(
-        _ entry: ConfigurationEntry, in path: String, _ standard: Configuration
-    ) -> [Documentation] {
+    private static func describe(_ entry: ConfigurationEntry, in path: String) -> [Documentation] {
         let here = path + entry.name
         let line = Documentation(
             path: here, type: entry.kind.words, help: entry.help, isLive: entry.isLive,
-            standard: standard.value(of: here))
+            standard: entry.standard?.text)
         switch entry.kind {
-        case .members(let inner): return [line] + inner.flatMap { describe($0, in: "\(here).", standard) }
-        case .table(let inner): return [line] + inner.flatMap { describe($0, in: "\(here).NAME.", standard) }
+        case .members(let inner): return [line] + inner.flatMap { describe($0, in: "\(here).") }
+        case .table(let inner): return [line] + inner.flatMap { describe($0, in: "\(here).NAME.") }
         default: return [line]
-        }
-    }
-
-    private func value(of path: String) -> String? {
-        if path.hasPrefix("limits."), let value = limits.json[String(path.dropFirst("limits.".count))] {
-            return value.text
-        }
-        if path.hasPrefix("http.") { return http.standard(of: String(path.dropFirst("http.".count))) }
-        switch path {
-        case "socketMode": return JSONValue.string(SocketMode.names[0]).text
-        case "log.level": return JSONValue.string(log.level.name).text
-        case "log.format": return JSONValue.string(log.format.rawValue).text
-        case "log.audit": return String(log.audits)
-        case "log.slowCallMs": return String(log.slowCallMs)
-        case "importDirectories", "exportDirectories": return "[]"
-        default: return nil
         }
     }
 }
@@ -101,6 +82,7 @@ extension ConfigurationKind {
         let properties = entries.map { entry in
             var schema: JSONObject = ["description": .string(entry.help)]
             for (name, value) in entry.kind.schema.members { schema[name] = value }
+            if let standard = entry.standard { schema["default"] = standard }
             return (key: entry.name, value: JSONValue.object(schema))
         }
         return [
@@ -109,7 +91,7 @@ extension ConfigurationKind {
         ]
     }
 
-    /// What a value is, for people.
+    /// The type of a value, in words.
     fileprivate var words: String {
         switch self {
         case .text: "a string"
@@ -127,7 +109,7 @@ extension ConfigurationKind {
 }
 
 extension JSONValue {
-    /// The value over several lines, for people to read.
+    /// The value over several lines, indented.
     public func indented(_ depth: Int = 0) -> String {
         let (inner, outer) = (
             String(repeating: "  ", count: depth + 1), String(repeating: "  ", count: depth)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import HTTPDoor
+import JSON
 
 extension HTTPSettings {
     static let members: [ConfigurationMember<HTTPSettings>] =
         [
             ConfigurationMember(
-                "listen", .list(.text), isLive: false,
-                "Where HTTP is served: \"HOST:PORT\", \"[V6]:PORT\", \"PORT\" on loopback, or \"unix:PATH\". Nowhere by default. Sockets named http that the service manager hands over are added."
+                "listen", .list(.text), default: .array([]), isLive: false,
+                "The addresses of the HTTP interface: \"HOST:PORT\", \"[V6]:PORT\", \"PORT\" on loopback, or \"unix:PATH\". Sockets named http that the service manager passes are added."
             ) { (value, target) throws(Configuration.Problem) in
                 for item in value.items {
                     do throws(ListenAddress.Problem) {
@@ -18,12 +19,12 @@ extension HTTPSettings {
                 }
             },
             ConfigurationMember(
-                "allowRemote", .boolean, isLive: false,
-                "Whether addresses may be listened on that other machines reach. False by default: a reverse proxy on this machine adds TLS and logins."
+                "allowRemote", .boolean, default: .bool(standard.allowRemote), isLive: false,
+                "Whether it may listen on addresses that other machines reach. Better: a reverse proxy on this machine, which adds TLS and logins."
             ) { value, target in target.allowRemote = value.boolean },
             ConfigurationMember(
-                "hosts", .list(.text),
-                "Names that a request's Host may have besides the addresses, such as \"maps.example\"; with a port only on that."
+                "hosts", .list(.text), default: .array([]),
+                "Names that a request's Host may have besides the addresses, such as \"maps.example\"; with a port, only on that port."
             ) { (value, target) throws(Configuration.Problem) in
                 for item in value.items where !HTTPSettings.isHost(item.text) {
                     throw item.problem("names no host: NAME, NAME:PORT or [V6]:PORT was expected")
@@ -31,8 +32,8 @@ extension HTTPSettings {
                 target.hosts = value.items.map(\.text)
             },
             ConfigurationMember(
-                "origins", .list(.text),
-                "Other sites whose pages may ask (CORS), such as \"https://maps.example\"; \"*\" lets all pages ask."
+                "origins", .list(.text), default: .array([]),
+                "Other sites whose pages may send requests (CORS), such as \"https://maps.example\"; \"*\": all sites."
             ) { (value, target) throws(Configuration.Problem) in
                 for item in value.items where !HTTPSettings.isOrigin(item.text) {
                     throw item.problem(
@@ -41,20 +42,20 @@ extension HTTPSettings {
                 target.origins = value.items.map(\.text)
             },
             ConfigurationMember(
-                "right", .oneOf(["query", "manage", "admin"]),
-                "What callers over TCP may do. \"query\" by default. Over unix: callers have their own rights."
+                "right", .oneOf(["query", "manage", "admin"]), default: .string(standard.right.name),
+                "What callers over TCP may do. Callers over a Unix socket have their own rights."
             ) { value, target in target.right = AccessRight(name: value.text) ?? target.right },
             ConfigurationMember(
-                "maxAge", .integer(minimum: 0),
+                "maxAge", .integer(minimum: 0), default: .number(Double(standard.maxAge)),
                 "For how many seconds caches may use an answer without asking again. 0: they ask each time, and get 304 while nothing has changed."
             ) { value, target in target.maxAge = value.integer },
             ConfigurationMember(
-                "assets", .text,
-                "The directory of Leaflet, which the map page uses. Debian's package libjs-leaflet fills the default."
+                "assets", .text, default: .string(standard.assets),
+                "The directory of Leaflet, which the map page uses. Debian's package libjs-leaflet installs it in the default."
             ) { value, target in target.assets = value.text },
             ConfigurationMember(
                 "basemap", .members(Basemap.members.map(\.entry)),
-                "A raster map below the circles, instead of the outline of land. The browser loads it from where it is."
+                "A raster map below the circles, instead of the outline of land. The browser loads it from its own server."
             ) { (value, target) throws(Configuration.Problem) in
                 var basemap = Basemap()
                 try value.read(by: Basemap.members, into: &basemap)
@@ -67,19 +68,13 @@ extension HTTPSettings {
             ) { value, target in target.accessLog = value.text },
         ]
         + HTTPLimits.table.map { limit in
-            ConfigurationMember(limit.name, .integer(minimum: Int64(limit.minimum)), limit.help) {
-                value, target in
-                target.limits[keyPath: limit.place] = value.integer
-            }
+            ConfigurationMember(
+                limit.name, .integer(minimum: Int64(limit.minimum)),
+                default: .number(Double(standard.limits[keyPath: limit.place])), limit.help
+            ) { value, target in target.limits[keyPath: limit.place] = value.integer }
         }
 
-    /// What holds if a member is not given, as JSON; nil if that is nothing or follows from the help.
-    func standard(of name: String) -> String? {
-        if let limit = HTTPLimits.table.first(where: { $0.name == name }) {
-            return String(limits[keyPath: limit.place])
-        }
-        return name == "assets" ? "\"\(assets)\"" : nil
-    }
+    private static let standard = HTTPSettings()
 }
 
 extension HTTPSettings.Basemap {

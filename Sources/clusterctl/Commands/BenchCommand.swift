@@ -17,36 +17,35 @@ enum BenchCommand: Subcommand {
         ],
         options: [
             Option(
-                "connections", short: "c", value: "N", kind: .integer(1...10000),
-                help: "connections; default 16"),
+                "connections", short: "c", value: "N", kind: .integer(1...10000), default: "16",
+                help: "connections"),
             Option(
-                "depth", short: "d", value: "N", kind: .integer(1...1000),
-                help: "requests in flight on each; default 1"),
+                "depth", short: "d", value: "N", kind: .integer(1...1000), default: "1",
+                help: "requests in flight on each"),
             Option(
-                "duration", short: "t", value: "SECONDS", kind: .number(0.1...86400),
-                help: "how long; default 5"),
+                "duration", short: "t", value: "SECONDS", kind: .number(0.1...86400), default: "5",
+                help: "how long"),
             Option(
-                "mix", short: "m", value: "KIND=N,...",
-                help:
-                    "what to ask for, in which proportions: clusters, tile, children, leaves, zoom, hull; default clusters"
-            ),
+                "mix", short: "m", value: "KIND=N,...", default: "clusters",
+                help: "what to ask for, in which proportions: clusters, tile, children, leaves, zoom, hull"),
             Option(
-                "zooms", short: "z", value: "LOW-HIGH", help: "zooms of viewports and tiles; default 3-12"),
+                "zooms", short: "z", value: "LOW-HIGH", default: "3-12", help: "zooms of viewports and tiles"),
             Option(
-                "limit", short: "n", value: "N", kind: .integer(1...1_000_000),
-                help: "the most features of a viewport; default 60"),
+                "limit", short: "n", value: "N", kind: .integer(1...1_000_000), default: "60",
+                help: "the most features of a viewport"),
             Option("redis", value: "PATH", kind: .file, help: "ask the Redis server at this Unix socket"),
             Option(
-                "key", short: "k", value: "KEY", help: "the key to get from Redis; default clusterctl-bench"),
+                "key", short: "k", value: "KEY", default: "clusterctl-bench",
+                help: "the key to get from Redis"),
             Option(
                 "value-size", value: "BYTES", kind: .integer(1...(64 << 20)),
                 help: "store a value of this size under the key first"),
             Option(
                 "watch", short: "w", value: "N", kind: .integer(1...100_000),
-                help: "watch so many viewports instead of asking; tells when changes arrive"),
+                help: "watch N viewports instead of asking, and measure when changes arrive"),
             Option(
-                "updates", short: "u", value: "HZ", kind: .number(0...100_000),
-                help: "with --watch: change the source so often a second; default 100"),
+                "updates", short: "u", value: "HZ", kind: .number(0...100_000), default: "100",
+                help: "with --watch: change the source this often per second"),
         ],
         examples: [
             Example("clusterctl bench cities -c 16 -t 10", "asks for viewports over 16 connections"),
@@ -86,13 +85,11 @@ enum BenchCommand: Subcommand {
 
     private static func clusterd(_ source: String, _ invocation: Invocation) async throws -> BenchReport {
         let arguments = invocation.arguments
-        let text = arguments.string("mix") ?? "clusters"
+        let text = try arguments.requiredString("mix")
         guard let mix = RequestMix(text: text) else {
             throw arguments.usageError("invalid argument '\(text)' for '--mix': KIND=N,... is expected")
         }
-        var viewport = RequestMix.Viewport()
-        if let limit = arguments.integer("limit") { viewport.limit = Int(limit) }
-        if let zooms = arguments.string("zooms") { viewport.zooms = try range(zooms, invocation) }
+        let viewport = try viewport(invocation)
         let client = try await invocation.connect()
         let requests = try await mix.requests(for: source, viewport: viewport, count: requestCount, client)
         let path = client.socketPath
@@ -104,7 +101,7 @@ enum BenchCommand: Subcommand {
     }
 
     private static func redis(_ path: String, _ invocation: Invocation) throws -> BenchReport {
-        let key = invocation.arguments.string("key") ?? "clusterctl-bench"
+        let key = try invocation.arguments.requiredString("key")
         if let size = invocation.arguments.integer("value-size") {
             try RedisStore.set(key, bytes: Int(size), path: path)
         }
@@ -117,12 +114,19 @@ enum BenchCommand: Subcommand {
     ) throws -> LoadResult {
         let arguments = invocation.arguments
         return try LoadGenerator.run(
-            path: path, connections: Int(arguments.integer("connections") ?? 16),
-            depth: Int(arguments.integer("depth") ?? 1), warmUp: warmUp,
-            seconds: arguments.number("duration") ?? 5, wire: wire)
+            path: path, connections: Int(try arguments.requiredInteger("connections")),
+            depth: Int(try arguments.requiredInteger("depth")), warmUp: warmUp,
+            seconds: try arguments.requiredNumber("duration"), wire: wire)
     }
 
-    static func range(_ text: String, _ invocation: Invocation) throws -> ClosedRange<Int> {
+    /// The viewports that the options describe.
+    static func viewport(_ invocation: Invocation) throws -> RequestMix.Viewport {
+        RequestMix.Viewport(
+            limit: Int(try invocation.arguments.requiredInteger("limit")),
+            zooms: try range(try invocation.arguments.requiredString("zooms"), invocation))
+    }
+
+    private static func range(_ text: String, _ invocation: Invocation) throws -> ClosedRange<Int> {
         let ends = text.split(separator: "-").map { Int($0) }
         if let low = ends.first ?? nil, let high = ends.last ?? nil, ends.count <= 2, low >= 0, high <= 24,
             low <= high

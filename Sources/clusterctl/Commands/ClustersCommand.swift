@@ -17,16 +17,16 @@ enum ClustersCommand: Subcommand {
                 "clusters large cities only"),
         ])
 
-    /// What tells of a viewport.
+    /// The options that describe a viewport.
     static let viewportOptions: [Option] = [
         Option(
-            "bbox", short: "b", value: "W,S,E,N",
-            help: "the box in degrees: west, south, east, north; default: the world"),
+            "bbox", short: "b", value: "W,S,E,N", defaultInWords: "the world",
+            help: "the box in degrees: west, south, east, north"),
         Option(
-            "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
-            help: "the map's zoom; default 0"),
+            "zoom", short: "z", value: "ZOOM", kind: .number(-100...100), default: "0",
+            help: "the map's zoom"),
         Option(
-            "limit", short: "n", value: "N", kind: .integer(0...(1 << 53)), help: "show so many at most"),
+            "limit", short: "n", value: "N", kind: .integer(0...(1 << 53)), help: "show at most N"),
         Option("properties", value: "NAME,...", help: "the properties to keep of each feature"),
         Option("precision", value: "DECIMALS", kind: .integer(0...20), help: "round coordinates"),
         Option(
@@ -39,7 +39,7 @@ enum ClustersCommand: Subcommand {
     static func params(_ invocation: Invocation) throws -> JSONObject {
         let arguments = invocation.arguments
         let box = try arguments.string("bbox").map { try self.box($0, invocation) } ?? .world
-        var members: JSONObject = ["bbox": box.json, "zoom": .number(arguments.number("zoom") ?? 0)]
+        var members: JSONObject = ["bbox": box.json, "zoom": .number(try arguments.requiredNumber("zoom"))]
         if let limit = arguments.number("limit") { members["limit"] = .number(limit) }
         if let decimals = arguments.number("precision") { members["precision"] = .number(decimals) }
         if let names = arguments.string("properties") { members["properties"] = words(names) }

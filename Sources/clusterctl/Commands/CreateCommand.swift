@@ -6,10 +6,12 @@ import JSON
 /// `clusterctl create`: an empty source.
 enum CreateCommand: Subcommand {
     static let table = Command(
-        "create", summary: "Make an empty source",
-        details: ["'import' makes the source that it needs by itself."],
+        "create", summary: "Create an empty source",
+        details: ["'import' creates its source if it does not exist."],
         operands: [CommandTable.source], options: SourceOptionFlags.options,
-        examples: [Example("clusterctl create cities --radius 60 --max-zoom 14", "sets how it will cluster")])
+        examples: [
+            Example("clusterctl create cities --radius 60 --max-zoom 14", "creates a source with options")
+        ])
 
     static func run(_ invocation: Invocation) async throws {
         let options = try SourceOptionFlags.read(invocation)

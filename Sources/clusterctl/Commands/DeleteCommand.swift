@@ -11,7 +11,7 @@ enum DeleteCommand: Subcommand {
             CommandTable.source,
             Operand("SOURCE", kind: .dynamic("sources"), count: .any, help: "further sources"),
         ],
-        examples: [Example("clusterctl delete cities", "forgets the source and its points")])
+        examples: [Example("clusterctl delete cities", "deletes the source and its points")])
 
     static func run(_ invocation: Invocation) async throws {
         let client = try await invocation.connect()

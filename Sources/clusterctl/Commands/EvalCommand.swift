@@ -15,7 +15,7 @@ enum EvalCommand: Subcommand {
                 help: "the feature to evaluate it on: a file, - for standard input, or the JSON itself"),
             Option("zoom", short: "z", value: "ZOOM", kind: .number(-100...100), help: "the map's zoom"),
             Option("accumulated", value: "JSON", help: "the value of [\"accumulated\"]"),
-            Option("type", value: "TYPE", help: "the type expected of the whole, such as number or string"),
+            Option("type", value: "TYPE", help: "the expected type of the value, such as number or string"),
         ],
         examples: [
             Example("clusterctl eval '[\"+\", 1, 2]'", "prints 3"),

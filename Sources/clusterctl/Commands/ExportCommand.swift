@@ -21,9 +21,8 @@ enum ExportCommand: Subcommand {
         options: [
             Option(
                 "format", short: "f", value: "FORMAT", kind: .oneOf(Format.allCases.map(\.rawValue)),
-                help:
-                    "geojson: a FeatureCollection; lines: a feature a line; csv; default: by FILE's ending, else geojson"
-            ),
+                defaultInWords: "by FILE's ending, else geojson",
+                help: "a FeatureCollection, lines with one feature each, or a table"),
             Option(
                 "properties", value: "NAME,...", help: "the properties to keep of each feature; CSV's columns"
             ),

@@ -15,18 +15,19 @@ enum GenerateCommand: Subcommand {
                 + "points; each has a name, a category, a value and a score."
         ],
         operands: [
-            Operand("KIND", kind: kinds, count: .optional, help: "how they lie; default gathered"),
-            Operand("COUNT", kind: counts, count: .optional, help: "how many; default 1000"),
+            Operand("KIND", kind: kinds, count: .optional, default: "gathered", help: "how they lie"),
+            Operand("COUNT", kind: counts, count: .optional, default: "1000", help: "how many"),
         ],
         options: [
             Option("kind", short: "k", value: "KIND", kind: kinds, help: "the same as the operand"),
             Option("count", short: "n", value: "COUNT", kind: counts, help: "the same as the operand"),
             Option(
-                "seed", value: "N", kind: .integer(0...Int64.max),
-                help: "another number, other points; default 1"),
+                "seed", value: "N", kind: .integer(0...Int64.max), default: "1",
+                help: "another number, other points"),
             Option(
-                "file", short: "o", value: "FILE", kind: .file, help: "the file; default: standard output"),
-            .flag("lines", short: "l", help: "a feature a line instead of a FeatureCollection"),
+                "file", short: "o", value: "FILE", kind: .file, defaultInWords: "standard output",
+                help: "the file"),
+            .flag("lines", short: "l", help: "write one feature per line instead of a FeatureCollection"),
         ],
         examples: [
             Example("clusterctl generate gathered 1000000 -o million.geojson", "writes 171 MiB"),
@@ -39,23 +40,23 @@ enum GenerateCommand: Subcommand {
 
     static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
-        let kindName = try choose("kind", or: 0, arguments) ?? SyntheticPoints.Kind.gathered.rawValue
-        let countText = try choose("count", or: 1, arguments) ?? "1000"
-        guard let kind = SyntheticPoints.Kind(rawValue: kindName), let count = Int(countText) else {
+        guard let kind = try choose("kind", or: 0, arguments).flatMap(SyntheticPoints.Kind.init),
+            let count = try choose("count", or: 1, arguments).flatMap({ Int($0) })
+        else {
             throw arguments.usageError("invalid operands")
         }
-        let seed = UInt64(arguments.integer("seed") ?? 1)
+        let seed = UInt64(try arguments.requiredInteger("seed"))
         let descriptor = try open(arguments.string("file"))
         defer { if descriptor != STDOUT_FILENO { close(descriptor) } }
         write(SyntheticPoints(kind: kind, seed: seed), count, asLines: arguments.has("lines"), to: descriptor)
     }
 
-    /// The option's value or the operand's; an error where both are there and differ.
+    /// The option's value or the operand's; an error if both are given and differ.
     private static func choose(
         _ option: String, or place: Int, _ arguments: ParsedArguments
     ) throws -> String? {
         guard let given = arguments.string(option) else { return arguments.operand(place) }
-        if let operand = arguments.operand(place), operand != given {
+        if place < arguments.operands.count, let operand = arguments.operand(place), operand != given {
             throw arguments.usageError("operand '\(operand)' contradicts '--\(option)=\(given)'")
         }
         return given

@@ -7,7 +7,7 @@ import Rendering
 /// `clusterctl health`: whether the daemon serves, as its exit status too.
 enum HealthCommand: Subcommand {
     static let table = Command(
-        "health", summary: "Say whether the daemon serves; exit status 0 if so",
+        "health", summary: "Show whether the daemon serves; exit status 0 if it does",
         examples: [Example("clusterctl health && echo fine", "for scripts and monitors")])
 
     static func run(_ invocation: Invocation) async throws {

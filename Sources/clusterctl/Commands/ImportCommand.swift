@@ -16,8 +16,8 @@ enum ImportCommand: Subcommand {
                 + "them unchanged if it fails.",
             "Shapefiles, GeoPackages, FlatGeobuf, KML, GPX and what else GDAL knows are read through its ogr2ogr "
                 + "(gdal-bin), in longitude and latitude.",
-            "A source that does not exist is made, with the options given. Options given for one that exists are "
-                + "changed in it.",
+            "A source that does not exist is created, with the given options. The options of one that exists are "
+                + "changed to those given.",
         ],
         operands: [
             Operand(
@@ -31,7 +31,7 @@ enum ImportCommand: Subcommand {
                 help: "leave invalid features out and write them there, with line, id and reason")
         ] + ForeignFile.options + SourceOptionFlags.options,
         examples: [
-            Example("clusterctl import cities cities.geojson", "makes or replaces the source cities"),
+            Example("clusterctl import cities cities.geojson", "creates or replaces the source cities"),
             Example(
                 "clusterctl import cities cities.geojson -p 'people=[\"+\",[\"get\",\"population\"]]'",
                 "clusters also sum up their points' population"),

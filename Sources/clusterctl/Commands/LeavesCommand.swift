@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import JSON
 
@@ -11,11 +12,11 @@ enum LeavesCommand: Subcommand {
         options: [
             Option(
                 "limit", short: "n", value: "N", kind: .integer(0...(1 << 53)),
-                help: "so many; default 10, 0 is all"),
+                defaultInWords: "\(ParamDefaults.leaves)", help: "show at most N; 0: all"),
             Option(
                 "offset", short: "o", value: "N", kind: .integer(0...(1 << 53)),
-                help: "leave out so many first"),
-            .flag("all", short: "a", help: "show all, a page after the other"),
+                help: "leave out the first N"),
+            .flag("all", short: "a", help: "show all, page by page"),
             CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
         ],
         examples: [

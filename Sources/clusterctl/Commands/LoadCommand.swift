@@ -7,10 +7,10 @@ import JSON
 /// `clusterctl load`: has the daemon read a file itself.
 enum LoadCommand: Subcommand {
     static let table = Command(
-        "load", summary: "Have the daemon read a file that lies on its side into a source",
+        "load", summary: "Have the daemon read a file on its machine into a source",
         details: [
             "The file must lie below one of the directories that the daemon was started with (--import-dir); "
-                + "'import' has no such limit. A source that does not exist is made."
+                + "'import' has no such limit. A source that does not exist is created."
         ],
         operands: [
             CommandTable.source, Operand("PATH", kind: .file, help: "the file, as the daemon sees it"),

@@ -10,8 +10,8 @@ enum LocateCommand: Subcommand {
         operands: [CommandTable.source, Operand("FEATURE", help: "the feature's id")],
         options: [
             Option(
-                "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
-                help: "the map's zoom; default 0"),
+                "zoom", short: "z", value: "ZOOM", kind: .number(-100...100), default: "0",
+                help: "the map's zoom"),
             CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
         ],
         examples: [Example("clusterctl locate cities 17 --zoom 5", "shows where city 17 is at zoom 5")])
@@ -19,7 +19,7 @@ enum LocateCommand: Subcommand {
     static func run(_ invocation: Invocation) async throws {
         let members: JSONObject = [
             "featureId": UpdateCommand.identifier(try invocation.operand(1)),
-            "zoom": .number(invocation.arguments.number("zoom") ?? 0),
+            "zoom": .number(try invocation.arguments.requiredNumber("zoom")),
         ]
         let answer = try await invocation.call(
             "ClusterService/LocateFeature", try invocation.queryParams(members))

@@ -6,14 +6,14 @@ import JSON
 /// `clusterctl options`: shows or changes how a source clusters.
 enum OptionsCommand: Subcommand {
     static let table = Command(
-        "options", summary: "Show or change how a source clusters",
+        "options", summary: "Show or change the options of a source",
         details: ["Options that are not given stay as they are; --reset sets them to their defaults."],
         operands: [CommandTable.source],
         options: [.flag("reset", help: "set every option that is not given to its default")]
             + SourceOptionFlags.options,
         examples: [
             Example("clusterctl options cities", "shows them"),
-            Example("clusterctl options cities --radius 80", "clusters anew with a larger radius"),
+            Example("clusterctl options cities --radius 80", "clusters again with a larger radius"),
         ])
 
     static func run(_ invocation: Invocation) async throws {

@@ -21,24 +21,25 @@ enum PublishCommand: Subcommand {
         ],
         options: [
             Option(
-                "min-zoom", value: "ZOOM", kind: .integer(0...30), help: "first zoom; default: the source's"),
+                "min-zoom", value: "ZOOM", kind: .integer(0...30), defaultInWords: "the source's",
+                help: "first zoom"),
             Option(
                 "max-zoom", value: "ZOOM", kind: .integer(0...30),
-                help: "last zoom; default: the first one without clusters"),
+                defaultInWords: "the first one without clusters", help: "last zoom"),
             CommandTable.filter,
             Option("properties", value: "NAMES", help: "keep only these properties, separated by commas"),
             Option(
                 "include", value: "NAMES",
                 help: "what clusters have besides: key, expansionZoom, bbox, anchor, hull, coincident"),
-            Option("name", value: "TEXT", help: "the archive's name; default: the source's"),
+            Option("name", value: "TEXT", defaultInWords: "the source's", help: "the archive's name"),
             Option("description", value: "TEXT", help: "what the archive shows"),
             Option("attribution", value: "HTML", help: "whom maps must name"),
             .flag("uncompressed", help: "do not compress tiles with gzip"),
             .flag("overwrite", help: "replace an archive of that name, as a whole"),
             .flag("watch", short: "w", help: "write again when the data change, until Ctrl-C"),
             Option(
-                "every", value: "SECONDS", kind: .number(0.1...86400),
-                help: "with --watch: at most once in so many seconds; default 60"),
+                "every", value: "SECONDS", kind: .number(0.1...86400), default: "60",
+                help: "with --watch: write at most once in this time"),
         ],
         examples: [
             Example("clusterctl publish cities.geojson cities.pmtiles", "publishes a file's points"),
@@ -123,7 +124,7 @@ enum PublishCommand: Subcommand {
     private static func follow(
         _ source: String, _ archive: String, _ client: Client, _ invocation: Invocation
     ) async throws {
-        let pause = Duration.seconds(invocation.arguments.number("every") ?? 60)
+        let pause = Duration.seconds(try invocation.arguments.requiredNumber("every"))
         var revision = try await client.source(source).revision
         while true {
             try await Task.sleep(for: pause)

@@ -16,17 +16,18 @@ enum RenderCommand: Subcommand {
         operands: [CommandTable.source],
         options: [
             Option(
-                "bbox", short: "b", value: "W,S,E,N",
-                help: "the box in degrees: west, south, east, north; default: the world"),
+                "bbox", short: "b", value: "W,S,E,N", defaultInWords: "the world",
+                help: "the box in degrees: west, south, east, north"),
             Option(
                 "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
-                help: "the zoom whose clusters are shown; default: that of the picture"),
-            Option("size", value: "WxH", help: "the picture's size in pixels; default 1024x640"),
+                defaultInWords: "that of the picture", help: "the zoom whose clusters are shown"),
+            Option("size", value: "WxH", default: "1024x640", help: "the picture's size in pixels"),
             Option(
-                "file", short: "o", value: "FILE", kind: .file,
-                help: "the file to write, as PNG, SVG or PDF by its ending; default: SVG to standard output"),
+                "file", short: "o", value: "FILE", kind: .file, defaultInWords: "SVG to standard output",
+                help: "the file to write, as PNG, SVG or PDF by its ending"),
             Option(
-                "title", short: "t", value: "TEXT", help: "the picture's title; default: the source's name"),
+                "title", short: "t", value: "TEXT", defaultInWords: "the source's name",
+                help: "the picture's title"),
             .flag("plain", help: "leave out title, labels and legend: the map fills the picture"),
             .flag("hulls", help: "draw the area of each cluster's points"),
             .flag("heatmap", help: "draw a heat map, weighted by count, above the circles"),
@@ -90,7 +91,7 @@ enum RenderCommand: Subcommand {
 
     /// From 16 to 8192 pixels each way.
     private static func size(_ invocation: Invocation) throws -> (width: Int, height: Int) {
-        guard let text = invocation.arguments.string("size") else { return (1024, 640) }
+        let text = try invocation.arguments.requiredString("size")
         let parts = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let width = parts[0], let height = parts[1], (16...8192).contains(width),
             (16...8192).contains(height)

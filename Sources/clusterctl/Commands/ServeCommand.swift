@@ -22,15 +22,20 @@ enum ServeCommand: Subcommand {
         ],
         options: [
             Option(
-                "port", value: "PORT", kind: .integer(1...65535), help: "the page's port; default: a free one"
+                "port", value: "PORT", kind: .integer(1...65535), defaultInWords: "a free one",
+                help: "the page's port"
             ),
             .flag("no-open", help: "do not open the browser"),
-        ] + ImportFlags.readingOptions + ForeignFile.options + SourceOptionFlags.options,
+        ] + ImportFlags.readingOptions + ForeignFile.options
+            + SourceOptionFlags.options(geometries: geometries),
         examples: [
             Example("clusterctl serve cities.geojson", "shows the cities"),
             Example(
                 "clusterctl serve --port 8080 cafes.geojson schools.csv.gz", "shows two files at port 8080"),
         ])
+
+    /// Areas and lines are shown at a position on them.
+    private static let geometries = "inside"
 
     static func run(_ invocation: Invocation) async throws {
         let files = invocation.arguments.operands
@@ -38,8 +43,7 @@ enum ServeCommand: Subcommand {
             _ = try FeatureInput(path: file)
         }
         var options = try SourceOptionFlags.read(invocation)
-        // What has an area or a length is shown at a position on it.
-        if options["geometries"] == nil { options["geometries"] = .string("inside") }
+        if options["geometries"] == nil { options["geometries"] = .string(geometries) }
         let daemon = try await TemporaryDaemon.start(
             port: invocation.arguments.integer("port").map { UInt16(clamping: $0) } ?? 0)
         let interruption = Interruption {

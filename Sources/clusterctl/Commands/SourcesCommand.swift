@@ -14,7 +14,7 @@ enum SourcesCommand: Subcommand {
         try invocation.show(answer) { value in
             let sources = try (value["sources"]?.asArray ?? []).map(SourceDescription.init)
             guard !sources.isEmpty else {
-                return invocation.remark("no sources; 'clusterctl import NAME FILE' makes one")
+                return invocation.remark("no sources; 'clusterctl import NAME FILE' creates one")
             }
             var table = Table([
                 .text("SOURCE"), .number("POINTS"), .number("REVISION"), .number("MEMORY"),

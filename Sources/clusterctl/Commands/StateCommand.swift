@@ -24,7 +24,7 @@ enum StateCommand: Subcommand {
         options: [
             Option(
                 "to", short: "o", value: "FILE", kind: .file,
-                help: "where salvage writes; default: standard output"),
+                defaultInWords: "standard output", help: "the file that salvage writes"),
             .flag("verified-only", help: "salvage only features whose checksums are right"),
         ],
         examples: [

@@ -10,12 +10,12 @@ enum StatsCommand: Subcommand {
         options: [
             Option(
                 "watch", short: "w", value: "SECONDS", kind: .number(0.1...86400),
-                help: "show them again every so many seconds, with rates"),
+                help: "show them again at this interval, with rates"),
             .flag("prometheus", help: "print them in Prometheus' text format"),
         ],
         examples: [
             Example("clusterctl stats", "shows them once"),
-            Example("clusterctl stats --watch 2", "shows every two seconds what happens"),
+            Example("clusterctl stats --watch 2", "shows them every two seconds, with rates"),
         ])
 
     static func run(_ invocation: Invocation) async throws {

@@ -10,19 +10,16 @@ enum WatchBench {
         guard let source = arguments.operand(0) else {
             throw arguments.usageError("missing operand SOURCE")
         }
-        var viewport = RequestMix.Viewport()
-        if let limit = arguments.integer("limit") { viewport.limit = Int(limit) }
-        if let zooms = arguments.string("zooms") {
-            viewport.zooms = try BenchCommand.range(zooms, invocation)
-        }
-        let watchers = Int(arguments.integer("watch") ?? 1000)
+        let viewport = try BenchCommand.viewport(invocation)
+        let watchers = Int(try arguments.requiredInteger("watch"))
         let client = try await invocation.connect()
         defer { client.close() }
         let (params, places) = try await RequestMix.viewports(of: source, viewport, count: watchers, client)
         let plan = WatchLoad.Plan(
             path: client.socketPath, source: source, viewports: params, watchers: watchers,
-            connections: Int(arguments.integer("connections") ?? 16),
-            updates: arguments.number("updates") ?? 100, seconds: arguments.number("duration") ?? 5)
+            connections: Int(try arguments.requiredInteger("connections")),
+            updates: try arguments.requiredNumber("updates"),
+            seconds: try arguments.requiredNumber("duration"))
         let result = try WatchLoad.run(plan, UpdateSequence(places: places))
         let added = (0..<UpdateSequence.features).map { JSONValue.string(UpdateSequence.identifier($0)) }
         _ = try await client.call(

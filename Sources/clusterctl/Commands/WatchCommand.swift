@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import JSON
 
@@ -19,13 +20,14 @@ enum WatchCommand: Subcommand {
         options: ClustersCommand.viewportOptions + [
             Option(
                 "max-rate", short: "r", value: "HZ", kind: .number(0.01...1000),
-                help: "so many changes a second at most; default 10"),
+                defaultInWords: "\(Quantity.plain(ParamDefaults.maxRateHz))",
+                help: "print at most this many changes per second"),
             .flag(
                 "transitions",
                 help: "know markers by the features that they grew from, and say where they come from and go"),
             Option(
-                "count", short: "c", value: "N", kind: .integer(1...(1 << 53)),
-                help: "end after so many changes; default: never"),
+                "count", short: "c", value: "N", kind: .integer(1...(1 << 53)), defaultInWords: "never",
+                help: "end after N changes"),
         ],
         examples: [
             Example("clusterctl watch cities --zoom 2", "watches the world"),

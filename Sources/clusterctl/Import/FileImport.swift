@@ -6,14 +6,14 @@ import Glibc
 
 /// Features from a file into a source.
 enum FileImport {
-    /// Opens a file, or standard input if the path is `-`; other programs read what this one cannot.
+    /// Opens a file, or standard input if the path is `-`. GDAL reads the formats that this program cannot.
     static func open(_ path: String, _ arguments: ParsedArguments) throws -> FeatureInput {
         if path == "-" { return FeatureInput(descriptor: STDIN_FILENO, name: "standard input") }
         if ForeignFile.isForeign(path, arguments) { return try ForeignFile.open(path, arguments) }
         return try FeatureInput(path: path)
     }
 
-    /// Sends a file's features to a source, and shows how far it is.
+    /// Sends a file's features to a source, and shows the progress.
     static func transfer(
         _ input: consuming FeatureInput, to source: String, _ options: ImportOptions, _ client: Client,
         _ invocation: Invocation
@@ -44,6 +44,7 @@ enum FileImport {
     }
 
     private static func refusal(_ message: String, _ file: String) -> String {
+        let message = DaemonMessage.text(message)
         let reason = message.hasSuffix(".") ? String(message.dropLast()) : message
         return "\(file): \(reason); nothing was imported (--skip-invalid leaves invalid features out)"
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import JSON
 
-/// The flags that say how features are taken in, the same for every command that takes them in.
+/// The flags of all commands that import features.
 enum ImportFlags {
     static let options: [Option] =
         [
@@ -13,7 +14,8 @@ enum ImportFlags {
                 help: "leave invalid features out and count them by reason, instead of failing"),
             Option(
                 "on-invalid", value: "POLICY", kind: .oneOf(["reject", "skip"]),
-                help: "what invalid features do: reject the import (default), or skip as --skip-invalid does"),
+                defaultInWords: ParamDefaults.onInvalid,
+                help: "what to do about invalid features: reject the import, or skip them"),
             .flag("allow-empty", help: "replace the source's data even if no feature is valid"),
         ] + readingOptions
 
@@ -21,13 +23,15 @@ enum ImportFlags {
     static let readingOptions: [Option] = [
         .flag("wrap", help: "bring longitudes beyond 180 degrees back by whole turns"),
         Option(
-            "longitude", value: "COLUMN",
-            help: "a table's column of longitudes; default: longitude, lon, lng, x"),
-        Option("latitude", value: "COLUMN", help: "a table's column of latitudes; default: latitude, lat, y"),
-        Option("id", value: "COLUMN", help: "a table's column of ids; default: id, if there is one"),
+            "longitude", value: "COLUMN", defaultInWords: "longitude, lon, lng, x",
+            help: "a table's column of longitudes"),
         Option(
-            "delimiter", value: "CHARACTER",
-            help: "what separates a table's cells, or 'tab'; default: detected"),
+            "latitude", value: "COLUMN", defaultInWords: "latitude, lat, y",
+            help: "a table's column of latitudes"),
+        Option("id", value: "COLUMN", defaultInWords: "id, if there is one", help: "a table's column of ids"),
+        Option(
+            "delimiter", value: "CHARACTER", defaultInWords: "detected",
+            help: "what separates a table's cells, or 'tab'"),
         Option("text", value: "COLUMN", isRepeatable: true, help: "a table's column whose cells stay text"),
     ]
 

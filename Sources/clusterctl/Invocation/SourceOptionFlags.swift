@@ -2,56 +2,69 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Sources
 
-/// The flags that say how a source clusters, the same for every command that takes them.
+/// The flags of all commands that take a source's options. Their defaults are the daemon's, and are not sent.
 enum SourceOptionFlags {
-    static let options: [Option] = [
-        Option("radius", value: "PIXELS", kind: .number(0...1e6), help: "cluster radius; default 40"),
-        Option(
-            "extent", value: "PIXELS", kind: .number(1...1e9),
-            help: "tile size that the radius refers to; default 512"),
-        Option(
-            "min-zoom", value: "ZOOM", kind: .integer(0...24), help: "lowest zoom with clusters; default 0"),
-        Option(
-            "max-zoom", value: "ZOOM", kind: .integer(0...24), help: "highest zoom with clusters; default 16"),
-        Option(
-            "min-points", value: "N", kind: .integer(1...1_000_000_000),
-            help: "fewest points of a cluster; default 2"),
-        Option(
-            "cluster-property", short: "p", value: "NAME=JSON", isRepeatable: true,
-            help: "a property that clusters gather, such as 'people=[\"+\",[\"get\",\"population\"]]'"),
-        Option("filter", value: "EXPRESSION", help: "load only the features that pass, given as JSON"),
-        Option("promote-id", value: "NAME", help: "a property to use as the feature's id"),
-        .flag("generate-id", help: "number the features"),
-        Option(
-            "weight", value: "EXPRESSION", help: "a point's weight in its cluster's centre, given as JSON"),
-        Option(
-            "partition-by", value: "EXPRESSION", help: "cluster only what is alike in this, given as JSON"),
-        Option(
-            "precision", value: "WIDTH", kind: .oneOf(["float", "fixed", "double"]),
-            help: "how coordinates are compared"),
-        Option(
-            "geometries", value: "KIND", kind: .oneOf(["point", "multipoint", "centroid", "inside"]),
-            help: "which geometries are taken, and where they are placed; default: point"),
-        Option(
-            "sort-key", value: "EXPRESSION",
-            help: "cluster features in ascending order of this instead of input order, given as JSON"),
-        Option(
-            "cluster-ids", value: "KIND", kind: .oneOf(["index", "origin"]),
-            help: "what clusters' ids are made from; origin keeps them the same over changes; default: index"),
-        Option(
-            "planar", value: "X,Y,X,Y",
-            help: "coordinates are units of this box (minimum x and y, maximum x and y), not degrees"),
-        Option("ttl", value: "SECONDS", kind: .number(0...1e12), help: "how long a feature stays"),
-        Option("options", value: "JSON", help: "further options as a JSON object, or @FILE to read it"),
-    ]
+    static let options = options()
+
+    /// - Parameter geometries: the default of `--geometries`, if the command has its own.
+    static func options(geometries: String? = nil) -> [Option] {
+        [
+            option("radius", for: "radius", value: "PIXELS"),
+            option("extent", for: "extent", value: "PIXELS"),
+            option("min-zoom", for: "minZoom", value: "ZOOM"),
+            option("max-zoom", for: "maxZoom", value: "ZOOM"),
+            option("min-points", for: "minPoints", value: "N"),
+            Option(
+                "cluster-property", short: "p", value: "NAME=JSON", isRepeatable: true,
+                help: "an aggregated property of clusters, such as 'people=[\"+\",[\"get\",\"population\"]]'"),
+            option("filter", for: "filter", value: "EXPRESSION"),
+            option("promote-id", for: "promoteId", value: "NAME"),
+            .flag("generate-id", help: help("generateId")),
+            option("weight", for: "weight", value: "EXPRESSION"),
+            option("partition-by", for: "partitionBy", value: "EXPRESSION"),
+            option("precision", for: "precision", value: "WIDTH"),
+            option("geometries", for: "geometries", value: "KIND", default: geometries),
+            option("sort-key", for: "sortKey", value: "EXPRESSION"),
+            option("cluster-ids", for: "clusterIds", value: "KIND"),
+            Option(
+                "planar", value: "X,Y,X,Y",
+                help: "coordinates are units of this box (minimum x and y, maximum x and y), not degrees"),
+            option("ttl", for: "ttlSeconds", value: "SECONDS", kind: .number(0...1e12)),
+            Option("options", value: "JSON", help: "further options as a JSON object, or @FILE to read it"),
+        ]
+    }
+
+    /// A flag for an option of the daemon's table, with its values, help and default.
+    private static func option(
+        _ flag: String, for name: String, value: String, kind: ValueKind? = nil, default own: String? = nil
+    ) -> Option {
+        let option = SourceOption.named(name)
+        let values: ValueKind =
+            switch option?.shape {
+            case .integer(let range): .integer(Int64(range.lowerBound)...Int64(range.upperBound))
+            case .oneOf(let names): .oneOf(names)
+            default: .text
+            }
+        let standard: String? =
+            switch option?.standard {
+            case .string(let text): text
+            case let value: value?.text
+            }
+        return Option(
+            flag, value: value, kind: kind ?? values, defaultInWords: own ?? standard,
+            help: help(name) + (option?.shape == .expression ? ", given as JSON" : ""))
+    }
+
+    private static func help(_ name: String) -> String { SourceOption.named(name)?.help ?? name }
 
     private static let numbers = [
-        ("radius", "radius"), ("extent", "extent"), ("min-zoom", "minZoom"), ("max-zoom", "maxZoom"),
+        ("extent", "extent"), ("min-zoom", "minZoom"), ("max-zoom", "maxZoom"),
         ("min-points", "minPoints"), ("ttl", "ttlSeconds"),
     ]
     private static let expressions = [
-        ("filter", "filter"), ("weight", "weight"), ("partition-by", "partitionBy"),
+        ("radius", "radius"), ("filter", "filter"), ("weight", "weight"), ("partition-by", "partitionBy"),
         ("sort-key", "sortKey"),
     ]
 

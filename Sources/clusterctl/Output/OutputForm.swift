@@ -14,8 +14,8 @@ enum OutputForm: String, CaseIterable {
     case csv
 
     static let option = Option(
-        "output", value: "FORM", kind: .oneOf(allCases.map(\.rawValue)),
-        help: "print the answer as a table (default), as the daemon's JSON, as GeoJSON, or as CSV")
+        "output", value: "FORM", kind: .oneOf(allCases.map(\.rawValue)), defaultInWords: table.rawValue,
+        help: "print the answer as a table, as the daemon's JSON, as GeoJSON, or as CSV")
 
     /// What the command line asks for.
     init(_ arguments: ParsedArguments) {

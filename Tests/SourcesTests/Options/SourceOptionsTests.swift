@@ -91,7 +91,7 @@ private func read(_ text: String) throws -> SourceOptions {
         for (name, value) in given.members { #expect(told[name] == value) }
     }
 
-    @Test("null is refused and named", arguments: SourceOptions.names)
+    @Test("null is refused and named", arguments: SourceOption.all.map(\.name))
     func null(_ name: String) throws {
         let error = #expect(throws: SourceError.self) { try read("{\"\(name)\":null}") }
         #expect(error.map { "\($0)" }?.hasPrefix("params.options.\(name): ") == true)

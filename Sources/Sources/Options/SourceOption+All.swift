@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import JSON
+
+extension SourceOption {
+    /// All options, in the order in which descriptions have them.
+    public static let all: [SourceOption] = [
+        SourceOption(
+            "radius", .other, standard: RadiusOption.standard.source,
+            "cluster radius in units of the extent: a number, or an expression of the zoom",
+            read: { (options, value, path) throws(SourceError) in
+                options.radius = try RadiusOption(reading: value, path: path)
+            }, write: { $0.radius.source }),
+        integer("extent", \.extent, in: 1...largestExtent, "width of a tile in units of the radius"),
+        integer("minZoom", \.minZoom, in: 0...RadiusOption.highestZoom, "lowest zoom with clusters"),
+        integer("maxZoom", \.maxZoom, in: 0...RadiusOption.highestZoom, "highest zoom with clusters"),
+        integer("minPoints", \.minPoints, in: 1...Int(Int32.max), "fewest points of a cluster"),
+        boolean(
+            "generateId", \.generateId, "in tiles, use a point's index in the input as its id"),
+        choice(
+            "precision", \.precision, isAlwaysShown: true,
+            "how positions are rounded before they are compared"),
+        choice("clusterIds", \.clusterIds, "what ids of clusters are made from"),
+        SourceOption(
+            "projection", .other, standard: .string("mercator"),
+            "what coordinates are: degrees, or units of a box",
+            read: { (options, value, path) throws(SourceError) in
+                options.projection = try ProjectionOption.read(value, path: path)
+            },
+            write: {
+                guard case .planar(let box) = $0.projection else { return nil }
+                return ProjectionOption.json(box)
+            }),
+        choice("geometries", \.geometries, "which geometries are valid, and where their points are"),
+        SourceOption(
+            "promoteId", .text, "the property to use as a feature's id",
+            read: { (options, value, path) throws(SourceError) in
+                options.promoteId = try OptionValue.string(value, path: path)
+            }, write: { $0.promoteId.map { .string($0) } }),
+        SourceOption(
+            "ttlSeconds", .positiveNumber,
+            "how many seconds a feature stays after its last import or update",
+            read: { (options, value, path) throws(SourceError) in
+                options.ttlSeconds = try OptionValue.positive(value, path: path)
+            }, write: { $0.ttlSeconds.map { .number($0) } }),
+        expression("filter", \.filter, "load only the features that pass") {
+            (value, path) throws(SourceError) in try ExpressionOption.filter(value, path: path)
+        },
+        expression("weight", \.weight, "a point's weight in its cluster's centre") {
+            (value, path) throws(SourceError) in try ExpressionOption.weight(value, path: path)
+        },
+        expression("partitionBy", \.partitionBy, "cluster only points for which this is the same") {
+            (value, path) throws(SourceError) in try ExpressionOption.partition(value, path: path)
+        },
+        expression(
+            "sortKey", \.sortKey, "cluster features in ascending order of this instead of input order"
+        ) { (value, path) throws(SourceError) in try ExpressionOption.sortKey(value, path: path) },
+        SourceOption(
+            "clusterProperties", .other, "aggregated properties of clusters, by name",
+            read: { (options, value, path) throws(SourceError) in
+                options.clusterProperties = try ExpressionOption.properties(value, path: path)
+            },
+            write: { options in
+                guard !options.clusterProperties.isEmpty else { return nil }
+                return .object(JSONObject(options.clusterProperties.map { (key: $0.name, value: $0.source) }))
+            }),
+    ]
+
+    /// Far beyond any use; keeps a tile's coordinates within what vector tiles can hold.
+    private static let largestExtent = 1 << 24
+}

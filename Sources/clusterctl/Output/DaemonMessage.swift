@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+
+/// The daemon's error messages in this program's words: commands instead of methods, options and operands instead of
+/// params.
+enum DaemonMessage {
+    /// The commands that stand for methods. Those that no command calls by itself are reached with `call`.
+    static let commands: [String: String] = [
+        "GetClusters": "clusters", "GetTile": "tile", "GetChildren": "children", "GetLeaves": "leaves",
+        "GetClusterExpansionZoom": "zoom", "GetConvexHull": "hull", "LocateFeature": "locate",
+        "WatchClusters": "watch", "CreateSource": "create", "ImportFeatures": "import", "LoadFile": "load",
+        "UpdateFeatures": "update", "UpdateOptions": "options", "PublishTiles": "publish",
+        "DeleteSource": "delete", "GetFeatures": "export", "GetSource": "source", "ListSources": "sources",
+        "EvaluateExpression": "eval", "Check": "health", "GetServerInfo": "info", "GetStats": "stats",
+    ]
+
+    /// Params that are operands, or options of another name than their own in small letters with dashes.
+    private static let names: [String: String] = [
+        "source": "SOURCE", "clusterId": "CLUSTER", "featureId": "FEATURE", "path": "the path",
+        "expression": "EXPRESSION", "z": "Z/X/Y", "x": "Z/X/Y", "y": "Z/X/Y", "maxRateHz": "--max-rate",
+        "ttlSeconds": "--ttl", "projection": "--planar", "clusterProperties": "--cluster-property",
+        "mode": "--append", "encoding": "--mvt", "compression": "--uncompressed", "format": "--prometheus",
+    ]
+
+    private static let phrases = [
+        ("Set overwrite to replace it", "Use --overwrite to replace it"),
+        (" (\"wrap\": true)", ""),
+    ]
+
+    /// A message as this program's users can act on it.
+    static func text(_ message: String) -> String {
+        var message = message
+        for (phrase, replacement) in phrases { message = message.replacing(phrase, with: replacement) }
+        var text = ""
+        var rest = message[...]
+        while !rest.isEmpty {
+            let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "/" || $0 == "." || $0 == "_" }
+            guard !word.isEmpty else {
+                text.append(rest.removeFirst())
+                continue
+            }
+            rest = rest[word.endIndex...]
+            text += translated(word)
+        }
+        return text
+    }
+
+    private static func translated(_ word: Substring) -> String {
+        let core = word.hasSuffix(".") ? word.dropLast() : word
+        let end = word.hasSuffix(".") ? "." : ""
+        if core.hasPrefix("params.") {
+            return param(core.dropFirst("params.".count).split(separator: ".").map(String.init)) + end
+        }
+        let method = core.split(separator: "/").last.map(String.init) ?? ""
+        let isWhole = core == method || core.contains("Service/")
+        // "Check" alone is a word of English.
+        guard isWhole, let command = commands[method], method != "Check" || core != method else {
+            return String(word)
+        }
+        return "'clusterctl \(command)'" + end
+    }
+
+    /// - Parameter path: such as `options`, `clusterProperties`, `sum`.
+    private static func param(_ path: [String]) -> String {
+        let path = path.count > 1 && path[0] == "options" ? path.dropFirst() : path[...]
+        guard let name = path.first else { return "params" }
+        let inner = path.dropFirst().filter { $0 != "planar" }.map { " \($0)" }.joined()
+        return (names[name] ?? "--" + dashed(name)) + inner
+    }
+
+    private static func dashed(_ name: String) -> String {
+        name.reduce(into: "") { text, letter in
+            text += letter.isUppercase ? "-" + letter.lowercased() : String(letter)
+        }
+    }
+}
+
+extension String {
+    /// The text with each occurrence of another text replaced.
+    fileprivate func replacing(_ text: String, with replacement: String) -> String {
+        var result = ""
+        var rest = self[...]
+        while !rest.isEmpty {
+            if rest.hasPrefix(text) {
+                result += replacement
+                rest = rest.dropFirst(text.count)
+            } else {
+                result.append(rest.removeFirst())
+            }
+        }
+        return result
+    }
+}
