@@ -53,6 +53,13 @@ public final class Client: Sendable {
     public func call(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> Answer {
+        try await call(method, CallParams(params), options: options)
+    }
+
+    /// Calls a method that takes one message and answers with one.
+    public func call(
+        _ method: String, _ params: CallParams, options: CallOptions = .init()
+    ) async throws -> Answer {
         let call = try lifetime.open(method, params, kind: .unary, options: options)
         return try await call.result()
     }
@@ -61,6 +68,13 @@ public final class Client: Sendable {
     public func openClientStream(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
     ) throws -> ClientStreamCall {
+        try openClientStream(method, CallParams(params), options: options)
+    }
+
+    /// The same with params that may be text.
+    public func openClientStream(
+        _ method: String, _ params: CallParams, options: CallOptions = .init()
+    ) throws -> ClientStreamCall {
         ClientStreamCall(try lifetime.open(method, params, kind: .clientStream, options: options))
     }
 
@@ -68,12 +82,26 @@ public final class Client: Sendable {
     public func openServerStream(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
     ) throws -> ServerStreamCall {
+        try openServerStream(method, CallParams(params), options: options)
+    }
+
+    /// The same with params that may be text.
+    public func openServerStream(
+        _ method: String, _ params: CallParams, options: CallOptions = .init()
+    ) throws -> ServerStreamCall {
         ServerStreamCall(try lifetime.open(method, params, kind: .serverStream, options: options))
     }
 
     /// Opens a call in which both sides send many messages.
     public func openBothWays(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
+    ) throws -> BothWaysCall {
+        try openBothWays(method, CallParams(params), options: options)
+    }
+
+    /// The same with params that may be text.
+    public func openBothWays(
+        _ method: String, _ params: CallParams, options: CallOptions = .init()
     ) throws -> BothWaysCall {
         BothWaysCall(try lifetime.open(method, params, kind: .both, options: options))
     }

@@ -31,7 +31,7 @@ final class ClientConnection: TransportOwner {
 
     /// Sends the message that opens a call.
     func open(
-        _ method: String, _ params: JSONObject, kind: MethodDeclaration.Kind, options: CallOptions
+        _ method: String, _ params: CallParams, kind: MethodDeclaration.Kind, options: CallOptions
     ) throws -> (id: Int64, inbox: CallInbox) {
         try Task.checkCancellation()
         let inbox = CallInbox(gauge: gauge)
@@ -44,11 +44,11 @@ final class ClientConnection: TransportOwner {
             Int64(exactly: (timeout / .milliseconds(1)).rounded(.up)) ?? .max
         }
         let name = method.contains(".") ? method : "\(MethodDeclaration.package).\(method)"
-        send(
-            .open(
-                CallRequest(
-                    id: id, method: name, params: params, timeoutMilliseconds: milliseconds,
-                    acceptsDeflate: options.acceptsCompression)))
+        var request = CallRequest(
+            id: id, method: name, params: params.object, timeoutMilliseconds: milliseconds,
+            acceptsDeflate: options.acceptsCompression)
+        request.paramsText = Array(params.text.utf8)
+        send(.open(request))
         return (id, inbox)
     }
 

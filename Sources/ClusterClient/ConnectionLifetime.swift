@@ -11,7 +11,7 @@ final class ConnectionLifetime: Sendable {
     deinit { connection.close() }
 
     func open(
-        _ method: String, _ params: JSONObject, kind: MethodDeclaration.Kind, options: CallOptions
+        _ method: String, _ params: CallParams, kind: MethodDeclaration.Kind, options: CallOptions
     ) throws -> Call {
         let (id, inbox) = try connection.open(method, params, kind: kind, options: options)
         return Call(self, id: id, inbox: inbox, timeout: options.timeout)

@@ -24,7 +24,8 @@ public struct CallRequest: Sendable, Equatable {
     /// With its service and version, such as `clusterd.v1.ClusterService/GetClusters`.
     public var method: String
     public var params: JSONObject
-    /// The params as they were sent, of methods that keep features' texts; else empty.
+    /// The params as they were sent, of methods that keep features' texts; else empty. A client whose params are text
+    /// sends this instead of `params`.
     public var paramsText: [UInt8] = []
     /// How many bytes the params have as they were sent: of the text, not of the call, so that requests that
     /// differ in it alone are equal.
@@ -224,7 +225,10 @@ extension ClientMessage {
         case .open(let request):
             bytes.append(",\"method\":")
             bytes.append(json: request.method)
-            if !request.params.isEmpty {
+            if !request.paramsText.isEmpty {
+                bytes.append(",\"params\":")
+                bytes.append(contentsOf: request.paramsText)
+            } else if !request.params.isEmpty {
                 bytes.append(",\"params\":")
                 bytes.append(.object(request.params))
             }

@@ -11,10 +11,10 @@ extension HTTPConnection: CallTransport {
     }
 
     /// A query resource.
-    func ask(_ resource: ResourceQuery, _ fixed: JSONObject) throws(RequestFailure) {
+    func ask(_ resource: ResourceQuery, _ fixed: JSONObject, _ text: [UInt8]) throws(RequestFailure) {
         guard let exchange else { return }
         let query =
-            if let query = exchange.query { query } else { try read(exchange.head, resource, fixed) }
+            if let query = exchange.query { query } else { try read(exchange.head, resource, fixed, text) }
         var plan = AnswerPlan()
         plan.mediaType = resource.mediaType
         plan.acceptsGzip = resource.isCompressible && acceptsGzip
@@ -23,18 +23,18 @@ extension HTTPConnection: CallTransport {
         if resource.isCompressible { plan.vary = door.rules.vary }
         open(
             resource.method, query.params, plan, form: resource.isRaw ? .raw : .json,
-            tagged: resource.dependsOnData ? query.hash : nil)
+            tagged: resource.dependsOnData ? query.hash : nil, paramsText: text)
     }
 
     /// Reads what a query resource is asked for, and keeps it for the next request of the same target.
     private func read(
-        _ head: RequestHead, _ resource: ResourceQuery, _ fixed: JSONObject
+        _ head: RequestHead, _ resource: ResourceQuery, _ fixed: JSONObject, _ text: [UInt8]
     ) throws(RequestFailure) -> RecentQueries.Query {
         var params = fixed
         try QueryParameters.read(head.query, known: resource.known, into: &params)
         if resource.takesViewport, params["bbox"] == nil { params["bbox"] = Self.world }
         return door.recentQueries.keep(
-            head.target, hash: EntityTag.hash(head.target), .query(resource, fixed), params)
+            head.target, hash: EntityTag.hash(head.target), .query(resource, fixed, text: text), params)
     }
 
     /// The TileJSON of a source. Its URLs name this daemon as the client does.

@@ -152,7 +152,7 @@ extension HTTPConnection {
         case .metrics:
             try readParameters(query, [])
             answerMetrics()
-        case .query(let resource, let params): try ask(resource, params)
+        case .query(let resource, let params, let text): try ask(resource, params, text)
         case .tileJSON(let source): try askTileJSON(source)
         case .watch(let source): try watch(source)
         case .features: exchange.call?.endInput()

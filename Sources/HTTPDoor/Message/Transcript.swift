@@ -44,7 +44,7 @@ public enum Transcript {
     public static func meaning(_ path: [UInt8], _ query: [UInt8]) -> String {
         do throws(RequestFailure) {
             let resource = try Router.resource(path[...])
-            guard case .query(let known, var params) = resource else { return "\(resource)" }
+            guard case .query(let known, var params, _) = resource else { return "\(resource)" }
             try QueryParameters.read(query[...], known: known.known, into: &params)
             return known.method
         } catch { return "failure \(error.status.rawValue)" }

@@ -9,7 +9,9 @@ enum Resource: Sendable, Equatable {
     case health
     case metrics
     /// A call that a query or a path carries.
-    case query(ResourceQuery, JSONObject)
+    ///
+    /// - Parameter text: JSON text of params that a parsed number would change: long integers. Empty if there are none.
+    case query(ResourceQuery, JSONObject, text: [UInt8] = [])
     case tileJSON(source: String)
     case watch(source: String)
     case features(source: String)

@@ -53,9 +53,7 @@ enum Router {
         case ("clusters"?, 2): return cluster(rest[0], rest[1], params)
         case ("features"?, 0): return .features(source: name)
         case ("features"?, 1) where !rest[0].isEmpty:
-            var params = params
-            params["featureId"] = try featureID(rest[0])
-            return .query(.feature, params)
+            return feature(rest[0], params)
         case ("watch"?, 0): return .watch(source: name)
         default: return nil
         }
@@ -92,14 +90,19 @@ enum Router {
         }
     }
 
-    /// A number by JSON's grammar, else a string; in double quotes a string in any case.
-    private static func featureID(_ text: String) throws(RequestFailure) -> JSONValue {
-        if let number = NumberText.value(text) { return .number(number) }
-        guard text.utf8.count >= 2, text.utf8.first == UInt8(ascii: "\""),
-            text.utf8.last == UInt8(ascii: "\"")
-        else {
-            return .string(text)
+    /// A feature's id: a number by JSON's grammar, else a string; in double quotes a string in any case.
+    private static func feature(_ id: String, _ params: JSONObject) -> Resource {
+        var params = params
+        var text: [UInt8] = []
+        if let number = NumberText.value(id) {
+            params["featureId"] = .number(number)
+            text = Array("{\"featureId\":\(id)}".utf8)
+        } else if id.utf8.count >= 2, id.utf8.first == UInt8(ascii: "\""), id.utf8.last == UInt8(ascii: "\"")
+        {
+            params["featureId"] = .string(String(id.dropFirst().dropLast()))
+        } else {
+            params["featureId"] = .string(id)
         }
-        return .string(String(text.dropFirst().dropLast()))
+        return .query(.feature, params, text: text)
     }
 }

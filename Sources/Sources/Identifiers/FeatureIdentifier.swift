@@ -14,7 +14,9 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
     public init?(_ value: JSONValue) {
         switch value {
         case .string(let text): bytes = [UInt8(ascii: "\"")] + text.utf8
-        case .number(let number): bytes = Array(String(javaScript: number).utf8)
+        case .number(let number):
+            let text = String(javaScript: number)
+            bytes = DecimalInteger.digits(text.utf8) ?? Array(text.utf8)
         default: return nil
         }
     }
@@ -25,10 +27,15 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an id's JSON text; nil where it is none.
     ///
-    /// Integers are compared digit by digit, also those beyond 2^53, which a double can't tell apart.
+    /// Integers are compared digit by digit, however they are written and however long they are, since a double
+    /// cannot tell those beyond 2^53 apart.
     public init?(json text: UnsafeRawBufferPointer) {
         if let plain = Self.plain(text) {
             self.init(bytes: Array(plain))
+            return
+        }
+        if let digits = DecimalInteger.digits(text) {
+            self.init(bytes: digits)
             return
         }
         guard let value = try? JSONReader.parse(text) else { return nil }
@@ -41,7 +48,7 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         return FeatureIdentifier(json: text)?.hash(key)
     }
 
-    /// The bytes of what needs no decoding: strings without escapes and short integers.
+    /// The bytes of what needs no decoding: strings without escapes, and integers written as digits.
     private static func plain(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard let first = text.first, let last = text.last else { return nil }
         if first == UInt8(ascii: "\"") {
@@ -51,8 +58,7 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         let isNegative = first == UInt8(ascii: "-")
         let unsigned = isNegative ? text.dropFirst() : text[...]
-        // JavaScript prints longer ones with an exponent.
-        guard let leading = unsigned.first, unsigned.count <= 21 else { return nil }
+        guard let leading = unsigned.first, unsigned.count <= DecimalInteger.longest else { return nil }
         let isInteger = leading != UInt8(ascii: "0") || unsigned.count == 1 && !isNegative
         return isInteger && unsigned.allSatisfy({ digits.contains($0) }) ? text : nil
     }

@@ -11,15 +11,17 @@ enum CallCommand: Subcommand {
         "call", summary: "Call a method of the protocol",
         details: [
             "METHOD is a name such as GetClusters or SourceService/GetSource. Params are a JSON object, @FILE to read one, "
-                + "or words NAME=VALUE, whose values are JSON or else text; several add up.",
+                + "- to read one from standard input, or words NAME=VALUE, whose values are JSON or else text; several add "
+                + "up. JSON is sent as it is written.",
             "The answer is printed as the daemon sends it. A method that streams prints an item a line, and then the "
-                + "stream's end. Of a method that takes items, each line of standard input is one.",
+                + "stream's end. Each line of standard input is an item of ImportFeatures.",
         ],
         operands: [
             Operand(
                 "METHOD", kind: .dynamic("methods"), help: "the method's name, with or without its service"),
             Operand(
-                "PARAMS", kind: .dynamic("params"), count: .any, help: "a JSON object, @FILE, or NAME=VALUE"),
+                "PARAMS", kind: .dynamic("params"), count: .any,
+                help: "a JSON object, @FILE, -, or NAME=VALUE"),
         ],
         examples: [
             Example("clusterctl call ListSources", "needs no params"),
@@ -32,39 +34,34 @@ enum CallCommand: Subcommand {
 
     static func run(_ invocation: Invocation) async throws {
         let method = try method(try invocation.operand(0), invocation)
-        let params = try invocation.arguments.operands.dropFirst().reduce(into: JSONObject()) {
-            params, word in
-            for (name, value) in try members(word, invocation).members { params[name] = value }
-        }
+        var text = ParamsText()
+        for word in invocation.arguments.operands.dropFirst() { try add(word, to: &text, invocation) }
         let client = try await invocation.connect()
         defer { client.close() }
+        let (name, params, options) = (method.fullName, text.params, invocation.callOptions)
         switch method.kind {
         case .unary:
-            let answer = try await client.call(method.fullName, params, options: invocation.callOptions)
-            if invocation.form == .table { return Terminal.write(answer.bytes + [UInt8(ascii: "\n")]) }
-            try invocation.show(answer) { _ in Terminal.write(answer.bytes + [UInt8(ascii: "\n")]) }
+            let answer = try await client.call(name, params, options: options)
+            if invocation.form == .table { return write(answer) }
+            try invocation.show(answer) { _ in write(answer) }
         case .clientStream:
-            let call = try client.openClientStream(
-                method.fullName, params, options: invocation.callOptions)
+            let call = try client.openClientStream(name, params, options: options)
             while let line = readLine() {
                 if line.allSatisfy(\.isWhitespace) { continue }
-                try await call.send(try item(line, invocation))
+                try check(line, invocation)
+                try await call.send(Array(line.utf8))
             }
-            Terminal.write(try await call.finish().bytes + [UInt8(ascii: "\n")])
+            write(try await call.finish())
         case .serverStream:
-            for try await item in try client.openServerStream(
-                method.fullName, params, options: invocation.callOptions)
-            {
-                Terminal.write(item.bytes + [UInt8(ascii: "\n")])
-            }
+            let call = try client.openServerStream(name, params, options: options)
+            for try await item in call { write(item) }
+            write(try await call.end())
         case .both:
-            for try await item in try client.openBothWays(
-                method.fullName, params, options: invocation.callOptions)
-            {
-                Terminal.write(item.bytes + [UInt8(ascii: "\n")])
-            }
+            for try await item in try client.openBothWays(name, params, options: options) { write(item) }
         }
     }
+
+    private static func write(_ answer: Answer) { Terminal.write(answer.bytes + [UInt8(ascii: "\n")]) }
 
     private static func method(_ name: String, _ invocation: Invocation) throws -> MethodDeclaration {
         let found = MethodDeclaration.all.first { method in
@@ -77,30 +74,31 @@ enum CallCommand: Subcommand {
         return found
     }
 
-    private static func members(_ word: String, _ invocation: Invocation) throws -> JSONObject {
-        let isText = word.hasPrefix("{") || word.hasPrefix("@")
-        guard isText else {
-            guard let equals = word.firstIndex(of: "="), equals > word.startIndex else {
-                throw invocation.arguments.usageError(
-                    "invalid argument '\(word)': a JSON object, @FILE or NAME=VALUE is expected")
-            }
-            let text = String(word[word.index(after: equals)...])
-            return [String(word[..<equals]): (try? JSONReader.parse(text)) ?? .string(text)]
+    private static func add(_ word: String, to params: inout ParamsText, _ invocation: Invocation) throws {
+        if word == "-" || word.hasPrefix("@") {
+            return try add(
+                object: try SmallFile.read(word == "-" ? word : String(word.dropFirst())), &params, invocation
+            )
         }
-        let text = word.hasPrefix("@") ? try SmallFile.read(String(word.dropFirst())) : word
-        return try object(text, invocation)
+        if word.hasPrefix("{") { return try add(object: word, &params, invocation) }
+        guard let equals = word.firstIndex(of: "="), equals > word.startIndex else {
+            throw invocation.arguments.usageError(
+                "invalid argument '\(word)': a JSON object, @FILE, - or NAME=VALUE is expected")
+        }
+        let text = String(word[word.index(after: equals)...])
+        let isJSON = (try? JSONReader.parse(text)) != nil
+        params[String(word[..<equals])] = isJSON ? text : JSONValue.string(text).text
     }
 
-    private static func item(_ line: String, _ invocation: Invocation) throws -> JSONObject {
-        try object(line, invocation)
-    }
-
-    private static func object(_ text: String, _ invocation: Invocation) throws -> JSONObject {
-        do throws(JSONError) {
-            if let object = try JSONReader.parse(text).asObject { return object }
-        } catch {
+    private static func add(object text: String, _ params: inout ParamsText, _ invocation: Invocation) throws
+    {
+        do throws(JSONError) { try params.add(object: text) } catch {
             throw invocation.arguments.usageError("invalid argument '\(text)': \(error.message)")
         }
-        throw invocation.arguments.usageError("invalid argument '\(text)': a JSON object is expected")
+    }
+
+    private static func check(_ line: String, _ invocation: Invocation) throws {
+        var item = ParamsText()
+        try add(object: line, &item, invocation)
     }
 }

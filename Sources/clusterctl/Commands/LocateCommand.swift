@@ -17,12 +17,10 @@ enum LocateCommand: Subcommand {
         examples: [Example("clusterctl locate cities 17 --zoom 5", "shows where city 17 is at zoom 5")])
 
     static func run(_ invocation: Invocation) async throws {
-        let members: JSONObject = [
-            "featureId": UpdateCommand.identifier(try invocation.operand(1)),
-            "zoom": .number(try invocation.arguments.requiredNumber("zoom")),
-        ]
-        let answer = try await invocation.call(
-            "ClusterService/LocateFeature", try invocation.queryParams(members))
+        let zoom = try invocation.arguments.requiredNumber("zoom")
+        var params = ParamsText(try invocation.queryParams(["zoom": .number(zoom)]))
+        params["featureId"] = UpdateCommand.identifier(try invocation.operand(1))
+        let answer = try await invocation.call("ClusterService/LocateFeature", params)
         try invocation.show(answer) { value in
             if let feature = value["feature"].flatMap(Feature.init) {
                 invocation.print(FeatureTable.table([feature]))

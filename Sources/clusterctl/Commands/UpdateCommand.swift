@@ -25,12 +25,10 @@ enum UpdateCommand: Subcommand {
         guard !upsert.isEmpty || !remove.isEmpty else {
             throw invocation.arguments.usageError("nothing to do: give --upsert or --remove")
         }
-        let answer = try await invocation.call(
-            "SourceService/UpdateFeatures",
-            [
-                "source": .string(try invocation.operand(0)), "upsert": .array(upsert),
-                "remove": .array(remove),
-            ])
+        var params = ParamsText(["source": .string(try invocation.operand(0))])
+        params["upsert"] = "[\(upsert.joined(separator: ","))]"
+        params["remove"] = "[\(remove.joined(separator: ","))]"
+        let answer = try await invocation.call("SourceService/UpdateFeatures", params)
         try invocation.show(answer) { value in
             let counts = ["inserted", "updated", "removed", "missing"].compactMap { name in
                 value[name]?.asInteger.map { "\(Quantity.grouped($0)) \(name)" }
@@ -40,24 +38,19 @@ enum UpdateCommand: Subcommand {
         }
     }
 
-    private static func features(in path: String) throws -> [JSONValue] {
+    /// The texts of the features in a file.
+    private static func features(in path: String) throws -> [String] {
         let text = try SmallFile.read(path)
-        do throws(JSONError) {
-            let value = try JSONReader.parse(text)
-            return value["features"]?.asArray ?? value.asArray ?? [value]
-        } catch {
+        do throws(JSONError) { return try ParamsText.features(in: text) } catch {
             throw Failure(message: "\(path): \(error.message)")
         }
     }
 
-    /// An id as it stands in the feature: a number where it looks like one; `"17"` in quotes for the string.
-    static func identifier(_ text: String) -> JSONValue {
-        if let value = try? JSONReader.parse(text) {
-            switch value {
-            case .number, .string: return value
-            default: break
-            }
+    /// The JSON text of an id as it stands in the feature: a number if it looks like one; `"17"` in quotes for the string.
+    static func identifier(_ text: String) -> String {
+        switch try? JSONReader.parse(text) {
+        case .number?, .string?: text
+        default: JSONValue.string(text).text
         }
-        return .string(text)
     }
 }

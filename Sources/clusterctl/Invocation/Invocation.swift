@@ -42,6 +42,13 @@ struct Invocation {
         return try await client.call(method, params, options: callOptions)
     }
 
+    /// The same with params that are sent as they are written.
+    func call(_ method: String, _ params: ParamsText) async throws -> Answer {
+        let client = try await connect()
+        defer { client.close() }
+        return try await client.call(method, params.params, options: callOptions)
+    }
+
     /// The params of a query: the source, and the members that --filter, --revision, --at-least and the like add.
     func queryParams(_ members: JSONObject) throws -> JSONObject {
         var params: JSONObject = ["source": .string(try operand(0))]
