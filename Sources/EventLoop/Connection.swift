@@ -228,6 +228,15 @@ public final class Connection {
     /// How many bytes wait for the other end to read: less with each part that it takes, also of one write.
     public var unwrittenBytes: Int { isClosed ? 0 : uv_stream_get_write_queue_size(handle.stream) }
 
+    /// How many bytes the system holds that the other end has not read, in the system's own count, which falls as parts of some
+    /// tens of kilobytes are read (SIOCOUTQ, unix(7) and tcp(7)).
+    public var bytesInSystem: Int {
+        var descriptor: uv_os_fd_t = -1
+        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return 0 }
+        var count: Int32 = 0
+        return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
+    }
+
     /// Takes nothing more from the other end, whose writes fail from now on; what it has sent before is still read.
     public func finishReading() {
         var descriptor: uv_os_fd_t = -1

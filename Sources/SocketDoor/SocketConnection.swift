@@ -262,6 +262,7 @@ final class SocketConnection {
         progress.look(
             ClientProgress.Standing(
                 unread: unwritten + output.count, taken: handedBytes - UInt64(clamping: unwritten),
+                inSystem: unwritten > 0 ? socket.bytesInSystem : 0,
                 unfinished: socket.isReading ? decoder.waiting : 0, messages: messages), at: now)
         let limits = door.engine.limits
         if progress.unreadFor(now) > UInt64(limits.stallSeconds) * 1_000_000_000 {

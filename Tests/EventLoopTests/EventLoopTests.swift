@@ -87,6 +87,38 @@ import struct Foundation.UUID
         loop.run()
     }
 
+    @Test func whatTheSystemHoldsFallsWhenTheOtherEndReadsAPart() throws {
+        let loop = try EventLoop()
+        let reader = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(reader) }
+        var counts: [Int] = []
+        let listener = try Listener(on: loop, path: path) { socket in
+            defer { loop.stop() }
+            guard let connection = Connection(on: loop, taking: socket) else { return }
+            let bytes = [UInt8](repeating: 7, count: 1 << 16)
+            while bytes.withUnsafeBytes({ connection.tryWrite($0) }) > 0 {}
+            counts.append(connection.bytesInSystem)
+            var part = bytes
+            #expect(recv(reader, &part, part.count, Int32(MSG_WAITALL)) == part.count)
+            counts.append(connection.bytesInSystem)
+            connection.close()
+            counts.append(connection.bytesInSystem)
+        }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let status = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(reader, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        #expect(status == 0)
+        withExtendedLifetime(listener) { loop.run() }
+        try #require(counts.count == 3)
+        #expect(counts[0] > counts[1] && counts[1] > 0 && counts[2] == 0, "\(counts)")
+        listener.close()
+    }
+
     @Test func connectingToNobodySaysWhy() throws {
         let loop = try EventLoop()
         var failure: EventLoopError?

@@ -28,8 +28,10 @@ final class HTTPConnection {
     private var isScheduled = false
     private var isReadingPaused = false
     private var lingering: Timer?
-    /// When bytes that wait for the client last moved.
-    private var wroteAt: UInt64
+    /// When the client last went on reading, and how far it was then.
+    private var progress = ClientProgress()
+    /// Bytes given to the system, ever.
+    private var handedBytes: UInt64 = 0
 
     var isOverUnix: Bool { address == nil }
     var isClosed: Bool { socket.isClosed }
@@ -43,7 +45,6 @@ final class HTTPConnection {
         self.address = address
         reader = RequestReader(limits: door.rules.settings.limits.ofRequests)
         clock = ConnectionClock(now: door.loop.now)
-        wroteAt = door.loop.now
         caller = Caller(door.engine, peer: peer, right: right, share: share, transport: self)
     }
 
@@ -197,7 +198,6 @@ final class HTTPConnection {
 
     private func queue(_ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject) {
         countSent(bytes.count)
-        if socket.queuedBytes == 0 { wroteAt = door.loop.now }
         let claim = UnreadBudget.Claim(bytes.count, of: caller.share, in: door.engine.load.unread)
         socket.write(bytes, keeping: Kept(owner: owner, claim: claim))
     }
@@ -214,11 +214,11 @@ final class HTTPConnection {
     }
 
     private func countSent(_ count: Int) {
+        handedBytes += UInt64(count)
         door.engine.metrics.traffic.sent.add(UInt64(count), ordering: .relaxed)
     }
 
     private func written() {
-        wroteAt = door.loop.now
         if socket.queuedBytes == 0 {
             if isEnding { return closeWritten() }
             caller.transportIsReady()
@@ -259,8 +259,7 @@ final class HTTPConnection {
     /// Ends what has waited too long.
     func check(now: UInt64) {
         guard !isEnding else { return }
-        let patience = UInt64(Self.stallSeconds) * 1000
-        if socket.queuedBytes > 0, now > wroteAt, now - wroteAt >= patience { return close() }
+        if isStalled(at: now * 1_000_000) { return close() }
         switch clock.check(now: now, door.rules.settings.limits) {
         case .fine: break
         case .close, .gone: close()
@@ -275,8 +274,15 @@ final class HTTPConnection {
         }
     }
 
-    /// How long a client may leave its answer unread.
-    private static let stallSeconds = 30
+    /// Whether the client has left its answer unread for too long.
+    private func isStalled(at now: UInt64) -> Bool {
+        let unwritten = socket.unwrittenBytes
+        progress.look(
+            ClientProgress.Standing(
+                unread: unwritten, taken: handedBytes - UInt64(clamping: unwritten),
+                inSystem: unwritten > 0 ? socket.bytesInSystem : 0), at: now)
+        return progress.unreadFor(now) > UInt64(door.engine.limits.stallSeconds) * 1_000_000_000
+    }
 
     // MARK: The end
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import Calls
+
+@Suite("Whether a client goes on reading and sending")
+struct ClientProgressTests {
+    private typealias Standing = ClientProgress.Standing
+
+    @Test("a client that reads nothing is stalled since something waits for it")
+    func stalled() {
+        var progress = ClientProgress()
+        progress.look(Standing(), at: 10)
+        #expect(progress.unreadFor(20) == 0)
+        progress.look(Standing(unread: 100, taken: 50, inSystem: 200), at: 30)
+        progress.look(Standing(unread: 120, taken: 50, inSystem: 200), at: 40)
+        #expect(progress.unreadFor(50) == 20)
+    }
+
+    @Test(
+        "a client that reads a part of what the system holds is not stalled, although the system takes nothing"
+    )
+    func slow() {
+        var progress = ClientProgress()
+        progress.look(Standing(unread: 100, taken: 50, inSystem: 200), at: 30)
+        progress.look(Standing(unread: 100, taken: 50, inSystem: 160), at: 40)
+        #expect(progress.unreadFor(50) == 10)
+        progress.look(Standing(unread: 60, taken: 90, inSystem: 200), at: 60)
+        #expect(progress.unreadFor(60) == 0)
+        progress.look(Standing(unread: 0, taken: 150), at: 70)
+        #expect(progress.unreadFor(90) == 0)
+    }
+
+    @Test("a message that is not complete is late since its first byte")
+    func unfinished() {
+        var progress = ClientProgress()
+        progress.look(Standing(unfinished: 5), at: 10)
+        progress.look(Standing(unfinished: 9), at: 20)
+        #expect(progress.unfinishedFor(30) == 20)
+        progress.look(Standing(unfinished: 3, messages: 1), at: 40)
+        #expect(progress.unfinishedFor(50) == 10)
+    }
+}
