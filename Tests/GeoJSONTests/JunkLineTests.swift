@@ -43,6 +43,9 @@ struct JunkLineTests {
         ("nesting too deep", [UInt8](repeating: UInt8(ascii: "["), count: 200)),
         ("half a surrogate pair", Array(feature("1", "[1,2]", #"{"a":"\ud800"}"#).utf8)),
         ("a web page", Array("<p>Not found</p>".utf8)),
+        ("a web page's beginning", Array("<html><head>".utf8)),
+        ("an XML declaration", Array("<?xml version=\"1.0\"?>".utf8)),
+        ("UTF-16's byte order mark", [0xFF, 0xFE]),
     ]
 
     @Test("costs its own line, wherever it is and however the bytes come", arguments: junk.indices)

@@ -2,12 +2,17 @@
 
 /// Names forms of files that are often taken for GeoJSON, and what to do with them.
 enum ForeignFormat {
-    /// What to do with a text that is of another form; nil if it is none that is known.
-    static func problem(of text: UnsafeRawBufferPointer, from start: Int) -> String? {
+    /// What to do with a file that is no text; nil if it is none that is known.
+    static func binaryProblem(of text: UnsafeRawBufferPointer) -> String? {
         for (magic, offset, name) in magics
         where text.count >= offset + magic.count && text[offset..<offset + magic.count].elementsEqual(magic) {
             return "This is \(name): 'clusterctl import' reads it through GDAL's ogr2ogr."
         }
+        return nil
+    }
+
+    /// What to do with a text of another form, by its beginning; nil if it is none that is known.
+    static func textProblem(of text: UnsafeRawBufferPointer, from start: Int) -> String? {
         if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
             return "The text is UTF-16: convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8."
         }

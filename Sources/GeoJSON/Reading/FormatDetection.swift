@@ -147,8 +147,13 @@ struct FormatDetection {
     }
 
     private func other(_ start: Int) throws(GeoJSONError) -> Outcome {
-        if let problem = ForeignFormat.problem(of: text, from: start) {
+        if let problem = ForeignFormat.binaryProblem(of: text) {
             throw .malformed(message: problem, offset: nil)
+        }
+        if let problem = ForeignFormat.textProblem(of: text, from: start) {
+            guard let follows = featureFollows(start) else { return .incomplete }
+            guard follows else { throw .malformed(message: problem, offset: nil) }
+            return .lines
         }
         guard let (cells, end) = header() else { return .incomplete }
         if format.kind == .automatic, let header = try? TableHeader(cells, format.table) {
