@@ -146,12 +146,25 @@ private final class PublishTilesStream: ServerStream {
             return .nothing
         }
         let state = job.current
+        let news = state.progress == reported ? nil : state.progress
         if let outcome = state.outcome {
-            write(try outcome.get(), into: &bytes)
-            return .end
+            let summary = try outcome.get()
+            guard let news else {
+                write(summary, into: &bytes)
+                return .end
+            }
+            // The last report says that all tiles are written, also of an archive that was quick.
+            output.wantToSend()
+            write(news, into: &bytes)
+            return .item(AnswerFacts())
         }
         output.wantToSend(after: Self.pause)
-        guard let progress = state.progress, progress != reported else { return .nothing }
+        guard let news else { return .nothing }
+        write(news, into: &bytes)
+        return .item(AnswerFacts())
+    }
+
+    private func write(_ progress: ArchiveProgress, into bytes: inout ByteWriter) {
         reported = progress
         bytes.append("{\"tiles\":")
         bytes.append(integer: progress.tiles)
@@ -160,7 +173,6 @@ private final class PublishTilesStream: ServerStream {
         bytes.append(",\"bytes\":")
         bytes.append(integer: progress.bytes)
         bytes.append("}")
-        return .item(AnswerFacts())
     }
 
     private func write(_ summary: ArchiveSummary, into bytes: inout ByteWriter) {
