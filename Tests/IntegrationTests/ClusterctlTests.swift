@@ -77,6 +77,33 @@ struct ClusterctlTests {
         #expect(refused.status == 3 && refused.errors.contains("nowhere"))
     }
 
+    @Test("speaks of its own commands and options")
+    func words() throws {
+        let missing = try run(["source", "nowhere"])
+        #expect(
+            missing.errors
+                == "clusterctl: there is no source 'nowhere'; 'clusterctl sources' lists the sources\n")
+        let name = try run(["create", ".bad"])
+        #expect(name.status == 5 && name.errors.hasPrefix("clusterctl: SOURCE must be a name"), "\(name)")
+        let property = try run(["create", "s", "-p", #"a=["+",["gett","x"]]"#])
+        #expect(
+            property.errors.hasPrefix(#"clusterctl: --cluster-property a[1][0]: Unknown expression "gett""#),
+            "\(property)")
+        let box = try run(["create", "s", "--planar", "0,0,0,0"])
+        #expect(box.errors.hasPrefix("clusterctl: --planar"), "\(box)")
+        for message in [missing, name, property, box] {
+            #expect(!message.errors.contains("params") && !message.errors.contains("Service/"))
+        }
+    }
+
+    @Test("reports output that cannot be written")
+    func fullDevice() throws {
+        _ = try run(["create", "s"])
+        let command = "\(DaemonProcess.products.path)/clusterctl -s \(daemon.socketPath) sources >/dev/full"
+        let result = try DaemonProcess.run("/bin/sh", ["-c", command])
+        #expect(result.status == 1 && result.errors.contains("No space left on device"), "\(result)")
+    }
+
     @Test("shows tables to people")
     func tables() throws {
         _ = try run(["import", "cities", Self.cities])

@@ -108,7 +108,11 @@ struct ExportTests {
         #expect(try JSONReader.parse(imported.output)["points"] == 2, "\(imported)")
         let pages = try run(["call", "GetFeatures", "source=s"])
         #expect(try features(pages.output.split(separator: "\n").first.map(String.init) ?? "").count == 2)
-        #expect(try run(["call", "GetSource", "source=nowhere"]).status == 3)
+        #expect(pages.output.hasSuffix("{\"features\":2,\"revision\":1}\n"), "\(pages)")
+        #expect(
+            try run(["call", "GetSource", "-"], input: #"{"source":"s"}"#).output.contains("\"points\":2"))
+        let missing = try run(["call", "GetSource", "source=nowhere"])
+        #expect(missing.status == 3 && missing.errors.contains("ListSources"))
         #expect(try run(["call", "CreateSource", "source=s"]).status == 5)
         let unknown = try run(["call", "GetEverything"])
         #expect(unknown.status == 2 && unknown.errors.contains("GetEverything"))
@@ -135,5 +139,7 @@ struct ExportTests {
         #expect(try JSONReader.parse(located.output)["type"] == "Feature", "\(located)")
         #expect(try run(["sources", "--output", "csv"]).output.hasPrefix("source,points,revision"))
         #expect(try run(["sources", "--output", "geojson"]).status == 2)
+        #expect(try run(["export", "s", "--output", "csv"]).output.hasPrefix("id,longitude,latitude"))
+        #expect(try features(run(["export", "s", "--json"]).output).count == 1)
     }
 }

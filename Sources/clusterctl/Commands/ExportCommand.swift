@@ -21,7 +21,7 @@ enum ExportCommand: Subcommand {
         options: [
             Option(
                 "format", short: "f", value: "FORMAT", kind: .oneOf(Format.allCases.map(\.rawValue)),
-                defaultInWords: "by FILE's ending, else geojson",
+                defaultInWords: "as --output says, else by FILE's ending, else geojson",
                 help: "a FeatureCollection, lines with one feature each, or a table"),
             Option(
                 "properties", value: "NAME,...", help: "the properties to keep of each feature; CSV's columns"
@@ -48,14 +48,23 @@ enum ExportCommand: Subcommand {
             default: return nil
             }
         }
+
+        /// The format that --output or --json asks for; nil if it does not name one.
+        init?(_ form: OutputForm) {
+            switch form {
+            case .json, .geojson: self = .geojson
+            case .csv: self = .csv
+            case .table: return nil
+            }
+        }
     }
 
     static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         let path = arguments.operand(1)
         let format =
-            arguments.string("format").flatMap { Format(rawValue: $0) } ?? path.flatMap { Format(ending: $0) }
-            ?? .geojson
+            arguments.string("format").flatMap { Format(rawValue: $0) } ?? Format(invocation.form)
+            ?? path.flatMap { Format(ending: $0) } ?? .geojson
         var members: JSONObject = [:]
         let names = arguments.string("properties").map { $0.split(separator: ",").map(String.init) }
         if let names { members["properties"] = .array(names.map { .string($0) }) }

@@ -24,7 +24,7 @@ enum DaemonMessage {
 
     private static let phrases = [
         ("Set overwrite to replace it", "Use --overwrite to replace it"),
-        (" (\"wrap\": true)", ""),
+        (" (\"wrap\": true)", ""), ("\"allowEmpty\": true (--allow-empty)", "--allow-empty"),
     ]
 
     /// A message as this program's users can act on it.

@@ -49,6 +49,15 @@ enum Terminal {
         text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
     }
 
+    /// A reader that has gone away is no fault; any other failure to write is.
+    private static func end(_ number: Int32, _ descriptor: Int32) -> Never {
+        if number == EPIPE { exit(0) }
+        if descriptor != STDERR_FILENO {
+            writeError("clusterctl: cannot write to standard output: \(String(cString: strerror(number)))\n")
+        }
+        exit(ExitStatus.failed)
+    }
+
     /// Writes everything, in as many calls as it takes; ends the program where that is impossible.
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
         var rest = bytes
@@ -59,7 +68,7 @@ enum Terminal {
             } else if written < 0 && errno == EINTR {
                 continue
             } else {
-                exit(errno == EPIPE ? 0 : 1)
+                end(errno, descriptor)
             }
         }
     }
