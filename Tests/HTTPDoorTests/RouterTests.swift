@@ -9,7 +9,7 @@ import Testing
     private func resource(_ path: String) throws -> Resource { try Router.resource(Array(path.utf8)[...]) }
 
     private func params(_ path: String) throws -> JSONObject? {
-        guard case .query(_, let params) = try resource(path) else { return nil }
+        guard case .query(_, let params, _) = try resource(path) else { return nil }
         return params
     }
 
@@ -60,6 +60,13 @@ import Testing
     ])
     func featureIdsAreNumbersByTheGrammarOfJSON(_ text: String, _ id: JSONValue) throws {
         #expect(try params("/sources/a/features/\(text)")?["featureId"] == id)
+    }
+
+    @Test func theDigitsOfALongIdAreKept() throws {
+        let params: JSONObject = ["source": "a", "featureId": .number(9_007_199_254_740_992)]
+        #expect(
+            try resource("/sources/a/features/9007199254740993")
+                == .query(.feature, params, text: Array(#"{"featureId":9007199254740993}"#.utf8)))
     }
 
     @Test func whatIsNoNumberStaysTextForTheMethodToRefuse() throws {
