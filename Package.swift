@@ -117,6 +117,8 @@ let package = Package(
             name: "SourceTestSupport",
             dependencies: ["Answers", "Sources", "SystemSupport", "GeoJSON", "JSON", "TestSupport"],
             path: "Tests/SourceTestSupport"),
+        // Counts the blocks that a test's thread allocates.
+        .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
         .testTarget(name: "SystemSupportTests", dependencies: ["SystemSupport", "TestSupport"]),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
         .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport"]),
@@ -156,7 +158,8 @@ let package = Package(
         .testTarget(
             name: "CallsTests",
             dependencies: [
-                "Calls", "Answers", "Sources", "ClusterProtocol", "JSON", "SourceTestSupport", "TestSupport",
+                "Calls", "Answers", "Sources", "ClusterProtocol", "GeoJSON", "JSON", "SourceTestSupport",
+                "TestSupport", "CAllocationCounter",
             ]),
         .testTarget(
             name: "DaemonTests",

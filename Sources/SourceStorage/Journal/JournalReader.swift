@@ -6,6 +6,8 @@ import SystemSupport
 /// - `Record`: what a payload says; the layer above knows.
 package struct JournalReader<Record: StoredRecord>: Sendable {
     package let path: String
+    /// The format version in its header.
+    package let version: UInt32
     package let generation: UInt64
     /// Whether it goes on where the journal before it ends, rather than behind a snapshot of other data.
     package let continues: Bool
@@ -60,6 +62,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
         self.known = known
         self.path = path
         self.records = records
+        version = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
         generation = bytes.loadUnaligned(fromByteOffset: 48, as: UInt64.self)
         previous = bytes.loadUnaligned(fromByteOffset: 56, as: UInt64.self)
         continues = bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self) != 0

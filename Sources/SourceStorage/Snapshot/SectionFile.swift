@@ -33,9 +33,7 @@ package enum SectionFile {
         /// new version. A kind that rises keeps its reader for all versions before. `docs/versioning.md` lists them.
         package var version: UInt32 {
             switch self {
-            // 2: the description may have the position of a log that the data follow.
             case .snapshot: 2
-            // 2: records may have that position, and one may say nothing else, or replace all features.
             case .journal: 2
             }
         }

@@ -277,8 +277,31 @@ package final class SourceFiles: Sendable {
         guard let last = state.contents.unopened else {
             throw .stateNotWritable("\(directory) has a damaged journal; nothing has changed")
         }
-        state.contents.journal = try onDisk(try JournalWriter(continuing: last))
+        let journal = try onDisk(try JournalWriter(continuing: last))
+        state.contents.journal =
+            last.version < SectionFile.Kind.journal.version ? try makeSuccessor(of: last, &state) : journal
         state.contents.unopened = nil
+    }
+
+    /// Makes a journal in which the changes behind an older version's go on: records of this version must not follow a
+    /// header that promises an older one.
+    private func makeSuccessor(
+        of last: FoundJournal, _ state: inout State
+    ) throws(SourceError) -> JournalWriter {
+        let generation = state.contents.newest + 1
+        let path = path(generation, .journal)
+        do throws(SourceError) {
+            let journal = try onDisk(
+                try JournalWriter(
+                    creating: path, beside: temporary(generation) + ".journal", generation: generation,
+                    revision: last.newestRevision, previous: last.generation, hasBegun: true))
+            try onDisk(try FileIO.syncDirectory(directory))
+            state.contents.newest = generation
+            return journal
+        } catch {
+            FileIO.remove(path)
+            throw error
+        }
     }
 
     /// Opens the journal, so that what it was found to hold is known to be on disk.
