@@ -36,7 +36,8 @@ import Testing
         log.count(skipped: .notAPoint)
         loop.run()
         #expect(!log.isWriting)
-        let position = FeedPosition(system: 1, timeline: 1, table: 1, log: LogPosition(rawValue: 5))
+        let position = FeedPosition(
+            system: 1, timeline: 1, table: 1, layout: 0, log: LogPosition(rawValue: 5))
         let whole = FeedTransaction(position: position, commitMicroseconds: 7, changes: try log.contents())
         #expect(whole.isSpooled == (budget < 1 << 20))
         #expect(whole.changeCount == 3000 && whole.skipped[.notAPoint] == 1)

@@ -16,9 +16,11 @@ import Testing
 
     @Test("A feed's position survives its text")
     func feedPosition() {
-        let text = "7312345678901234567:2:16385:0/16B3748"
+        let text = "7312345678901234567:2:16385:97c3a0b1:0/16B3748"
         #expect(FeedPosition(text)?.description == text)
-        for text in ["", "1:2:3", "1:2:3:4", "-1:2:3:0/1", "1:2:3:0/1:", "99999999999999999999:1:1:0/1"] {
+        for text in [
+            "", "1:2:3", "1:2:3:4", "-1:2:3:4:0/1", "1:2:3:4:0/1:", "99999999999999999999:1:1:1:0/1",
+        ] {
             #expect(FeedPosition(text) == nil, "\(text)")
         }
     }

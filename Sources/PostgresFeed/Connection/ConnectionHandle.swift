@@ -65,7 +65,9 @@ final class ConnectionHandle: @unchecked Sendable {
 
     /// Why the connection does not work.
     var connectionError: PostgresError {
-        PostgresError(text(PQerrorMessage(raw), fallback: "the connection was lost"))
+        PostgresError(
+            text(PQerrorMessage(raw), fallback: "the connection was lost"),
+            user: PQuser(raw).map { String(cString: $0) } ?? "")
     }
 
     func send(_ sql: String) throws(PostgresError) {

@@ -10,6 +10,8 @@ final class PostgresConnection {
 
     /// Who gets data that are copied, message by message, and then the outcome.
     struct CopyReceiver {
+        /// The server has begun.
+        var started: () -> Void = {}
         /// The bytes are valid during the call only.
         let data: (UnsafeRawBufferPointer) -> Void
         /// All messages of one turn were given to `data`.
@@ -59,7 +61,9 @@ final class PostgresConnection {
             guard isPaused != oldValue, !isClosed else { return }
             watchSocket(needsWriting: watcher?.interest.contains(.writable) ?? false)
             // libpq may hold messages that have arrived before.
-            if !isPaused { continueSoon() }
+            guard !isPaused else { return }
+            lastArrival = loop.now
+            continueSoon()
         }
     }
 
@@ -144,6 +148,7 @@ final class PostgresConnection {
                 if result == .copyOut || result == .copyBoth, let receiver {
                     self.receiver = nil
                     work = .copying(receiver)
+                    receiver.started()
                 } else {
                     results.append(result)
                 }

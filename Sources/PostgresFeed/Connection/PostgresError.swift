@@ -7,9 +7,12 @@ public struct PostgresError: Error, Sendable, Equatable, CustomStringConvertible
     public let code: String
     public let detail: String
     public let hint: String
+    /// Whose connection was refused; empty if that is not what happened.
+    let user: String
 
-    init(_ message: String, code: String = "", detail: String = "", hint: String = "") {
+    init(_ message: String, code: String = "", detail: String = "", hint: String = "", user: String = "") {
         (self.message, self.code, self.detail, self.hint) = (message, code, detail, hint)
+        self.user = user
     }
 
     /// For a person.

@@ -13,18 +13,18 @@ struct CopyDecoder {
     private static let signature = Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0x00]
 
     /// Calls `body` for each row that is complete. The values are valid during the call.
-    mutating func push<Failure: Error>(
-        _ bytes: [UInt8], _ body: ([RowValue]) throws(Failure) -> Void
-    ) throws where Failure: Error {
+    mutating func push(
+        _ bytes: [UInt8], _ body: ([RowValue]) throws(PostgresDataError) -> Void
+    ) throws(PostgresDataError) {
         let all = rest.isEmpty ? bytes : rest + bytes
-        let taken = try all.withUnsafeBytes { all in try read(all, body) }
+        let taken = try all.withBytes { (all) throws(PostgresDataError) in try read(all, body) }
         rest = Array(all[taken...])
     }
 
     /// How many bytes were used.
-    private mutating func read<Failure: Error>(
-        _ bytes: UnsafeRawBufferPointer, _ body: ([RowValue]) throws(Failure) -> Void
-    ) throws -> Int {
+    private mutating func read(
+        _ bytes: UnsafeRawBufferPointer, _ body: ([RowValue]) throws(PostgresDataError) -> Void
+    ) throws(PostgresDataError) -> Int {
         var offset = 0
         if !hasHeader {
             guard bytes.count >= 19 else { return 0 }
@@ -32,10 +32,10 @@ struct CopyDecoder {
                 throw PostgresDataError("the server did not send rows in binary form")
             }
             var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[15...]))
-            let extension_ = Int(try reader.integer(Int32.self))
-            guard extension_ >= 0 else { throw PostgresDataError("a copy's header is not valid") }
-            guard bytes.count >= 19 + extension_ else { return 0 }
-            offset = 19 + extension_
+            let extra = Int(try reader.integer(Int32.self))
+            guard extra >= 0 else { throw PostgresDataError("a copy's header is not valid") }
+            guard bytes.count >= 19 + extra else { return 0 }
+            offset = 19 + extra
             hasHeader = true
         }
         var values: [RowValue] = []

@@ -2,7 +2,7 @@
 
 /// Where a source is in the log of one server, with what tells that server's history from another's.
 ///
-/// Its text is `SYSTEM:TIMELINE:TABLE:LOG`, such as `7312345678901234567:1:16385:0/16B3748`.
+/// Its text is `SYSTEM:TIMELINE:TABLE:LAYOUT:LOG`, such as `7312345678901234567:1:16385:97c3a0b1:0/16B3748`.
 public struct FeedPosition: Sendable, Equatable, LosslessStringConvertible {
     /// The system identifier that the server's data directory got when it was made.
     public let system: UInt64
@@ -10,26 +10,33 @@ public struct FeedPosition: Sendable, Equatable, LosslessStringConvertible {
     public let timeline: UInt32
     /// The table's object id; a table that was dropped and created again has another.
     public let table: UInt32
+    /// Distinguishes what the rows become: the declaration, and the columns and their types.
+    let layout: UInt32
     /// The position in the log: all transactions that ended before it are part of the data.
     public let log: LogPosition
 
-    init(system: UInt64, timeline: UInt32, table: UInt32, log: LogPosition) {
-        (self.system, self.timeline, self.table, self.log) = (system, timeline, table, log)
+    init(system: UInt64, timeline: UInt32, table: UInt32, layout: UInt32, log: LogPosition) {
+        (self.system, self.timeline, self.table) = (system, timeline, table)
+        (self.layout, self.log) = (layout, log)
     }
 
     /// Reads what `description` writes; nil for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 4, let system = UInt64(parts[0]), let timeline = UInt32(parts[1]),
-            let table = UInt32(parts[2]), let log = LogPosition(parts[3])
+        guard parts.count == 5, let system = UInt64(parts[0]), let timeline = UInt32(parts[1]),
+            let table = UInt32(parts[2]), let layout = UInt32(parts[3], radix: 16),
+            let log = LogPosition(parts[4])
         else { return nil }
-        self.init(system: system, timeline: timeline, table: table, log: log)
+        self.init(system: system, timeline: timeline, table: table, layout: layout, log: log)
     }
 
-    public var description: String { "\(system):\(timeline):\(table):\(log)" }
+    public var description: String { "\(system):\(timeline):\(table):\(String(layout, radix: 16)):\(log)" }
+
+    /// Whether positions in the log can be compared.
+    func isOfSameHistory(as other: FeedPosition) -> Bool { moved(to: other.log) == other }
 
     /// The same history at another position of the log.
     func moved(to log: LogPosition) -> FeedPosition {
-        FeedPosition(system: system, timeline: timeline, table: table, log: log)
+        FeedPosition(system: system, timeline: timeline, table: table, layout: layout, log: log)
     }
 }

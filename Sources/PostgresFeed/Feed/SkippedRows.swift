@@ -10,6 +10,8 @@ public struct SkippedRows: Sendable, Equatable {
         case notFinite
         /// The longitude is beyond ±180 or the latitude beyond ±90 degrees.
         case outOfRange
+        /// The geometry has an SRID other than 4326, 3857 and none.
+        case otherReference
         /// The feature's text is larger than a feature may be.
         case tooLarge
         /// The row has no value in the column of its id.

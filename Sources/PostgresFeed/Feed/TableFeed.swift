@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
+import Glibc
 
 /// Follows one table of a PostgreSQL server: copies it, then delivers its transactions in commit order, and keeps at it
 /// through whatever happens to the connection and the server. All of it is for the loop's thread.
@@ -8,9 +9,29 @@ import EventLoop
 /// server keeps the log. The server may forget what was confirmed.
 public final class TableFeed {
     public let configuration: TableFeedConfiguration
-    public private(set) var status = FeedStatus()
     private let loop: EventLoop
     private weak var consumer: (any TableFeedConsumer)?
+    private var session: FeedSession?
+    private var reconnection: Timer?
+    private var backOff = BackOff()
+    private var window = ConfirmationWindow()
+    private var state = FeedState.connecting
+    private var counters = FeedCounters()
+    /// The end of what the consumer was given.
+    private var delivered: FeedPosition?
+    private var confirmed: FeedPosition?
+    private var serverPosition: LogPosition?
+    /// Up to where the server has nothing more for the table.
+    private var idle: FeedPosition?
+    private var copyReason: String?
+    private var isCopying = false
+    /// How often the slot was in use in a row: the server takes a moment to notice that this feed's last connection ended.
+    private var refusals = 0
+    private var connectedAt: UInt64 = 0
+    private var isStopped = false
+
+    /// A connection that lasted this long was good: the next attempt comes soon.
+    private static let stableMilliseconds: UInt64 = 10_000
 
     /// - Parameter consumer: held weakly.
     public init(
@@ -23,19 +44,185 @@ public final class TableFeed {
     ///
     /// - Parameter position: the last that was made durable; nil for a copy. If the server cannot go on from there, there
     ///   is a copy too.
-    public func start(from position: FeedPosition?) {}
+    public func start(from position: FeedPosition?) {
+        (delivered, confirmed) = (position, position)
+        connect()
+    }
 
     /// Everything up to this position is applied and durable. Positions ascend; the last of several is enough.
-    public func confirm(_ position: FeedPosition) {}
+    public func confirm(_ position: FeedPosition) {
+        // What was delivered before a copy began says nothing of what comes after it.
+        guard !isStopped, !isCopying, let delivered, position.isOfSameHistory(as: delivered),
+            position.log <= delivered.log
+        else { return }
+        confirmed = position
+        window.confirm(position.log)
+        updateSession()
+        announceIdle()
+    }
 
     /// The consumer is done with a piece of a copy.
-    public func take(_ piece: CopyPiece) {}
+    public func take(_ piece: CopyPiece) { session?.pieceWasTaken() }
 
     /// Copies the table again, beside the present data, because those are of no use any more.
     ///
     /// - Parameter reason: a sentence for the log.
-    public func copyAgain(_ reason: String) {}
+    public func copyAgain(_ reason: String) {
+        guard !isStopped else { return }
+        endSession()
+        copyReason = reason
+        reconnect(after: BackOff.first)
+    }
 
     /// Disconnects; no callback comes afterwards but `then`. The slot stays.
-    public func stop(_ then: @escaping () -> Void) { then() }
+    public func stop(_ then: @escaping () -> Void) {
+        isStopped = true
+        session?.close()
+        (session, reconnection, consumer) = (nil, nil, nil)
+        then()
+    }
+
+    /// How far the feed is at this moment.
+    public var status: FeedStatus {
+        var status = FeedStatus()
+        status.state = state
+        status.confirmed = confirmed
+        status.serverPosition = serverPosition
+        if let confirmed, let serverPosition {
+            status.lagBytes =
+                Int64(serverPosition.rawValue) - Int64(min(serverPosition, confirmed.log).rawValue)
+        }
+        if state == .following {
+            status.lagMilliseconds = window.oldestCommit.map { max(0, Self.now - $0) / 1000 } ?? 0
+        }
+        status.counters = counters
+        return status
+    }
+
+    private static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
+
+    // MARK: Connections
+
+    private func connect() {
+        guard !isStopped else { return }
+        reconnection = nil
+        counters.connections += 1
+        let next = FeedSession(
+            on: loop, configuration, resume: delivered, copyReason: copyReason, owner: self)
+        session = next
+        next.start()
+    }
+
+    private func reconnect(after milliseconds: UInt64) {
+        reconnection = Timer(on: loop, delay: milliseconds) { [weak self] in self?.connect() }
+    }
+
+    /// Ends the session from this side; a copy under way is of no use.
+    private func endSession() {
+        session?.close()
+        session = nil
+        abandonCopy()
+    }
+
+    private func abandonCopy() {
+        guard isCopying else { return }
+        isCopying = false
+        consumer?.feedAbandonedCopy(self)
+    }
+
+    private func change(to state: FeedState) {
+        guard state != self.state else { return }
+        self.state = state
+        consumer?.feed(self, changedState: state)
+    }
+
+    private func updateSession() { session?.confirmed(confirmed?.log, isFull: window.isFull) }
+
+    /// The position with nothing unconfirmed, once the server has reported that there is nothing more.
+    private func announceIdle() {
+        guard let idle, window.isEmpty, !isCopying, let delivered else { return }
+        self.idle = nil
+        guard idle.log > delivered.log else { return }
+        self.delivered = idle
+        consumer?.feed(self, advancedTo: idle)
+    }
+}
+
+extension TableFeed: FeedSessionOwner {
+    func sessionConnected() { connectedAt = loop.now }
+
+    func sessionWaits(_ reason: String) { change(to: .waiting(reason)) }
+
+    func sessionStartedCopy(_ copy: CopyStart) {
+        isCopying = true
+        counters.copies += 1
+        window.removeAll()
+        idle = nil
+        change(to: .copying)
+        consumer?.feedStartedCopy(self, copy)
+    }
+
+    func sessionCopied(_ piece: CopyPiece) {
+        counters.copiedRows += piece.rowCount
+        consumer?.feed(self, copied: piece)
+    }
+
+    func sessionFinishedCopy(_ copy: CopyEnd) {
+        isCopying = false
+        copyReason = nil
+        (delivered, confirmed) = (copy.position, nil)
+        window.add(copyAt: copy.position.log)
+        consumer?.feedFinishedCopy(self, copy)
+    }
+
+    func sessionFollows(serverEnd: LogPosition) {
+        refusals = 0
+        serverPosition = serverEnd
+        updateSession()
+        change(to: .following)
+    }
+
+    func sessionCommitted(_ transaction: FeedTransaction) {
+        delivered = transaction.position
+        counters.transactions += 1
+        counters.changes += transaction.changeCount
+        window.add(transaction)
+        backOff.reset()
+        updateSession()
+        consumer?.feed(self, committed: transaction)
+    }
+
+    func sessionIsIdle(at position: FeedPosition) {
+        idle = position
+        announceIdle()
+    }
+
+    func sessionReceived(bytes: Int, serverEnd: LogPosition?) {
+        counters.receivedBytes += bytes
+        guard let serverEnd else { return }
+        serverPosition = max(serverPosition ?? serverEnd, serverEnd)
+    }
+
+    func sessionSpooled(bytes: Int) { counters.spooledBytes += bytes }
+
+    func sessionEnded(_ end: FeedSession.End) {
+        session = nil
+        abandonCopy()
+        if loop.now - connectedAt > Self.stableMilliseconds { backOff.reset() }
+        switch end {
+        case .lost(let error): change(to: .waiting("no connection to PostgreSQL: \(error)"))
+        case .problems(let problems): change(to: .failed(problems.description))
+        case .slotInUse(let message):
+            refusals += 1
+            if refusals > 3 { change(to: .waiting(message)) }
+        case .mustCopy(let reason):
+            copyReason = reason
+            idle = nil
+        }
+        reconnect(after: backOff.next())
+    }
 }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+
+/// The statement that copies a table's rows.
+enum CopyStatement {
+    /// Binary COPY of each column's text, which is what logical replication sends of it, so that both give the same
+    /// features.
+    static func sql(
+        _ layout: TableLayout, _ catalog: Catalog, _ configuration: TableFeedConfiguration,
+        table: Catalog.Table,
+        rowFilter: String?
+    ) -> String {
+        let columns = layout.columns.map { text($0, catalog.types) }.joined(separator: ", ")
+        // Tables that inherit are published under their own names; partitions under the root's.
+        let only = table.kind == "p" ? "" : "ONLY "
+        let condition = rowFilter.map { " WHERE \($0)" } ?? ""
+        return
+            "COPY (SELECT \(columns) FROM \(only)\(configuration.qualifiedTable)\(condition)) TO STDOUT (FORMAT binary)"
+    }
+
+    private static func text(_ column: TableLayout.Column, _ types: TypeCatalog) -> String {
+        let name = SQLName.quote(column.name)
+        if types.castsToOutput(column.type) { return name + "::pg_catalog.text" }
+        // What has a cast of its own to text may look otherwise by it. `format` uses the output function.
+        return "CASE WHEN \(name) IS NOT NULL THEN pg_catalog.format('%s', \(name)) END"
+    }
+}

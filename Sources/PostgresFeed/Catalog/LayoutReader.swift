@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+
+/// Finds a table's layout in the catalog, or what is wrong with the table.
+struct LayoutReader {
+    let catalog: Catalog
+    let configuration: TableFeedConfiguration
+    private(set) var problems: [TableProblem] = []
+
+    private var table: String {
+        SQLName.readable(configuration.schema) + "." + SQLName.readable(configuration.table)
+    }
+
+    init(_ catalog: Catalog, _ configuration: TableFeedConfiguration) {
+        (self.catalog, self.configuration) = (catalog, configuration)
+    }
+
+    /// Nil if there are problems.
+    mutating func layout() -> TableLayout? {
+        let (id, position) = (idColumn(), position())
+        var used: Set<String> = []
+        if let id { used.insert(id.name) }
+        switch position {
+        case .geometry(let column): used.insert(column.name)
+        case .coordinates(let longitude, let latitude): used.formUnion([longitude.name, latitude.name])
+        case nil: break
+        }
+        let properties = properties(without: used)
+        guard problems.isEmpty, let id, let position else { return nil }
+        return TableLayout(
+            id: id, position: position, properties: properties,
+            takesAllColumns: configuration.properties == nil)
+    }
+
+    private func column(_ column: Catalog.Column) -> TableLayout.Column {
+        TableLayout.Column(
+            name: column.name, type: column.type, modifier: column.modifier,
+            kind: catalog.types.kind(of: column.type))
+    }
+
+    private mutating func named(_ name: String, _ kind: TableProblem.Kind, _ role: String) -> Catalog.Column?
+    {
+        guard let column = catalog.columns.first(where: { $0.name == name }) else {
+            problems.append(
+                TableProblem(
+                    kind,
+                    "table \(table) has no column \(SQLName.readable(name)), which the declaration names as \(role); its "
+                        + "columns are " + catalog.columns.map(\.name).joined(separator: ", ")))
+            return nil
+        }
+        return checked(column)
+    }
+
+    /// Whether the column can be read and is published.
+    private mutating func checked(_ column: Catalog.Column) -> Catalog.Column? {
+        let name = SQLName.readable(column.name)
+        if column.isGenerated {
+            problems.append(
+                TableProblem(
+                    .columns,
+                    "column \(name) of \(table) is a generated column, which logical replication leaves out"))
+            return nil
+        }
+        if !column.maySelect {
+            problems.append(
+                TableProblem(
+                    .rights, "user \(catalog.user) may not read column \(name) of \(table)",
+                    sql: ["GRANT SELECT (\(name)) ON \(table) TO \(SQLName.readable(catalog.user));"]))
+            return nil
+        }
+        if let columns = catalog.publication?.columns, catalog.publication?.hasTable == true,
+            !columns.contains(column.name)
+        {
+            problems.append(
+                TableProblem(
+                    .publication,
+                    "publication \(configuration.publicationName) does not publish column \(name) of \(table)",
+                    sql: [
+                        "ALTER PUBLICATION \(SQLName.readable(configuration.publicationName)) SET TABLE \(table);"
+                    ]))
+            return nil
+        }
+        return column
+    }
+
+    // MARK: The key
+
+    private static let idTypes: Set<String> = [
+        "int2", "int4", "int8", "text", "varchar", "bpchar", "name", "citext", "uuid",
+    ]
+
+    private mutating func idColumn() -> TableLayout.Column? {
+        guard let name = idName(), let found = named(name, .key, "the id") else { return nil }
+        let type = catalog.types.baseName(found.type)
+        guard Self.idTypes.contains(type) else {
+            problems.append(
+                TableProblem(
+                    .key,
+                    "column \(SQLName.readable(name)) of \(table) is of type \(found.typeText); an id is an integer, a text "
+                        + "or a uuid"))
+            return nil
+        }
+        checkIdentity(name)
+        return column(found)
+    }
+
+    private mutating func idName() -> String? {
+        let primary = catalog.indexes.first(where: \.isPrimary)
+        if let name = configuration.id {
+            let unique = catalog.indexes.contains { $0.columns == [name] && !$0.isPartial }
+            if !unique, catalog.columns.contains(where: { $0.name == name }) {
+                problems.append(
+                    TableProblem(
+                        .key, "column \(SQLName.readable(name)) of \(table) is not unique",
+                        sql: ["CREATE UNIQUE INDEX ON \(table) (\(SQLName.readable(name)));"]))
+            }
+            return name
+        }
+        guard let primary else {
+            problems.append(
+                TableProblem(
+                    .key, "table \(table) has no primary key, and the declaration names no id",
+                    sql: [
+                        "ALTER TABLE \(table) ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY;"
+                    ]))
+            return nil
+        }
+        guard primary.columns.count == 1 else {
+            problems.append(
+                TableProblem(
+                    .key,
+                    "the primary key of \(table) has several columns (\(primary.columns.joined(separator: ", "))); an id is "
+                        + "one column: add one that is unique, and name it as \"id\"",
+                    sql: [
+                        "ALTER TABLE \(table) ADD COLUMN feature_id bigint GENERATED ALWAYS AS IDENTITY UNIQUE;"
+                    ]))
+            return nil
+        }
+        return primary.columns[0]
+    }
+
+    /// Whether changes of rows carry the id: their old values are those of the replica identity.
+    private mutating func checkIdentity(_ id: String) {
+        let identity = catalog.table?.identity ?? "d"
+        let index =
+            identity == "d"
+            ? catalog.indexes.first(where: \.isPrimary) : catalog.indexes.first(where: \.isIdentity)
+        if identity == "f" || (identity != "n" && index?.columns.contains(id) == true) { return }
+        var sql = "ALTER TABLE \(table) REPLICA IDENTITY FULL;"
+        if catalog.indexes.contains(where: { $0.isPrimary && $0.columns == [id] }) {
+            sql = "ALTER TABLE \(table) REPLICA IDENTITY DEFAULT;"
+        } else if let index = catalog.indexes.first(where: {
+            $0.columns == [id] && !$0.isPartial && $0.isImmediate
+        }) {
+            let name = SQLName.readable(id)
+            sql =
+                "ALTER TABLE \(table) ALTER COLUMN \(name) SET NOT NULL, REPLICA IDENTITY USING INDEX "
+                + "\(SQLName.readable(index.name));"
+        }
+        problems.append(
+            TableProblem(
+                .replicaIdentity,
+                "the replica identity of \(table) does not contain its id \(SQLName.readable(id)), so that changes do not say "
+                    + "which row they are of", sql: [sql]))
+    }
+
+    // MARK: The position
+
+    private mutating func position() -> TableLayout.Position? {
+        switch configuration.geometry {
+        case .coordinates(let longitude, let latitude):
+            guard let longitude = coordinate(longitude, "the longitude"),
+                let latitude = coordinate(latitude, "the latitude")
+            else { return nil }
+            return .coordinates(longitude: longitude, latitude: latitude)
+        case .column(let name?):
+            return named(name, .geometry, "the geometry").flatMap { geometry($0) }
+        case .column(nil):
+            let found = catalog.columns.filter { isGeometry($0) }
+            guard found.count == 1 else {
+                problems.append(
+                    TableProblem(
+                        .geometry,
+                        found.isEmpty
+                            ? "table \(table) has no column of type geometry or geography; name two numeric columns as "
+                                + "\"longitude\" and \"latitude\""
+                            : "table \(table) has several geometry columns (\(found.map(\.name).joined(separator: ", "))); "
+                                + "name one as \"geometry\""))
+                return nil
+            }
+            return checked(found[0]).flatMap { geometry($0) }
+        }
+    }
+
+    private mutating func coordinate(_ name: String, _ role: String) -> TableLayout.Column? {
+        guard let found = named(name, .geometry, role) else { return nil }
+        guard catalog.types.kind(of: found.type) == .number else {
+            problems.append(
+                TableProblem(
+                    .geometry,
+                    "column \(SQLName.readable(name)) of \(table) is of type \(found.typeText); \(role) is a number"
+                ))
+            return nil
+        }
+        return column(found)
+    }
+
+    private func isGeometry(_ column: Catalog.Column) -> Bool {
+        ["geometry", "geography"].contains(catalog.types.baseName(column.type))
+    }
+
+    private mutating func geometry(_ found: Catalog.Column) -> TableLayout.Position? {
+        let name = SQLName.readable(found.name)
+        guard isGeometry(found) else {
+            problems.append(
+                TableProblem(
+                    .geometry,
+                    "column \(name) of \(table) is of type \(found.typeText), not a geometry or geography of PostGIS"
+                ))
+            return nil
+        }
+        let modifier = GeometryModifier(catalog.types.resolve(found.type, modifier: found.modifier).modifier)
+        guard modifier.allowsPoints else {
+            problems.append(
+                TableProblem(
+                    .geometry,
+                    "column \(name) of \(table) is of type \(found.typeText), which has no points; add a column of points",
+                    sql: GeneratedColumn.point(found, of: configuration, reference: modifier.reference)))
+            return nil
+        }
+        guard [0, 4326, 3857].contains(modifier.reference) else {
+            problems.append(
+                TableProblem(
+                    .geometry,
+                    "column \(name) of \(table) has SRID \(modifier.reference); 4326 and 3857 can be followed: add a generated "
+                        + "column and name it as \"geometry\"",
+                    sql: GeneratedColumn.transformed(found, of: configuration)))
+            return nil
+        }
+        return .geometry(column(found))
+    }
+
+    // MARK: Properties
+
+    private mutating func properties(without used: Set<String>) -> [TableLayout.Column] {
+        guard let names = configuration.properties else {
+            let columns = catalog.columns.filter { column in
+                !used.contains(column.name) && !column.isGenerated
+                    && (catalog.publication?.columns?.contains(column.name) ?? true)
+            }
+            return columns.compactMap { checked($0) }.map { column($0) }
+        }
+        let found = names.compactMap { named($0, .columns, "a property")?.name }
+        return catalog.columns.filter { found.contains($0.name) }.map { column($0) }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+/// What a table's rows become: which column is the id, which the position, which are properties.
+struct TableLayout: Sendable, Equatable {
+    struct Column: Sendable, Equatable {
+        let name: String
+        let type: UInt32
+        /// Of the type, such as a numeric's digits; -1 if there is none.
+        let modifier: Int
+        let kind: ValueKind
+    }
+
+    enum Position: Sendable, Equatable {
+        case geometry(Column)
+        case coordinates(longitude: Column, latitude: Column)
+    }
+
+    let id: Column
+    let position: Position
+    /// In the table's order.
+    let properties: [Column]
+    /// Whether all columns of the table are read, so that another one changes the layout.
+    let takesAllColumns: Bool
+
+    /// All columns that are read, in the order in which a copy asks for them.
+    var columns: [Column] {
+        switch position {
+        case .geometry(let column): [id, column] + properties
+        case .coordinates(let longitude, let latitude): [id, longitude, latitude] + properties
+        }
+    }
+
+    /// A number that is another one if rows would become other features.
+    func fingerprint(rowFilter: String?) -> UInt32 {
+        var text = ""
+        for column in columns {
+            text +=
+                "\(column.name.utf8.count):\(column.name):\(column.type):\(column.modifier):\(column.kind);"
+        }
+        switch position {
+        case .geometry: text += "geometry"
+        case .coordinates: text += "coordinates"
+        }
+        text += rowFilter ?? ""
+        var value: UInt32 = 0x811c_9dc5  // FNV-1a
+        for byte in text.utf8 { value = (value ^ UInt32(byte)) &* 0x0100_0193 }
+        return value
+    }
+}

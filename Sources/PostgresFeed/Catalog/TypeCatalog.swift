@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// The types of a table's columns, with the types that they consist of.
+struct TypeCatalog: Sendable, Equatable {
+    struct Entry: Sendable, Equatable {
+        let name: String
+        /// `b` base, `c` composite, `d` domain, `e` enum, `r` range.
+        let kind: String
+        let base: UInt32
+        let modifier: Int
+        let element: UInt32
+        let delimiter: UInt8
+        /// Whether a cast to text gives another text than the output function does.
+        let hasTextCast: Bool
+        let fields: [(name: String, type: UInt32)]
+
+        static func == (first: Entry, second: Entry) -> Bool {
+            first.name == second.name && first.kind == second.kind && first.base == second.base
+                && first.modifier == second.modifier && first.element == second.element
+                && first.delimiter == second.delimiter && first.hasTextCast == second.hasTextCast
+                && first.fields.map(\.name) == second.fields.map(\.name)
+                && first.fields.map(\.type) == second.fields.map(\.type)
+        }
+    }
+
+    private let entries: [UInt32: Entry]
+
+    init(_ json: [JSONValue]) {
+        var entries: [UInt32: Entry] = [:]
+        for type in json {
+            entries[type.oid("oid")] = Entry(
+                name: type.text("name"), kind: type.text("kind"), base: type.oid("base"),
+                modifier: type.integer("modifier"), element: type.oid("element"),
+                delimiter: type.text("delimiter").utf8.first ?? UInt8(ascii: ","),
+                hasTextCast: type.flag("hasTextCast"),
+                fields: type.list("fields").map { ($0.text("name"), $0.oid("type")) })
+        }
+        self.entries = entries
+    }
+
+    /// A type's own name; for a domain the name of the type below it.
+    func baseName(_ type: UInt32) -> String { entries[base(type)]?.name ?? "" }
+
+    /// The type below domains, with the modifier that the last domain gives it.
+    func base(_ type: UInt32) -> UInt32 { resolve(type, modifier: -1).type }
+
+    /// The type below domains, and its modifier.
+    func resolve(_ type: UInt32, modifier: Int) -> (type: UInt32, modifier: Int) {
+        var (type, modifier) = (type, modifier)
+        // Domains cannot contain themselves.
+        while let entry = entries[type], entry.kind == "d", entry.base != 0 {
+            (type, modifier) = (entry.base, modifier < 0 ? entry.modifier : modifier)
+        }
+        return (type, modifier)
+    }
+
+    /// Whether `::text` gives the text of the output function.
+    func castsToOutput(_ type: UInt32) -> Bool { entries[base(type)]?.hasTextCast == false }
+
+    /// How values of a type become JSON. Types that were not in the catalog are strings.
+    func kind(of type: UInt32) -> ValueKind {
+        let type = base(type)
+        switch type {
+        case 16: return .boolean
+        case 20, 21, 23, 700, 701, 1700: return .number
+        case 114, 3802: return .json
+        case 1114: return .timestamp
+        case 1184: return .zonedTimestamp
+        default: break
+        }
+        guard let entry = entries[type] else { return .text }
+        if entry.name == "int2vector" || entry.name == "oidvector" {
+            return .vector(of: kind(of: entry.element))
+        }
+        if entry.element != 0 { return .array(of: kind(of: entry.element), delimiter: entry.delimiter) }
+        if entry.kind == "c" { return .composite(fields(entry)) }
+        return switch entry.name {
+        case "hstore": .keyValues
+        case "geometry", "geography": .geometry
+        default: .text
+        }
+    }
+
+    private func fields(_ entry: Entry) -> [ValueKind.Field] {
+        entry.fields.enumerated().map { index, field in
+            var name = ByteWriter()
+            name.append(json: field.name)
+            return (
+                Array(field.name.utf8),
+                ValueKind.Field(name: name.bytes, kind: kind(of: field.type), index: index)
+            )
+        }.sorted { JSONBOrder.precedes($0.0, $1.0) }.map(\.1)
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+/// What was delivered and is not confirmed yet.
+struct ConfirmationWindow {
+    private struct Entry {
+        let position: LogPosition
+        let bytes: Int
+        let changes: Int
+        /// When it was committed, in microseconds since 1970; nil for a copy.
+        let committed: Int64?
+    }
+
+    private var entries: [Entry] = []
+    /// Of the first entry that is not confirmed.
+    private var first = 0
+    private var bytes = 0
+    private var changes = 0
+
+    /// How much may be unconfirmed before the feed stops reading; one larger transaction always may.
+    static let mostBytes = 4 << 20
+    static let mostChanges = 10_000
+
+    var isEmpty: Bool { first == entries.count }
+    var isFull: Bool { bytes >= Self.mostBytes || changes >= Self.mostChanges }
+    /// When the oldest unconfirmed transaction was committed.
+    var oldestCommit: Int64? { isEmpty ? nil : entries[first].committed }
+
+    mutating func add(_ transaction: FeedTransaction) {
+        add(
+            Entry(
+                position: transaction.position.log, bytes: transaction.byteCount,
+                changes: transaction.changeCount,
+                committed: transaction.commitMicroseconds))
+    }
+
+    /// A copy fills the window: nothing is read until it is confirmed.
+    mutating func add(copyAt position: LogPosition) {
+        add(Entry(position: position, bytes: Self.mostBytes, changes: 0, committed: nil))
+    }
+
+    private mutating func add(_ entry: Entry) {
+        entries.append(entry)
+        bytes += entry.bytes
+        changes += entry.changes
+    }
+
+    mutating func confirm(_ position: LogPosition) {
+        while first < entries.count, entries[first].position <= position {
+            bytes -= entries[first].bytes
+            changes -= entries[first].changes
+            first += 1
+        }
+        if first * 2 > entries.count {
+            entries.removeFirst(first)
+            first = 0
+        }
+    }
+
+    mutating func removeAll() { self = ConfirmationWindow() }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+/// Decides whether changes can be followed from a position, or the table has to be copied.
+enum CopyDecision {
+    /// Why there has to be a copy; nil if there need not be one.
+    static func reason(
+        resume: FeedPosition?, forced: String?, system: SystemIdentity, catalog: Catalog, plan: FollowPlan,
+        slot: String
+    ) -> String? {
+        guard let resume else { return forced ?? "there are no data of the table yet" }
+        if let forced { return forced }
+        if resume.system != system.system {
+            return "the server is another one: its system identifier differs"
+        }
+        if resume.timeline != system.timeline {
+            return
+                "the server's timeline has changed from \(resume.timeline) to \(system.timeline), as by a failover"
+        }
+        if resume.table != plan.table.id { return "the table was dropped and created again" }
+        if resume.layout != plan.fingerprint { return "the table's columns or the declaration have changed" }
+        guard let found = catalog.slot else { return "replication slot \(slot) does not exist" }
+        if found.isLost {
+            return "replication slot \(slot) was invalidated: the server has removed log that it required "
+                + "(max_slot_wal_keep_size)"
+        }
+        guard let confirmed = found.confirmed else { return "replication slot \(slot) has no position" }
+        if confirmed > resume.log {
+            return
+                "replication slot \(slot) is at \(confirmed) already, past the stored position \(resume.log)"
+        }
+        return nil
+    }
+}

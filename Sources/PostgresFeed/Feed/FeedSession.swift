@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+import EventLoop
+
+/// Whom a session reports to.
+protocol FeedSessionOwner: AnyObject {
+    func sessionConnected()
+    /// The session cannot go on at once, but does so by itself.
+    func sessionWaits(_ reason: String)
+    func sessionStartedCopy(_ copy: CopyStart)
+    func sessionCopied(_ piece: CopyPiece)
+    func sessionFinishedCopy(_ copy: CopyEnd)
+    /// Changes are being followed.
+    func sessionFollows(serverEnd: LogPosition)
+    func sessionCommitted(_ transaction: FeedTransaction)
+    /// All transactions before this position were delivered.
+    func sessionIsIdle(at position: FeedPosition)
+    func sessionReceived(bytes: Int, serverEnd: LogPosition?)
+    func sessionSpooled(bytes: Int)
+    /// The connection is closed. The last call.
+    func sessionEnded(_ end: FeedSession.End)
+}
+
+/// One connection's life: what is to be followed is looked up, copied if necessary, and followed until something breaks.
+final class FeedSession {
+    /// Why a session ended.
+    enum End: Error {
+        case lost(PostgresError)
+        /// Someone has to change something.
+        case problems(TableProblems)
+        /// Another process uses the slot.
+        case slotInUse(String)
+        /// Only a copy helps.
+        case mustCopy(String)
+    }
+
+    let loop: EventLoop
+    let configuration: TableFeedConfiguration
+    private(set) weak var owner: (any FeedSessionOwner)?
+    private let resume: FeedPosition?
+    private let copyReason: String?
+    private var attempt: ConnectionAttempt?
+    private(set) var connection: PostgresConnection?
+    private var system = SystemIdentity()
+    private var slowSlot: Timer?
+    private var copy: CopyRun?
+    private var follow: FollowRun?
+    private var isOver = false
+    /// Whether the publication was made ready once: if that was not enough, it never is.
+    private var hasPrepared = false
+
+    /// - Parameters:
+    ///   - resume: the last position that was delivered; nil if there are no data.
+    ///   - copyReason: why there has to be a copy; nil if there need not be one.
+    init(
+        on loop: EventLoop, _ configuration: TableFeedConfiguration, resume: FeedPosition?,
+        copyReason: String?,
+        owner: any FeedSessionOwner
+    ) {
+        (self.loop, self.configuration, self.owner) = (loop, configuration, owner)
+        (self.resume, self.copyReason) = (resume, copyReason)
+    }
+
+    func start() {
+        attempt = ConnectionAttempt(on: loop, configuration.connection) { [weak self] result in
+            guard let self else { return }
+            attempt = nil
+            switch result {
+            case .success(let connection):
+                self.connection = connection
+                connection.onLoss = { [weak self] in self?.end(.lost($0)) }
+                owner?.sessionConnected()
+                query(SessionSettings.sql) { $0.identify() }
+            case .failure(let error): end(ConnectionFault.end(error))
+            }
+        }
+    }
+
+    /// Closes the connection; no call to the owner comes afterwards.
+    func close() {
+        isOver = true
+        owner = nil
+        attempt?.cancel()
+        connection?.close()
+        (attempt, connection, copy, follow, slowSlot) = (nil, nil, nil, nil, nil)
+    }
+
+    func end(_ end: End) {
+        guard !isOver else { return }
+        let owner = owner
+        close()
+        owner?.sessionEnded(end)
+    }
+
+    // MARK: What the consumer has done
+
+    /// The consumer has taken a piece of the copy.
+    func pieceWasTaken() { copy?.pieceWasTaken() }
+
+    /// What may be reported to the server, and whether more may be read.
+    func confirmed(_ position: LogPosition?, isFull: Bool) { follow?.confirmed(position, isFull: isFull) }
+
+    // MARK: Statements
+
+    /// Runs SQL; goes on with its results, or ends the session.
+    func query(_ sql: String, _ then: @escaping (FeedSession, [ServerResult]) -> Void) {
+        connection?.query(sql) { [weak self] answer in
+            guard let self, !isOver else { return }
+            switch answer {
+            case .success(let results): then(self, results)
+            case .failure(let error): end(.lost(error))
+            }
+        }
+    }
+
+    func query(_ sql: String, _ then: @escaping (FeedSession) -> Void) {
+        query(sql) { session, _ in then(session) }
+    }
+
+    /// The rows of the last result that has some.
+    static func rows(_ results: [ServerResult]) -> [[String?]] {
+        for result in results.reversed() { if case .rows(let rows) = result { return rows } }
+        return []
+    }
+
+    // MARK: Steps
+
+    private func identify() {
+        query("IDENTIFY_SYSTEM") { session, results in
+            guard let found = SystemIdentity(Self.rows(results)) else {
+                return session.end(.lost(PostgresError("the server does not identify itself")))
+            }
+            session.system = found
+            session.readCatalog { $0.decide($1, $2) }
+        }
+    }
+
+    private func readCatalog(_ then: @escaping (FeedSession, Catalog, FollowPlan) -> Void) {
+        query(CatalogQuery.sql(configuration)) { session, results in
+            do throws(PostgresError) {
+                let catalog = try Catalog((Self.rows(results).first?.first ?? nil) ?? "")
+                switch FollowPlan.make(catalog, session.configuration) {
+                case .success(let plan): then(session, catalog, plan)
+                case .failure(let problems): session.end(.problems(problems))
+                }
+            } catch {
+                session.end(.lost(error))
+            }
+        }
+    }
+
+    private func decide(_ catalog: Catalog, _ plan: FollowPlan) {
+        if let process = catalog.slot?.process {
+            return end(
+                .slotInUse(
+                    "replication slot \(configuration.slotName) is in use by process \(process) of the server: each daemon "
+                        + "needs a slot of its own"))
+        }
+        guard plan.publicationSQL.isEmpty || hasPrepared else { return preparePublication(plan) }
+        let decision = CopyDecision.reason(
+            resume: resume, forced: copyReason, system: system, catalog: catalog, plan: plan,
+            slot: configuration.slotName)
+        guard let reason = decision else {
+            guard let resume else { return }
+            return follow(plan, from: resume)
+        }
+        if let resume, resume.system != system.system {
+            checkNotEmpty { $0.makeSlot(catalog, plan, reason) }
+        } else {
+            makeSlot(catalog, plan, reason)
+        }
+    }
+
+    private func preparePublication(_ plan: FollowPlan) {
+        hasPrepared = true
+        connection?.query(plan.publicationSQL.joined(separator: " ")) { [weak self] answer in
+            guard let self, !isOver else { return }
+            // Another daemon may have made it at the same moment.
+            if case .failure(let error) = answer, error.code != PostgresError.Code.duplicateObject {
+                if error.isConnectionFault { return end(.lost(error)) }
+                return end(
+                    .problems(
+                        TableProblems([
+                            TableProblem(.publication, error.description, sql: plan.publicationSQL)
+                        ])))
+            }
+            readCatalog { $0.decide($1, $2) }
+        }
+    }
+
+    /// An empty server in place of the one that had the data is more likely a mistake than meant.
+    private func checkNotEmpty(_ then: @escaping (FeedSession) -> Void) {
+        query("SELECT 1 FROM \(configuration.qualifiedTable) LIMIT 1") { session, results in
+            guard Self.rows(results).isEmpty else { return then(session) }
+            session.end(
+                .problems(
+                    TableProblems([
+                        TableProblem(
+                            .table,
+                            "the server is another one than before (its system identifier differs) and its table "
+                                + "\(session.configuration.qualifiedTable) is empty; the data from before stay until it has rows"
+                        )
+                    ])))
+        }
+    }
+
+    private func makeSlot(_ catalog: Catalog, _ plan: FollowPlan, _ reason: String) {
+        let slot = SlotPlan(catalog.slot, configuration)
+        if slot.replaces {
+            query(slot.dropping) { $0.makeSlot(slot, reason) }
+        } else {
+            makeSlot(slot, reason)
+        }
+    }
+
+    private func makeSlot(_ slot: SlotPlan, _ reason: String) {
+        slowSlot = Timer(on: loop, delay: Self.slowSlotMilliseconds) { [weak self] in
+            self?.owner?.sessionWaits(
+                "the server creates the replication slot once all transactions have ended that began earlier")
+        }
+        query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") { session in
+            session.query(slot.creating) { session, results in
+                session.slowSlot = nil
+                guard let text = Self.rows(results).first?.dropFirst().first,
+                    let start = LogPosition(text ?? "")
+                else {
+                    return session.end(.lost(PostgresError("the server did not say where the slot begins")))
+                }
+                // In the slot's snapshot: the table may have changed since.
+                session.readCatalog { session, _, plan in session.copy(plan, slot, from: start, reason) }
+            }
+        }
+    }
+
+    private static let slowSlotMilliseconds: UInt64 = 5000
+
+    private func copy(_ plan: FollowPlan, _ slot: SlotPlan, from start: LogPosition, _ reason: String) {
+        guard let connection else { return }
+        let position = system.position(table: plan.table.id, layout: plan.fingerprint, log: start)
+        let run = CopyRun(on: loop, connection, plan, configuration, owner: owner) { [weak self] result in
+            guard let self else { return }
+            copy = nil
+            switch result {
+            case .failure(let failed): end(failed)
+            case .success(let run):
+                query("COMMIT") { session in
+                    let end = CopyEnd(position: position, rowCount: run.rowCount, skipped: run.skipped)
+                    guard let drop = slot.droppingCompanion else { return session.finishCopy(plan, end) }
+                    session.query(drop) { $0.finishCopy(plan, end) }
+                }
+            }
+        }
+        copy = run
+        owner?.sessionStartedCopy(
+            CopyStart(reason: reason, estimatedRows: plan.table.rows < 0 ? nil : plan.table.rows))
+        run.start()
+    }
+
+    private func finishCopy(_ plan: FollowPlan, _ copy: CopyEnd) {
+        owner?.sessionFinishedCopy(copy)
+        follow(plan, from: copy.position)
+    }
+
+    private func follow(_ plan: FollowPlan, from position: FeedPosition) {
+        guard let connection, let owner else { return }
+        let run = FollowRun(
+            on: loop, connection, plan, configuration, from: position, serverEnd: system.end, owner: owner
+        ) { [weak self] end in self?.end(end) }
+        follow = run
+        run.start()
+    }
+}

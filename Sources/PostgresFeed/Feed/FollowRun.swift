@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+import EventLoop
+import Glibc
+
+/// Follows a table's changes by logical replication, and reports to the server how far they are confirmed.
+final class FollowRun {
+    private let loop: EventLoop
+    private let connection: PostgresConnection
+    private let configuration: TableFeedConfiguration
+    private let base: FeedPosition
+    private let assembler: TransactionAssembler
+    private let version: Int
+    private let serverEnd: LogPosition
+    private weak var owner: (any FeedSessionOwner)?
+    private let ended: (FeedSession.End) -> Void
+    private var confirmed: LogPosition
+    private var sentConfirmed: LogPosition?
+    private var lastSent: UInt64 = 0
+    private var lastRequest: UInt64 = 0
+    private var tick: Timer?
+    /// Reasons to stop reading.
+    private var isFull = false
+    private var isSpooling = false
+    /// Whether the server has begun to send: before, nothing may be sent to it.
+    private var hasStarted = false
+
+    init(
+        on loop: EventLoop, _ connection: PostgresConnection, _ plan: FollowPlan,
+        _ configuration: TableFeedConfiguration, from position: FeedPosition, serverEnd: LogPosition,
+        owner: any FeedSessionOwner, ended: @escaping (FeedSession.End) -> Void
+    ) {
+        (self.loop, self.connection, self.configuration) = (loop, connection, configuration)
+        (base, self.owner, self.ended) = (position, owner, ended)
+        confirmed = LogPosition(rawValue: 0)
+        (version, self.serverEnd) = (plan.version, serverEnd)
+        assembler = TransactionAssembler(
+            plan.layout, table: plan.table.id, maximumFeatureBytes: configuration.maximumFeatureBytes
+        ) {
+            ChangeLog(on: loop, spoolingIn: configuration.spoolDirectory, budget: configuration.memoryBudget)
+        }
+    }
+
+    func start() {
+        lastSent = loop.now
+        connection.copy(
+            command,
+            to: PostgresConnection.CopyReceiver(
+                started: { [weak self] in
+                    guard let self else { return }
+                    hasStarted = true
+                    owner?.sessionFollows(serverEnd: serverEnd)
+                },
+                data: { [weak self] in self?.receive($0) },
+                ended: { [weak self] result in
+                    switch result {
+                    case .success: self?.ended(.lost(PostgresError("the server ended replication")))
+                    case .failure(let error): self?.ended(Self.end(error))
+                    }
+                }))
+        tick = Timer(on: loop, delay: Self.tickMilliseconds, every: Self.tickMilliseconds) { [weak self] in
+            self?.keepAlive()
+        }
+    }
+
+    private var command: String {
+        let publication = SQLName.literal(SQLName.quote(configuration.publicationName))
+        // Streaming of transactions before their commit came with version 14 and protocol 2.
+        let options = version >= 140_000 ? "proto_version '2', streaming 'on'" : "proto_version '1'"
+        return "START_REPLICATION SLOT \(SQLName.quote(configuration.slotName)) LOGICAL \(base.log) "
+            + "(\(options), publication_names \(publication))"
+    }
+
+    private static func end(_ error: PostgresError) -> FeedSession.End {
+        switch error.code {
+        case PostgresError.Code.objectInUse: .slotInUse(error.message)
+        // The log is decoded with the catalog of its time, in which the publication was missing.
+        case PostgresError.Code.undefinedObject where error.message.contains("publication"):
+            .mustCopy("the publication did not exist when changes were made (\(error.message))")
+        default: .lost(error)
+        }
+    }
+
+    // MARK: Messages
+
+    private func receive(_ bytes: UnsafeRawBufferPointer) {
+        do throws(PostgresDataError) {
+            switch try ReplicationFrame(bytes) {
+            case .data(let start, let end, let payload):
+                owner?.sessionReceived(bytes: bytes.count, serverEnd: max(start, end))
+                try take(try assembler.receive(payload))
+            case .keepalive(let end, let wantsReply):
+                owner?.sessionReceived(bytes: bytes.count, serverEnd: end)
+                if !assembler.isInTransaction { owner?.sessionIsIdle(at: base.moved(to: end)) }
+                if wantsReply { sendStatus() }
+            }
+        } catch {
+            ended(.problems(TableProblems([TableProblem(.type, error.description)])))
+        }
+    }
+
+    private func take(_ outcome: TransactionAssembler.Outcome) throws(PostgresDataError) {
+        switch outcome {
+        case .layoutChanged: ended(.mustCopy("the table's columns have changed"))
+        case .committed(let commit):
+            wait(for: commit.changes) { $0.deliver(commit) }
+        case .nothing:
+            if let log = assembler.writingLog { wait(for: log) { _ in } }
+        }
+    }
+
+    /// Reads nothing until the pool has written a spool, then goes on.
+    private func wait(for log: ChangeLog, _ then: @escaping (FollowRun) -> Void) {
+        guard log.isWriting else { return then(self) }
+        isSpooling = true
+        updatePause()
+        log.afterWriting { [weak self] in
+            guard let self else { return }
+            isSpooling = false
+            then(self)
+            updatePause()
+        }
+    }
+
+    private func deliver(_ commit: TransactionAssembler.Commit) {
+        let position = base.moved(to: commit.end)
+        guard !commit.changes.isEmpty else {
+            owner?.sessionIsIdle(at: position)
+            return
+        }
+        do {
+            let contents = try commit.changes.contents()
+            if contents.spool != nil { owner?.sessionSpooled(bytes: commit.changes.spooled) }
+            owner?.sessionCommitted(
+                FeedTransaction(
+                    position: position, commitMicroseconds: commit.microseconds + Self.epochMicroseconds,
+                    changes: contents, aborted: commit.aborted))
+        } catch {
+            ended(
+                .lost(
+                    PostgresError("a transaction cannot be kept in \(configuration.spoolDirectory): \(error)")
+                ))
+        }
+    }
+
+    /// From 1970 to 2000, the beginning of PostgreSQL's time.
+    private static let epochMicroseconds: Int64 = 946_684_800_000_000
+
+    // MARK: To the server
+
+    /// - Parameter isFull: whether the consumer has to catch up before more is read.
+    func confirmed(_ position: LogPosition?, isFull: Bool) {
+        confirmed = max(confirmed, position ?? confirmed)
+        self.isFull = isFull
+        updatePause()
+        let isNew = confirmed > sentConfirmed ?? LogPosition(rawValue: 0)
+        if isNew, hasStarted, loop.now - lastSent >= Self.replyMilliseconds { sendStatus() }
+    }
+
+    private func updatePause() { connection.isPaused = isFull || isSpooling }
+
+    private static let tickMilliseconds: UInt64 = 1000
+    private static let replyMilliseconds: UInt64 = 100
+    /// The server ends a connection that is silent for wal_sender_timeout, 60 s by default.
+    private static let silenceMilliseconds: UInt64 = 10_000
+    /// After this without an answer the connection counts as lost.
+    private static let deadMilliseconds: UInt64 = 60_000
+
+    private func keepAlive() {
+        guard hasStarted else { return }
+        let silence = connection.isPaused ? 0 : loop.now - connection.lastArrival
+        if silence > Self.deadMilliseconds {
+            return ended(
+                .lost(PostgresError("the server has not answered for \(Self.deadMilliseconds / 1000) s")))
+        }
+        let asks = silence > Self.silenceMilliseconds && loop.now - lastRequest > Self.silenceMilliseconds
+        if asks { lastRequest = loop.now }
+        if asks || sentConfirmed != confirmed || loop.now - lastSent >= Self.silenceMilliseconds {
+            sendStatus(wantsReply: asks)
+        }
+    }
+
+    private func sendStatus(wantsReply: Bool = false) {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let microseconds =
+            Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000 - Self.epochMicroseconds
+        (lastSent, sentConfirmed) = (loop.now, confirmed)
+        connection.send(
+            copyData: ReplicationFrame.statusUpdate(
+                received: confirmed, durable: confirmed, microseconds: microseconds, wantsReply: wantsReply))
+    }
+}

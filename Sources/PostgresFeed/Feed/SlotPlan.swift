@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+
+/// The commands that make a slot whose start is the snapshot of a copy.
+///
+/// A slot that exists is kept, since it may be an administrator's: a temporary companion gives the snapshot, and the slot
+/// is followed from the companion's start on.
+struct SlotPlan {
+    /// Whether the slot is dropped first, because no one can use it any more.
+    let replaces: Bool
+    let creating: String
+    let dropping: String
+    let droppingCompanion: String?
+
+    init(_ slot: Catalog.Slot?, _ configuration: TableFeedConfiguration) {
+        let name = SQLName.quote(configuration.slotName)
+        replaces = slot?.isLost == true
+        dropping = "DROP_REPLICATION_SLOT \(name)"
+        if slot != nil && !replaces {
+            let companion = SQLName.quote(
+                "clusterd_copy_" + String(UInt64.random(in: .min ... .max), radix: 16))
+            creating = "CREATE_REPLICATION_SLOT \(companion) TEMPORARY LOGICAL pgoutput USE_SNAPSHOT"
+            droppingCompanion = "DROP_REPLICATION_SLOT \(companion)"
+        } else {
+            let temporary = configuration.isTemporary ? " TEMPORARY" : ""
+            creating = "CREATE_REPLICATION_SLOT \(name)\(temporary) LOGICAL pgoutput USE_SNAPSHOT"
+            droppingCompanion = nil
+        }
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+
+/// What tells a server's history from others: the answer to `IDENTIFY_SYSTEM`.
+struct SystemIdentity: Equatable {
+    var system: UInt64 = 0
+    var timeline: UInt32 = 0
+    /// The end of the server's log.
+    var end = LogPosition(rawValue: 0)
+
+    init() {}
+
+    init?(_ rows: [[String?]]) {
+        guard let row = rows.first, row.count >= 3, let system = row[0].flatMap({ UInt64($0) }),
+            let timeline = row[1].flatMap({ UInt32($0) }), let end = row[2].flatMap({ LogPosition($0) })
+        else { return nil }
+        (self.system, self.timeline, self.end) = (system, timeline, end)
+    }
+
+    func position(table: UInt32, layout: UInt32, log: LogPosition) -> FeedPosition {
+        FeedPosition(system: system, timeline: timeline, table: table, layout: layout, log: log)
+    }
+}
