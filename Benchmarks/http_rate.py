@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """clusterd's tiles over HTTP beside nginx serving static files of the same bytes, by wrk in one run with alternated rounds:
-three tile sizes, and answers of 304. Then what a thousand WebSocket viewports cost beside a thousand of the protocol's socket.
+three tile sizes, and answers of 304. Then what a thousand WebSocket viewports cost beside a thousand of the protocol's socket, each
+time in a new daemon, and what the interface takes while nobody uses it.
 Alone: python3 Benchmarks/http_rate.py [BIN] [SECONDS], with the folder of release binaries and the seconds of each round.
 Needs nginx and wrk (apt-get install nginx-light wrk)."""
 import http.client, json, os, random, re, resource, shutil, socket, struct, subprocess, sys, tempfile, threading, time
@@ -26,16 +27,30 @@ def points(count):
 
 
 class Daemon:
-    def __init__(self, binaries, folder):
+    def __init__(self, binaries, folder, is_served=True):
         self.port = free_port()
         self.socket = os.path.join(folder, "s")
+        for path in (self.socket, self.socket + ".http"):
+            if os.path.exists(path):
+                os.unlink(path)
         configuration = os.path.join(folder, "c.json")
         with open(configuration, "w") as file:
             json.dump({"http": {"right": "manage"}, "limits": {"loopThreads": 2}}, file)
         self.process = subprocess.Popen(
-            [os.path.join(binaries, "clusterd"), "--socket", self.socket, "--config", configuration, "--http", str(self.port)],
-            stderr=subprocess.DEVNULL)
-        wait(self.port)
+            [os.path.join(binaries, "clusterd"), "--socket", self.socket, "--config", configuration]
+            + (["--http", str(self.port), "--http", f"unix:{self.socket}.http"] if is_served else []), stderr=subprocess.DEVNULL)
+        if is_served:
+            wait(self.port)
+        else:
+            while not os.path.exists(self.socket):
+                time.sleep(0.02)
+
+    def load(self):
+        body = "\n".join(json.dumps(point) for point in points(100_000)).encode()
+        self.request("POST", "/clusterd.v1.SourceService/CreateSource", '{"source":"s","options":{"maxZoom":8}}',
+                     {"Content-Type": "application/json"})
+        status, _, text = self.request("PUT", "/sources/s/features", body, {"Content-Type": "application/x-ndjson"})
+        assert status == 200, text
 
     def request(self, method, target, body=None, fields=None):
         client = http.client.HTTPConnection("127.0.0.1", self.port)
@@ -44,9 +59,10 @@ class Daemon:
         return answer.status, dict(answer.getheaders()), answer.read()
 
     def seconds(self):
+        """Processor time in the program and in the system."""
         with open(f"/proc/{self.process.pid}/stat") as file:
             fields = file.read().rsplit(") ", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return [int(field) / os.sysconf("SC_CLK_TCK") for field in fields[11:13]]
 
     def memory(self):
         with open(f"/proc/{self.process.pid}/status") as file:
@@ -115,14 +131,17 @@ class WebSocket:
     """A watch over HTTP."""
 
     def __init__(self, daemon, box):
-        self.client = socket.create_connection(("127.0.0.1", daemon.port))
-        query = f"bbox={','.join(map(str, box))}&zoom=9"
+        self.client = self.connect(daemon)
+        query = f"bbox={','.join(map(str, box))}&zoom=7"
         self.client.sendall((f"GET /sources/s/watch?{query} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                              "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").encode())
         head = b""
         while not head.endswith(b"\r\n\r\n"):
             head += self.client.recv(1)
         assert head.startswith(b"HTTP/1.1 101"), head
+
+    def connect(self, daemon):
+        return socket.create_connection(("127.0.0.1", daemon.port))
 
     def item(self):
         _, length = read_exactly(self.client, 2)
@@ -133,13 +152,22 @@ class WebSocket:
         return read_exactly(self.client, length)
 
 
+class UnixWebSocket(WebSocket):
+    """The same over a Unix socket, as a proxy on the same machine may do."""
+
+    def connect(self, daemon):
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(daemon.socket + ".http")
+        return client
+
+
 class Socket:
     """A watch over the protocol's socket."""
 
     def __init__(self, daemon, box):
         self.client = socket.socket(socket.AF_UNIX)
         self.client.connect(daemon.socket)
-        call = {"id": 1, "method": "clusterd.v1.ClusterService/WatchClusters", "params": {"source": "s", "bbox": box, "zoom": 9}}
+        call = {"id": 1, "method": "clusterd.v1.ClusterService/WatchClusters", "params": {"source": "s", "bbox": box, "zoom": 7}}
         text = json.dumps(call).encode()
         self.client.sendall(struct.pack(">BI", 0, len(text)) + text)
 
@@ -148,8 +176,18 @@ class Socket:
         return read_exactly(self.client, length)
 
 
-def watches(daemon, kind):
-    """Processor seconds of the daemon for a thousand viewports that all see each of some changes, and memory per viewport."""
+def watches(binaries, folder, kind):
+    """Processor seconds of a daemon for a thousand viewports that all see each of some changes, and memory per viewport."""
+    daemon = Daemon(binaries, folder)
+    try:
+        daemon.load()
+        time.sleep(1)
+        return watch(daemon, kind)
+    finally:
+        daemon.stop()
+
+
+def watch(daemon, kind):
     before_memory = daemon.memory()
     source = random.Random(1)
     viewports = []
@@ -168,10 +206,19 @@ def watches(daemon, kind):
         assert status == 200
         for viewport in viewports:
             viewport.item()
-    cost = daemon.seconds() - began
+    cost = [now - before for now, before in zip(daemon.seconds(), began)]
     for viewport in viewports:
         viewport.client.close()
-    return cost, memory / VIEWPORTS
+    return *cost, memory / VIEWPORTS
+
+
+def idle_memory(binaries, folder, is_served):
+    daemon = Daemon(binaries, folder, is_served)
+    try:
+        time.sleep(1)
+        return daemon.memory()
+    finally:
+        daemon.stop()
 
 
 def main():
@@ -185,10 +232,7 @@ def main():
     daemon = Daemon(binaries, folder)
     process, other = nginx(folder)
     try:
-        body = "\n".join(json.dumps(point) for point in points(100_000)).encode()
-        daemon.request("POST", "/clusterd.v1.SourceService/CreateSource", '{"source":"s","options":{"maxZoom":8}}', {"Content-Type": "application/json"})
-        status, _, text = daemon.request("PUT", "/sources/s/features", body, {"Content-Type": "application/x-ndjson"})
-        assert status == 200, text
+        daemon.load()
         print("| tile | bytes | clusterd/s | nginx/s | ratio |\n| --- | ---: | ---: | ---: | ---: |")
         for tile in ("7/67/43", "11/1081/694", "9/270/173"):
             target = f"/sources/s/tiles/{tile}.mvt"
@@ -206,15 +250,19 @@ def main():
         tags.append(("If-None-Match: " + client.getresponse().getheader("ETag"),))
         ours, theirs = beside(daemon, other, target, f"/{name}", seconds, *tags)
         print(f"| 304 | 0 | {ours:.0f} | {theirs:.0f} | {ours / theirs:.2f} |", flush=True)
-        print(f"\n{VIEWPORTS} viewports, {CHANGES} changes that all of them see; the daemon's processor time and memory a viewport:\n")
-        results = {"socket": [], "WebSocket": []}
+        daemon.stop()
+        print(f"\n{VIEWPORTS} viewports, {CHANGES} changes that all of them see; a new daemon's processor time and memory a viewport:\n")
+        kinds = {"socket": Socket, "WebSocket over TCP": WebSocket, "WebSocket over a Unix socket": UnixWebSocket}
+        results = {name: [] for name in kinds}
         for _ in range(ROUNDS):
-            for name, kind in (("socket", Socket), ("WebSocket", WebSocket)):
-                results[name].append(watches(daemon, kind))
-                time.sleep(1)
+            for name, kind in kinds.items():
+                results[name].append(watches(binaries, folder, kind))
         for name, values in results.items():
-            cost, memory = sorted(values)[ROUNDS // 2]
-            print(f"- {name}: {cost:.2f} s, {memory / 1024:.1f} KiB (first round {values[0][1] / 1024:.1f} KiB)")
+            user, system, memory = (sorted(value[part] for value in values)[ROUNDS // 2] for part in range(3))
+            print(f"- {name}: {user:.2f} s in the program and {system:.2f} s in the system, {memory / 1024:.1f} KiB")
+        with_http, without = (
+            sorted(idle_memory(binaries, folder, is_served) for _ in range(ROUNDS))[ROUNDS // 2] for is_served in (True, False))
+        print(f"\nMemory of a daemon without sources: {with_http / 1024:.0f} KiB with --http, {without / 1024:.0f} KiB without")
     finally:
         daemon.stop()
         process.terminate()

@@ -62,7 +62,7 @@ struct MapPageTests {
 
     @Test(
         "the examples for other libraries show what GetClusters gives", .timeLimit(.minutes(5)),
-        arguments: ["maplibre", "leaflet"])
+        arguments: ["maplibre", "leaflet", "openlayers", "deckgl"])
     func examples(_ name: String) throws {
         let daemon = try Self.daemon()
         let result = try DaemonProcess.run(

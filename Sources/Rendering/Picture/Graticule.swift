@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+import ClusterClient
 import Glibc
+import JSON
 
-/// The meridians and parallels of a frame, at steps that leave at least 90 pixels between them.
+/// The meridians and parallels of a frame, or the lines of a plane, at steps that leave at least 90 pixels between them.
 struct Graticule {
     /// A line and what it is labelled.
     struct Line: Equatable {
@@ -21,6 +23,15 @@ struct Graticule {
     private static let farthestLatitude = 85.0
 
     init(_ frame: PictureFrame) {
+        self = frame.projection.plane.map { Graticule(frame, plane: $0) } ?? Graticule(world: frame)
+    }
+
+    private init(meridians: [Line], parallels: [Line]) {
+        self.meridians = meridians
+        self.parallels = parallels
+    }
+
+    private init(world frame: PictureFrame) {
         let step = Self.steps.first { $0 / 360 * frame.worldSide >= Self.narrowest } ?? 90
         let decimals = max(0, Int((-log10(step)).rounded(.up)))
         let half = min(Double(frame.width) / frame.worldSide / 2, 0.5)
@@ -40,6 +51,28 @@ struct Graticule {
                 position: frame.pixel(x: 0, y: Mercator.y(latitude)).y,
                 label: Self.label(latitude, decimals, "N", "S"))
         }
+    }
+
+    /// Lines of a plane, in its units, at steps of 1, 2 or 5 times a power of ten.
+    private init(_ frame: PictureFrame, plane: BoundingBox) {
+        let unit = frame.worldSide * (frame.projection.x(plane.west + 1) - frame.projection.x(plane.west))
+        let power = pow(10, log10(Self.narrowest / unit).rounded(.down))
+        let step = [1, 2, 5, 10].map { $0 * power }.first { $0 * unit >= Self.narrowest } ?? 10 * power
+        let decimals = max(0, Int((-log10(step)).rounded(.up)))
+        func label(_ value: Double) -> String { String(javaScript: Self.rounded(value, decimals)) }
+        let box = frame.box
+        self.init(
+            meridians: Self.multiples(of: step, from: box.west, to: box.east).map {
+                Line(position: frame.pixel(x: frame.projection.x($0), y: 0).x, label: label($0))
+            },
+            parallels: Self.multiples(of: step, from: box.south, to: box.north).map {
+                Line(position: frame.pixel(x: 0, y: frame.projection.y($0)).y, label: label($0))
+            })
+    }
+
+    private static func rounded(_ value: Double, _ decimals: Int) -> Double {
+        let power = pow(10, Double(decimals))
+        return (value * power).rounded() / power
     }
 
     private static func multiples(of step: Double, from low: Double, to high: Double) -> [Double] {

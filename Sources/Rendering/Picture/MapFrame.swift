@@ -7,10 +7,9 @@ struct MapFrame {
 
     /// The part of the picture that the world fills.
     private var map: PixelBox {
-        var map = picture.layout.map
-        map.left += picture.frame.worldArea.left
-        map.width = picture.frame.worldArea.width
-        return map
+        let (map, world) = (picture.layout.map, picture.frame.worldArea)
+        return PixelBox(
+            left: map.left + world.left, top: map.top + world.top, width: world.width, height: world.height)
     }
 
     private static let labelSize = 10.0
@@ -23,7 +22,8 @@ struct MapFrame {
         paintLabels(graticule, on: canvas)
         Legend(of: features, showsHulls: picture.showsHulls, showsHeat: picture.showsHeat).draw(
             on: canvas, left: map.left,
-            middle: map.bottom + PictureLayout.labelHeight + PictureLayout.legendHeight / 2, right: map.right)
+            middle: picture.layout.map.bottom + PictureLayout.labelHeight + PictureLayout.legendHeight / 2,
+            right: map.right)
     }
 
     private func paintTitle(on canvas: PictureCanvas) {
@@ -37,7 +37,7 @@ struct MapFrame {
     }
 
     private func paintLabels(_ graticule: Graticule, on canvas: PictureCanvas) {
-        let map = map
+        let (map, top) = (map, picture.layout.map.top)
         var end = -Double.infinity
         for line in graticule.meridians {
             let text = PictureText(text: line.label, size: Self.labelSize, colour: MarkerStyle.fadedInk)
@@ -46,10 +46,10 @@ struct MapFrame {
             canvas.draw(text, at: PixelPoint(x: x, y: map.bottom + PictureLayout.labelHeight / 2))
             end = x + half + 4
         }
-        for line in graticule.parallels where (0...map.height).contains(line.position) {
+        for line in graticule.parallels where (map.top...map.bottom).contains(top + line.position) {
             let text = PictureText(
                 text: line.label, size: Self.labelSize, colour: MarkerStyle.fadedInk, anchor: .right)
-            canvas.draw(text, at: PixelPoint(x: map.left - 6, y: map.top + line.position))
+            canvas.draw(text, at: PixelPoint(x: map.left - 6, y: top + line.position))
         }
     }
 }

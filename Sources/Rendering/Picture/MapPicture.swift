@@ -17,9 +17,14 @@ public struct MapPicture {
     ///   - box: shown whole, in the middle of the map.
     ///   - width: of the picture in pixels, at least 1; the same for `height`.
     ///   - isPlain: whether the map fills the picture, without title, labels and legend.
-    public init(showing box: BoundingBox, width: Int, height: Int, isPlain: Bool) {
+    public init(
+        showing box: BoundingBox, width: Int, height: Int, isPlain: Bool,
+        projection: MapProjection = .mercator
+    ) {
         layout = PictureLayout(width: width, height: height, isPlain: isPlain)
-        frame = PictureFrame(showing: box, width: Int(layout.map.width), height: Int(layout.map.height))
+        frame = PictureFrame(
+            showing: box, width: Int(layout.map.width), height: Int(layout.map.height), projection: projection
+        )
     }
 
     /// Draws the picture. The cost is in proportion to the number of features and of pixels.

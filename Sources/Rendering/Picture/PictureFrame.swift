@@ -8,25 +8,31 @@ public struct PictureFrame: Equatable, Sendable {
     let width, height: Int
     /// The middle, in the unit square of the world; x may lie beside it.
     let centreX, centreY: Double
-    /// How many pixels the whole world would be wide.
+    /// How many pixels the unit square would be wide.
     let worldSide: Double
+    let projection: MapProjection
 
-    init(width: Int, height: Int, centreX: Double, centreY: Double, worldSide: Double) {
+    init(
+        width: Int, height: Int, centreX: Double, centreY: Double, worldSide: Double,
+        projection: MapProjection = .mercator
+    ) {
         self.width = width
         self.height = height
         self.centreX = centreX
         self.centreY = centreY
         self.worldSide = worldSide
+        self.projection = projection
     }
 
     /// A frame in which a box fits whole, in the middle.
-    init(showing box: BoundingBox, width: Int, height: Int) {
-        let west = Mercator.x(box.west)
-        var east = Mercator.x(box.east)
+    init(showing box: BoundingBox, width: Int, height: Int, projection: MapProjection = .mercator) {
+        let west = projection.x(box.west)
+        var east = projection.x(box.east)
         if east < west { east += 1 }
-        let (north, south) = (Mercator.y(box.north), Mercator.y(box.south))
+        let (north, south) = (projection.y(box.north), projection.y(box.south))
         self.width = width
         self.height = height
+        self.projection = projection
         centreX = (west + east) / 2
         centreY = (north + south) / 2
         // A box without width or height is a place: it is shown as at the deepest zoom.
@@ -41,15 +47,17 @@ public struct PictureFrame: Equatable, Sendable {
     /// What of the world can be seen, the whole breadth where the frame is wider than the world.
     public var box: BoundingBox {
         let (halfWidth, halfHeight) = (Double(width) / worldSide / 2, Double(height) / worldSide / 2)
-        let latitudes = (
-            Mercator.latitude(min(centreY + halfHeight, 1)), Mercator.latitude(max(centreY - halfHeight, 0))
-        )
-        guard halfWidth < 0.5 else {
-            return BoundingBox(west: -180, south: latitudes.0, east: 180, north: latitudes.1)
+        let south = projection.latitude(min(centreY + halfHeight, projection.extent.y))
+        let north = projection.latitude(max(centreY - halfHeight, 0))
+        guard projection.wraps else {
+            return BoundingBox(
+                west: projection.longitude(max(centreX - halfWidth, 0)), south: south,
+                east: projection.longitude(min(centreX + halfWidth, projection.extent.x)), north: north)
         }
+        guard halfWidth < 0.5 else { return BoundingBox(west: -180, south: south, east: 180, north: north) }
         return BoundingBox(
-            west: Self.wrapped(Mercator.longitude(centreX - halfWidth)), south: latitudes.0,
-            east: Self.wrapped(Mercator.longitude(centreX + halfWidth)), north: latitudes.1)
+            west: Self.wrapped(Mercator.longitude(centreX - halfWidth)), south: south,
+            east: Self.wrapped(Mercator.longitude(centreX + halfWidth)), north: north)
     }
 
     private static func wrapped(_ longitude: Double) -> Double {
@@ -60,16 +68,24 @@ public struct PictureFrame: Equatable, Sendable {
     /// The whole frame.
     var area: PixelBox { PixelBox(left: 0, top: 0, width: Double(width), height: Double(height)) }
 
-    /// The part of the frame that the world fills, once around: less than the frame if the world is narrower.
+    /// The part of the frame that the world fills, once around, or the plane.
     var worldArea: PixelBox {
-        let shown = min(Double(width), worldSide)
-        return PixelBox(left: (Double(width) - shown) / 2, top: 0, width: shown, height: Double(height))
+        guard !projection.wraps else {
+            let shown = min(Double(width), worldSide)
+            return PixelBox(left: (Double(width) - shown) / 2, top: 0, width: shown, height: Double(height))
+        }
+        let (start, end) = (pixel(x: 0, y: 0), pixel(x: projection.extent.x, y: projection.extent.y))
+        let (left, top) = (min(max(start.x, 0), Double(width)), min(max(start.y, 0), Double(height)))
+        return PixelBox(
+            left: left, top: top, width: max(0, min(end.x, Double(width)) - left),
+            height: max(0, min(end.y, Double(height)) - top))
     }
 
     /// The pixel of a place: of its repetitions around the world the one nearest to the middle.
     func pixel(longitude: Double, latitude: Double) -> PixelPoint {
-        let x = Mercator.x(longitude)
-        return pixel(x: x + (centreX - x).rounded(), y: Mercator.y(latitude))
+        let x = projection.x(longitude)
+        return pixel(
+            x: projection.wraps ? x + (centreX - x).rounded() : x, y: projection.y(latitude))
     }
 
     /// The pixel of a place in the world's unit square.
@@ -81,6 +97,9 @@ public struct PictureFrame: Equatable, Sendable {
 
     /// The pixels of a line or ring, which stays whole where it crosses the antimeridian.
     func pixels(_ places: [(longitude: Double, latitude: Double)]) -> [PixelPoint] {
+        guard projection.wraps else {
+            return places.map { pixel(longitude: $0.longitude, latitude: $0.latitude) }
+        }
         guard let first = places.first else { return [] }
         let start = pixel(longitude: first.longitude, latitude: first.latitude)
         var longitude = first.longitude

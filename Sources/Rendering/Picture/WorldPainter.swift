@@ -8,6 +8,22 @@ struct WorldPainter {
     private static let detail = 0.4
 
     func paint(_ graticule: Graticule, on canvas: PictureCanvas) {
+        if frame.projection.wraps {
+            paintOutline(on: canvas)
+        } else {
+            canvas.fill(frame.worldArea, colour: MarkerStyle.land)
+        }
+        let area = frame.worldArea
+        let meridians = graticule.meridians.map {
+            [PixelPoint(x: $0.position, y: area.top), PixelPoint(x: $0.position, y: area.bottom)]
+        }
+        let parallels = graticule.parallels.map {
+            [PixelPoint(x: area.left, y: $0.position), PixelPoint(x: area.right, y: $0.position)]
+        }
+        canvas.stroke(meridians + parallels, width: 0.75, colour: MarkerStyle.graticule, opacity: 0.8)
+    }
+
+    private func paintOutline(on canvas: PictureCanvas) {
         canvas.inside(frame.worldArea) {
             let shift = frame.worldArea.left
             let world = WorldOutline.shared
@@ -21,14 +37,6 @@ struct WorldPainter {
                 canvas.stroke(world.coasts.map(pixels), width: 0.75, colour: MarkerStyle.coast)
             }
         }
-        let (area, height) = (frame.worldArea, Double(frame.height))
-        let meridians = graticule.meridians.map {
-            [PixelPoint(x: $0.position, y: 0), PixelPoint(x: $0.position, y: height)]
-        }
-        let parallels = graticule.parallels.map {
-            [PixelPoint(x: area.left, y: $0.position), PixelPoint(x: area.right, y: $0.position)]
-        }
-        canvas.stroke(meridians + parallels, width: 0.75, colour: MarkerStyle.graticule, opacity: 0.8)
     }
 
     /// The line in pixels from `left`, without needless points; empty if no part of it can be seen.

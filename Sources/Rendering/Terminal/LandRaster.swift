@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Which dots of a terminal's map are land, and which a border.
+/// Which dots of a terminal's map are land, and which a border. A plane is all land.
 struct LandRaster {
     enum Ground: UInt8 { case sea, land, border }
 
@@ -12,6 +12,16 @@ struct LandRaster {
         columns = frame.width
         rows = frame.height
         dots = Array(repeating: .sea, count: columns * rows)
+        guard frame.projection.wraps else {
+            let (area, left, right) = (frame.worldArea, frame.worldArea.left, frame.worldArea.right)
+            let corners = [
+                PixelPoint(x: left, y: area.top), PixelPoint(x: right, y: area.top),
+                PixelPoint(x: right, y: area.bottom), PixelPoint(x: left, y: area.bottom),
+                PixelPoint(x: left, y: area.top),
+            ]
+            fill([corners])
+            return
+        }
         for copy in [-1.0, 0, 1] {
             func pixels(_ line: [WorldOutline.UnitPoint]) -> [PixelPoint] {
                 line.map { frame.pixel(x: $0.x + copy, y: $0.y) }

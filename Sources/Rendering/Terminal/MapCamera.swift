@@ -10,12 +10,14 @@ struct MapCamera: Equatable, Sendable {
     /// Of the map, without the line below it.
     var columns: Int
     var rows: Int
+    let projection: MapProjection
 
     static let deepestZoom = 22
     /// A dot stands for so many pixels of a map on a screen.
     static let pixelsOfDot = 8.0
 
-    init(columns: Int, rows: Int) {
+    init(columns: Int, rows: Int, projection: MapProjection = .mercator) {
+        self.projection = projection
         self.columns = max(columns, 1)
         self.rows = max(rows, 1)
     }
@@ -23,7 +25,8 @@ struct MapCamera: Equatable, Sendable {
     var frame: PictureFrame {
         let side = Mercator.tileSide * Double(1 << zoom) / Self.pixelsOfDot
         return PictureFrame(
-            width: columns, height: rows * 2, centreX: centreX, centreY: centreY, worldSide: side)
+            width: columns, height: rows * 2, centreX: centreX, centreY: centreY, worldSide: side,
+            projection: projection)
     }
 
     /// Moves by parts of the screen.
@@ -38,20 +41,21 @@ struct MapCamera: Equatable, Sendable {
 
     /// Looks at a place at a zoom.
     mutating func look(longitude: Double, latitude: Double, zoom: Int) {
-        move(x: Mercator.x(longitude), y: Mercator.y(latitude))
+        move(x: projection.x(longitude), y: projection.y(latitude))
         self.zoom = min(max(zoom, 0), Self.deepestZoom)
     }
 
     /// Looks at a box as close as it fits.
     mutating func look(at box: BoundingBox) {
-        let fitting = PictureFrame(showing: box, width: columns * 8, height: rows * 16)
+        let fitting = PictureFrame(
+            showing: box, width: columns * 8, height: rows * 16, projection: projection)
         move(x: fitting.centreX, y: fitting.centreY)
         zoom = min(max(Int(exactly: fitting.zoom.rounded(.down)) ?? 0, 0), Self.deepestZoom)
     }
 
-    /// Around the world, but not over its poles.
+    /// Around the world, but not over its poles, nor over the edge of a plane.
     private mutating func move(x: Double, y: Double) {
-        centreX = x - x.rounded(.down)
-        centreY = min(max(y, 0), 1)
+        centreX = projection.wraps ? x - x.rounded(.down) : min(max(x, 0), projection.extent.x)
+        centreY = min(max(y, 0), projection.extent.y)
     }
 }

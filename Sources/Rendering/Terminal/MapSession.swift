@@ -23,9 +23,11 @@ public struct MapSession {
 
     /// - Parameters:
     ///   - extra: further params of every query, such as a filter.
+    ///   - projection: the source's.
     ///   - palette: the colours that the terminal can show.
     public init(
-        client: Client, source: String, extra: JSONObject, home: BoundingBox, palette: TerminalPalette
+        client: Client, source: String, extra: JSONObject, home: BoundingBox, projection: MapProjection,
+        palette: TerminalPalette
     ) {
         self.palette = palette
         self.client = client
@@ -33,7 +35,9 @@ public struct MapSession {
         self.extra = extra
         self.home = home
         let size = TerminalScreen.size
-        map = TerminalMap(camera: MapCamera(columns: size.columns, rows: size.rows - TerminalMap.otherLines))
+        map = TerminalMap(
+            camera: MapCamera(
+                columns: size.columns, rows: size.rows - TerminalMap.otherLines, projection: projection))
         map.camera.look(at: home)
     }
 

@@ -15,12 +15,16 @@ enum MarkerName {
         return feature.json["id"].map { "point \($0.asString ?? $0.text)" } ?? "point"
     }
 
-    /// `52.52°N 13.41°E`.
-    static func position(_ feature: Feature) -> String {
-        degrees(latitude: feature.latitude, longitude: feature.longitude)
+    static func position(_ feature: Feature, _ projection: MapProjection) -> String {
+        position(latitude: feature.latitude, longitude: feature.longitude, projection)
     }
 
-    static func degrees(latitude: Double, longitude: Double) -> String {
+    /// `52.52°N 13.41°E`, or `x 12.5  y 3` on a plane.
+    static func position(latitude: Double, longitude: Double, _ projection: MapProjection) -> String {
+        guard projection.wraps else {
+            func text(_ value: Double) -> String { String(javaScript: (value * 100).rounded() / 100) }
+            return "x \(text(longitude))  y \(text(latitude))"
+        }
         func text(_ value: Double, _ positive: String, _ negative: String) -> String {
             String(javaScript: (abs(value) * 100).rounded() / 100) + "°" + (value < 0 ? negative : positive)
         }

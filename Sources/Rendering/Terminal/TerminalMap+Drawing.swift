@@ -19,7 +19,7 @@ extension TerminalMap {
         switch overlay {
         case .none: break
         case .help: TerminalPanel.help.draw(on: &grid)
-        case .properties: selectedFeature.map { TerminalPanel(of: $0).draw(on: &grid) }
+        case .properties: selectedFeature.map { TerminalPanel(of: $0, camera.projection).draw(on: &grid) }
         }
     }
 

@@ -28,7 +28,7 @@ extension TerminalMap {
     /// The selected marker's name and properties.
     var selection: String {
         guard let feature = selectedFeature else { return isLoaded ? "nothing here" : "" }
-        var text = "▸ \(MarkerName.of(feature))  \(MarkerName.position(feature))"
+        var text = "▸ \(MarkerName.of(feature))  \(MarkerName.position(feature, camera.projection))"
         if feature.cluster != nil { text += "  id \(feature.cluster?.id ?? 0)" }
         let own = ["cluster", "cluster_id", "point_count", "point_count_abbreviated"]
         for (key, value) in feature.properties.members where feature.cluster == nil || !own.contains(key) {
@@ -44,8 +44,9 @@ extension TerminalMap {
     }
 
     private var position: String {
-        MarkerName.degrees(
-            latitude: Mercator.latitude(camera.centreY), longitude: Mercator.longitude(camera.centreX))
+        MarkerName.position(
+            latitude: camera.projection.latitude(camera.centreY),
+            longitude: camera.projection.longitude(camera.centreX), camera.projection)
     }
 
     private var counts: String {

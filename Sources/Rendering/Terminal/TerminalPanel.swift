@@ -24,11 +24,11 @@ struct TerminalPanel {
     }
 
     /// A marker's properties, each on a line.
-    init(of feature: Feature) {
+    init(of feature: Feature, _ projection: MapProjection) {
         title = MarkerName.of(feature)
         var rows: [(name: String, value: String)] = []
         if let id = feature.json["id"] { rows.append(("id", id.asString ?? id.text)) }
-        rows.append(("position", MarkerName.position(feature)))
+        rows.append(("position", MarkerName.position(feature, projection)))
         rows += feature.properties.members.map { ($0.key, $0.value.asString ?? $0.value.text) }
         self.rows = rows
     }

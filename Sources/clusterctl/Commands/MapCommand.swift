@@ -30,12 +30,13 @@ enum MapCommand: Subcommand {
         let client = try await invocation.connect()
         defer { client.close() }
         let description = try await client.source(source)
-        try invocation.requireWorld(description)
-        let home = BoundingBox(json: description.json["bbox"]) ?? .world
+        let projection = MapProjection(options: description.options)
+        let home = BoundingBox(json: description.json["bbox"]) ?? projection.plane ?? .world
         try TerminalScreen.enter()
         defer { TerminalScreen.leave() }
         var session = MapSession(
-            client: client, source: source, extra: extra, home: home, palette: Terminal.palette)
+            client: client, source: source, extra: extra, home: home, projection: projection,
+            palette: Terminal.palette)
         try await session.run()
     }
 }

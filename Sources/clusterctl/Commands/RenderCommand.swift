@@ -11,12 +11,13 @@ enum RenderCommand: Subcommand {
         "render", summary: "Draw the clusters in a box as a picture",
         details: [
             "Circles grow with the logarithm of the count; their colour changes at 100 and at 750 points. "
-                + "The map shows the whole box, on land and borders (Natural Earth, public domain) with a graticule."
+                + "The map shows the whole box, on land and borders (Natural Earth, public domain) with a graticule; a "
+                + "source on a plane, in units of the plane."
         ],
         operands: [CommandTable.source],
         options: [
             Option(
-                "bbox", short: "b", value: "W,S,E,N", defaultInWords: "the world",
+                "bbox", short: "b", value: "W,S,E,N", defaultInWords: "the world, or the plane",
                 help: "the box in degrees: west, south, east, north"),
             Option(
                 "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
@@ -44,10 +45,14 @@ enum RenderCommand: Subcommand {
         let arguments = invocation.arguments
         let path = arguments.string("file") ?? "-"
         let (size, format) = (try size(invocation), try format(of: path, invocation))
-        let box =
-            try arguments.string("bbox").map { try ClustersCommand.box($0, invocation) } ?? mercatorWorld
+        let asked = try arguments.string("bbox").map { try ClustersCommand.box($0, invocation) }
+        let client = try await invocation.connect()
+        defer { client.close() }
+        let description = try await client.source(try invocation.operand(0))
+        let projection = MapProjection(options: description.options)
         var picture = MapPicture(
-            showing: box, width: size.width, height: size.height, isPlain: arguments.has("plain"))
+            showing: asked ?? projection.whole, width: size.width, height: size.height,
+            isPlain: arguments.has("plain"), projection: projection)
         picture.showsHulls = arguments.has("hulls")
         picture.showsHeat = arguments.has("heatmap")
         picture.title = try arguments.string("title") ?? invocation.operand(0)
@@ -56,9 +61,6 @@ enum RenderCommand: Subcommand {
             "bbox": picture.frame.box.json, "zoom": .number(zoom), "properties": .array([]),
         ]
         if arguments.has("hulls") { members["include"] = .array([.string("hull")]) }
-        let client = try await invocation.connect()
-        defer { client.close() }
-        try invocation.requireWorld(try await client.source(try invocation.operand(0)))
         let answer = try await client.call(
             "ClusterService/GetClusters", try invocation.queryParams(members), options: invocation.callOptions
         )
@@ -66,9 +68,6 @@ enum RenderCommand: Subcommand {
         picture.caption = caption(collection, zoom: zoom)
         try OutputFile.write(picture.draw(collection.features, as: format), to: path)
     }
-
-    /// As far north and south as a square map of the world goes.
-    private static let mercatorWorld = BoundingBox(west: -180, south: -75, east: 180, north: 82)
 
     private static func caption(_ collection: FeatureCollection, zoom: Double) -> String {
         let clusters = collection.features.compactMap(\.cluster)

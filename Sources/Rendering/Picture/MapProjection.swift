@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+import ClusterClient
+import JSON
+
+/// How positions become places in the unit square, x to the east and y to the south: of the world in Web Mercator, or of
+/// a plane in units of its own, whose longer side is 1.
+public enum MapProjection: Equatable, Sendable {
+    case mercator
+    case planar(BoundingBox)
+
+    /// The projection of a source with these options.
+    public init(options: JSONObject) {
+        let edges = (options["projection"]?.asObject?["planar"]?.asArray ?? []).compactMap(\.asNumber)
+        guard edges.count == 4, edges[2] > edges[0], edges[3] > edges[1] else {
+            self = .mercator
+            return
+        }
+        self = .planar(BoundingBox(west: edges[0], south: edges[1], east: edges[2], north: edges[3]))
+    }
+
+    /// The plane; nil of the world.
+    public var plane: BoundingBox? { if case .planar(let plane) = self { plane } else { nil } }
+
+    /// Whether the east is joined to the west.
+    var wraps: Bool { self == .mercator }
+
+    /// What a map shows if nothing else is asked for: the plane, or the world as far north and south as a square map of it
+    /// goes.
+    public var whole: BoundingBox {
+        plane ?? BoundingBox(west: -180, south: -75, east: 180, north: 82)
+    }
+
+    private static func side(of plane: BoundingBox) -> Double {
+        max(plane.east - plane.west, plane.north - plane.south)
+    }
+
+    func x(_ longitude: Double) -> Double {
+        guard let plane else { return Mercator.x(longitude) }
+        return (longitude - plane.west) / Self.side(of: plane)
+    }
+
+    func y(_ latitude: Double) -> Double {
+        guard let plane else { return Mercator.y(latitude) }
+        return (plane.north - latitude) / Self.side(of: plane)
+    }
+
+    func longitude(_ x: Double) -> Double {
+        guard let plane else { return Mercator.longitude(x) }
+        return plane.west + x * Self.side(of: plane)
+    }
+
+    func latitude(_ y: Double) -> Double {
+        guard let plane else { return Mercator.latitude(y) }
+        return plane.north - y * Self.side(of: plane)
+    }
+
+    /// How much of the unit square's width and height it fills.
+    var extent: (x: Double, y: Double) {
+        guard let plane else { return (1, 1) }
+        return (
+            (plane.east - plane.west) / Self.side(of: plane),
+            (plane.north - plane.south) / Self.side(of: plane)
+        )
+    }
+}
