@@ -21,7 +21,11 @@ enum ClusterControl {
             Launch.exitWithUsageError(arguments.usageError("missing command"))
         }
         do {
-            try await command.run(Invocation(arguments: arguments))
+            let invocation = Invocation(arguments: arguments)
+            if invocation.form == .geojson, !command.hasFeatures {
+                throw arguments.usageError("the answer has no features: '--output geojson' does not fit")
+            }
+            try await command.run(invocation)
         } catch let error as UsageError {
             Launch.exitWithUsageError(error)
         } catch let failure as Failure {

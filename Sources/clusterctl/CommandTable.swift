@@ -4,7 +4,13 @@ import CommandLineOptions
 /// A subcommand: its table, and what it does.
 protocol Subcommand: Sendable {
     static var table: Command { get }
+    /// Whether its answers can have features, which `--output geojson` prints.
+    static var hasFeatures: Bool { get }
     static func run(_ invocation: Invocation) async throws
+}
+
+extension Subcommand {
+    static var hasFeatures: Bool { false }
 }
 
 /// All of `clusterctl`, in the order of its help.

@@ -7,6 +7,7 @@ import JSON
 
 /// `clusterctl call`: any method with any params.
 enum CallCommand: Subcommand {
+    static let hasFeatures = true
     static let table = Command(
         "call", summary: "Call a method of the protocol",
         details: [

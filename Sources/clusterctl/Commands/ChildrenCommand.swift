@@ -4,6 +4,7 @@ import CommandLineOptions
 
 /// `clusterctl children`: a cluster's children on the next zoom.
 enum ChildrenCommand: Subcommand {
+    static let hasFeatures = true
     static let table = Command(
         "children", summary: "Show a cluster's children on the next zoom",
         operands: [CommandTable.source, CommandTable.cluster],

@@ -5,6 +5,7 @@ import JSON
 
 /// `clusterctl clusters`: what a map of a box shows at a zoom.
 enum ClustersCommand: Subcommand {
+    static let hasFeatures = true
     static let table = Command(
         "clusters", summary: "Show the clusters and points in a box at a zoom",
         operands: [CommandTable.source],

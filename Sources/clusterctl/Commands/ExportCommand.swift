@@ -6,6 +6,7 @@ import JSON
 
 /// `clusterctl export`: a source's features, as they were imported.
 enum ExportCommand: Subcommand {
+    static let hasFeatures = true
     static let table = Command(
         "export", summary: "Write a source's features to a file or standard output",
         details: [

@@ -5,6 +5,7 @@ import JSON
 
 /// `clusterctl hull`: the shape around a cluster's points.
 enum HullCommand: Subcommand {
+    static let hasFeatures = true
     static let table = Command(
         "hull", summary: "Show the smallest convex shape around a cluster's points",
         operands: [CommandTable.source, CommandTable.cluster],
@@ -13,15 +14,18 @@ enum HullCommand: Subcommand {
 
     static func run(_ invocation: Invocation) async throws {
         let answer = try await invocation.clusterCall("GetConvexHull")
-        try invocation.show(answer) { value in
-            let geometry = value["geometry"]
-            let kind = geometry?["type"]?.asString ?? "?"
-            var table = Table([.number("LONGITUDE"), .number("LATITUDE")])
-            for corner in corners(geometry?["coordinates"], kind) { table.add(corner) }
-            invocation.print(table)
-            let count = value["properties"]?["point_count"]?.asInteger.map(Quantity.grouped) ?? "?"
-            invocation.remark("\(kind) around \(count) points")
-        }
+        if invocation.form == .csv { return show(try answer.value(), invocation) }
+        try invocation.show(answer) { show($0, invocation) }
+    }
+
+    private static func show(_ hull: JSONValue, _ invocation: Invocation) {
+        let geometry = hull["geometry"]
+        let kind = geometry?["type"]?.asString ?? "?"
+        var table = Table([.number("LONGITUDE"), .number("LATITUDE")])
+        for corner in corners(geometry?["coordinates"], kind) { table.add(corner) }
+        invocation.print(table)
+        let count = hull["properties"]?["point_count"]?.asInteger.map(Quantity.grouped) ?? "?"
+        invocation.remark("\(kind) around \(count) points")
     }
 
     private static func corners(_ coordinates: JSONValue?, _ kind: String) -> [[String]] {

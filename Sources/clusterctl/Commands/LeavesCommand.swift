@@ -6,6 +6,7 @@ import JSON
 
 /// `clusterctl leaves`: a cluster's points, page by page.
 enum LeavesCommand: Subcommand {
+    static let hasFeatures = true
     static let table = Command(
         "leaves", summary: "Show a cluster's points",
         operands: [CommandTable.source, CommandTable.cluster],

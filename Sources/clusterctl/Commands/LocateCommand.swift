@@ -5,6 +5,7 @@ import JSON
 
 /// `clusterctl locate`: what shows a feature.
 enum LocateCommand: Subcommand {
+    static let hasFeatures = true
     static let table = Command(
         "locate", summary: "Show the cluster or point that shows a feature at a zoom",
         operands: [CommandTable.source, Operand("FEATURE", help: "the feature's id")],

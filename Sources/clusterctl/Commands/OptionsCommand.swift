@@ -29,7 +29,10 @@ enum OptionsCommand: Subcommand {
                 options: invocation.callOptions)
             description = try SourceDescription(try answer.value())
         }
-        if invocation.wantsJSON { return invocation.print(JSONValue.object(description.options).text) }
+        let options = JSONValue.object(description.options)
+        guard invocation.form == .table else {
+            return try invocation.show(Answer(bytes: Array(options.text.utf8))) { _ in }
+        }
         let entries = description.options.members.map { ($0.key, $0.value.asString ?? $0.value.text) }
         Terminal.write(DescriptionList.text(entries, style: Terminal.outputStyle))
     }

@@ -39,17 +39,20 @@ enum TileCommand: Subcommand {
         if let path = invocation.arguments.string("mvt"), !invocation.wantsJSON {
             return try write(try answer.value()["tile"]?.asString ?? "", to: path)
         }
-        try invocation.show(answer) { value in
-            var table = Table([.text("ID"), .number("X"), .number("Y"), .flexible("TAGS")])
-            for feature in value["features"]?.asArray ?? [] {
-                let place = feature["geometry"]?.asArray?.first?.asArray ?? []
-                table.add(
-                    [feature["id"].map { $0.asString ?? $0.text } ?? ""]
-                        + (0..<2).map { place.count > $0 ? place[$0].text : "" }
-                        + [FeatureTable.properties(feature["tags"]?.asObject?.members ?? [])])
-            }
-            invocation.print(table)
+        if invocation.form == .csv { return invocation.print(table(try answer.value())) }
+        try invocation.show(answer) { value in invocation.print(table(value)) }
+    }
+
+    private static func table(_ tile: JSONValue) -> Table {
+        var table = Table([.text("ID"), .number("X"), .number("Y"), .flexible("TAGS")])
+        for feature in tile["features"]?.asArray ?? [] {
+            let place = feature["geometry"]?.asArray?.first?.asArray ?? []
+            table.add(
+                [feature["id"].map { $0.asString ?? $0.text } ?? ""]
+                    + (0..<2).map { place.count > $0 ? place[$0].text : "" }
+                    + [FeatureTable.properties(feature["tags"]?.asObject?.members ?? [])])
         }
+        return table
     }
 
     private static func write(_ base64: String, to path: String) throws {

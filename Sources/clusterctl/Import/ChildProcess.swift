@@ -64,12 +64,13 @@ final class ChildProcess: @unchecked Sendable {
         return status
     }
 
-    /// The last lines of what it wrote to standard error.
+    /// The last lines of what it wrote to standard error, without the list of formats with which GDAL follows an error.
     func lastErrors(_ count: Int = 3) -> String {
         rewind(errors)
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
         let length = fread(&bytes, 1, bytes.count, errors)
         let lines = String(decoding: bytes[..<length], as: UTF8.self).split(separator: "\n")
+            .filter { !$0.hasPrefix("  -> ") && $0 != "FAILURE:" }
         return lines.suffix(count).joined(separator: "; ")
     }
 

@@ -35,7 +35,7 @@ enum FileImport {
     static func explained(_ error: any Error, file: String) -> any Error {
         switch error {
         case let error as FeatureTextError where !error.isOfFeatures:
-            return Failure(message: "\(file): \(error); nothing was imported")
+            return Failure(message: "\(file): \(clause("\(error)")); nothing was imported")
         case let error as FeatureTextError: return Failure(message: refusal(error.message, file))
         case let error as RPCError where error.code == .invalidArgument:
             return Failure(message: refusal(error.message, file))
@@ -44,8 +44,11 @@ enum FileImport {
     }
 
     private static func refusal(_ message: String, _ file: String) -> String {
-        let message = DaemonMessage.text(message)
-        let reason = message.hasSuffix(".") ? String(message.dropLast()) : message
-        return "\(file): \(reason); nothing was imported (--skip-invalid leaves invalid features out)"
+        "\(file): \(clause(DaemonMessage.text(message))); nothing was imported (--skip-invalid leaves invalid features out)"
+    }
+
+    /// A sentence without its full stop, as more follows.
+    private static func clause(_ sentence: String) -> String {
+        sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
     }
 }

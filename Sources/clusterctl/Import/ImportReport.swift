@@ -22,7 +22,7 @@ enum ImportReport {
             invocation.print(line)
         }
         for warning in try answer.value()["warnings"]?.asArray ?? [] {
-            invocation.warn(warning.asString ?? warning.text)
+            invocation.warn(DaemonMessage.text(warning.asString ?? warning.text))
         }
     }
 }

@@ -81,7 +81,7 @@ struct Invocation {
         case .csv:
             let value = try answer.value()
             guard let features = OutputForm.geojson(in: value).map(OutputForm.features) else {
-                return try show(value)
+                return Terminal.write(CSVRecords(answer: value).text)
             }
             var (names, known): ([String], Set<String>) = ([], [])
             CSVText.names(of: features, into: &names, &known)

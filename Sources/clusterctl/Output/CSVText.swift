@@ -30,7 +30,7 @@ struct CSVText {
     }
 
     /// A value as a cell: text as it is, null as nothing, arrays and objects as JSON.
-    private static func cell(_ value: JSONValue) -> String {
+    static func cell(_ value: JSONValue) -> String {
         switch value {
         case .null: ""
         case .string(let text): text
