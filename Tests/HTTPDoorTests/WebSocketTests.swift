@@ -85,6 +85,7 @@ enum ClientFrame {
         ("bytes that are not UTF-8", ClientFrame.frame([0xC3, 0x28]), 1007),
         ("a message over the limit", ClientFrame.frame([UInt8](repeating: 0x61, count: 1001)), 1009),
         ("a bad code in a close", ClientFrame.frame([0x00, 0x01], opcode: 8), 1002),
+        ("half a code in a close", ClientFrame.frame([0x03], opcode: 8), 1002),
     ])
     func faultsCloseWithTheirCode(_ name: String, _ frame: [UInt8], _ code: Int) throws {
         for size in [1, 1 << 20] {

@@ -49,7 +49,7 @@ struct WatchRequest {
     static func viewport(_ item: [UInt8]) throws(RPCError) -> (Box, zoom: Double) {
         let value: JSONValue
         do throws(JSONError) { value = try JSONReader.parse(item) } catch {
-            throw .invalidParam("item", "is not JSON: \(error.message).")
+            throw .invalidParam("item", "is not JSON: \(error.message)")
         }
         guard case .object(let object) = value else { throw .invalidParam("item", "must be an object.") }
         let params = Params(object, path: "item")

@@ -47,7 +47,7 @@ extension HTTPConnection {
         if isAdmittedHost(head), !head.has(.origin), !head.has(.expect) { return }
         let host = head.host.flatMap { HostName($0) }
         if !isOverUnix, let text = head.host {
-            guard let host else { throw RequestFailure(.badRequest, "The request's Host is malformed.") }
+            guard let host else { throw RequestFailure.malformed("The request's Host is malformed.") }
             guard door.rules.hosts.admits(host) else {
                 throw RequestFailure(
                     .misdirectedRequest,

@@ -44,7 +44,7 @@ extension HTTPConnection {
     func respond(_ failure: RequestFailure, closes: Bool = false) {
         let response = ErrorResponse(failure)
         let body = response.body
-        body.withUnsafeBytes { send(response.head($0.count), $0, closes: closes) }
+        body.withUnsafeBytes { send(response.head($0.count), $0, closes: closes || failure.closes) }
     }
 
     /// Writes a call's answer.

@@ -8,12 +8,21 @@ struct RequestFailure: Error, Sendable, Equatable {
     var error: RPCError
     /// Methods that the resource has, for `Allow`.
     var allowed: [HTTPMethod] = []
+    /// Whether the connection closes after the answer: the request breaks the syntax of HTTP or of URLs.
+    var closes = false
 
     /// A failure of HTTP's own, before any call.
     init(_ status: HTTPStatus, _ message: String, allowed: [HTTPMethod] = []) {
         self.status = status
         error = RPCError(status.code, message)
         self.allowed = allowed
+    }
+
+    /// A request that breaks the syntax of HTTP or of URLs.
+    static func malformed(_ message: String) -> RequestFailure {
+        var failure = RequestFailure(.badRequest, message)
+        failure.closes = true
+        return failure
     }
 
     /// A call's error.

@@ -27,7 +27,7 @@ enum QueryValueKind: Sendable {
         case .json:
             do throws(JSONError) { return try JSONReader.parse(text) } catch {
                 throw RequestFailure(
-                    .badRequest, "The query parameter \"\(name)\" is not JSON: \(error.message).")
+                    .badRequest, "The query parameter \"\(name)\" is not JSON: \(error.message)")
             }
         }
     }
@@ -83,8 +83,8 @@ enum QueryParameters {
                 let text = PercentEncoding.decode(part[mark...].dropFirst(), plusIsSpace: true)
             else {
                 let part = String(decoding: part.prefix(80), as: UTF8.self)
-                throw RequestFailure(
-                    .badRequest, "The query parameter \(part) is malformed: it is not percent-encoded UTF-8.")
+                throw RequestFailure.malformed(
+                    "The query parameter \(part) is malformed: it is not percent-encoded UTF-8.")
             }
             guard let entry = known.first(where: { $0.name == name }) else {
                 throw RequestFailure(

@@ -9,8 +9,8 @@ enum Router {
         var segments: [String] = []
         for part in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             guard let segment = PercentEncoding.decode(part), !segment.utf8.contains(0) else {
-                throw RequestFailure(
-                    .badRequest, "The URL's path is malformed: it is not percent-encoded UTF-8.")
+                throw RequestFailure.malformed(
+                    "The URL's path is malformed: it is not percent-encoded UTF-8.")
             }
             segments.append(segment)
         }

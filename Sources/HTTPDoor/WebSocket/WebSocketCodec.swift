@@ -20,6 +20,8 @@ final class WebSocketCodec {
 
     private var context: wslay_event_context_ptr?
     private var input = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// Whether a close has come whose body is half a code (RFC 6455, section 5.5.1), which the library takes.
+    private var hasHalfCode = false
     private var events: [Event] = []
     /// Control frames that are to be written: pongs, pings and the close.
     private(set) var output: [UInt8] = []
@@ -66,7 +68,7 @@ final class WebSocketCodec {
         withExtendedLifetime(self) {
             let hasFailed = wslay_event_recv(context) != 0
             flush()
-            if hasFailed { nameFault() }
+            if hasFailed || hasHalfCode { nameFault() }
         }
         return events
     }
@@ -137,6 +139,7 @@ final class WebSocketCodec {
             events.append(.text(Array(UnsafeBufferPointer(start: message.msg, count: message.msg_length))))
         case WSLAY_BINARY_FRAME.rawValue: events.append(.binary)
         case WSLAY_PONG.rawValue: events.append(.pong)
+        case WSLAY_CONNECTION_CLOSE.rawValue where message.msg_length == 1: hasHalfCode = true
         case WSLAY_CONNECTION_CLOSE.rawValue: events.append(.closed(code: message.status_code))
         default: break
         }
