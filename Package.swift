@@ -84,7 +84,9 @@ let package = Package(
             swiftSettings: uncheckedExclusivity),
         .target(
             name: "HTTPDoor",
-            dependencies: ["CHTTP", "Calls", "ClusterProtocol", "Compression", "EventLoop", "JSON"],
+            dependencies: [
+                "CHTTP", "Calls", "ClusterProtocol", "Compression", "EventLoop", "JSON", "SystemSupport",
+            ],
             swiftSettings: uncheckedExclusivity),
         .target(name: "PostgresFeed", dependencies: ["CPostgres", "EventLoop", "JSON", "SystemSupport"]),
         .target(

@@ -164,7 +164,9 @@ public final class Daemon {
 
     private func listenForHTTP() throws(Problem) {
         guard let http else { return }
-        if let problem = http.apply(configuration.http) { throw Problem(description: problem) }
+        let problem = http.apply(
+            configuration.http, exportDirectories: configuration.exportDirectories)
+        if let problem { throw Problem(description: problem) }
         for socket in handedOver where socket.isHTTP {
             try system { () throws(EventLoopError) in
                 if let address = try doors.listenForHTTP(descriptor: socket.descriptor) {
@@ -234,7 +236,9 @@ public final class Daemon {
         for name in configuration.membersFixedBut(changedIn: new) {
             log.write(.warning, "\(name) changed in the configuration: that takes effect with a restart")
         }
-        if let problem = http?.apply(new.http) { log.write(.error, problem) }
+        if let problem = http?.apply(new.http, exportDirectories: new.exportDirectories) {
+            log.write(.error, problem)
+        }
         doors.apply(limits: new.limits, access: new.access)
         doors.observe(CallLog(log, new.log))
         sources.settings.set(new.liveValues(doors.limits))

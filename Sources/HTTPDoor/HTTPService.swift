@@ -7,6 +7,7 @@ import Synchronization
 package final class HTTPService: Sendable {
     let cache: AnswerCache
     let assets: AssetStore
+    let archives = ArchiveStore()
     let log = AccessLog()
     let counters: HTTPCounters
     /// In the tags of answers, so that none outlives the process that gave it.
@@ -23,7 +24,10 @@ package final class HTTPService: Sendable {
     var rules: HTTPRules { current.withLock { $0 } }
 
     /// Takes over what changed, and opens the access log again. Returns what went wrong with it, for a person.
-    package func apply(_ settings: HTTPSettings) -> String? {
+    ///
+    /// - Parameter exportDirectories: whose archives are served.
+    package func apply(_ settings: HTTPSettings, exportDirectories: [String]) -> String? {
+        archives.setDirectories(exportDirectories)
         current.withLock { $0 = HTTPRules(settings, hosts: $0.hosts.taking(settings.hosts)) }
         cache.setLimit(settings.limits.cacheBytes)
         assets.setLeaflet(settings.assets)

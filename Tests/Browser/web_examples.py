@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Opens the examples of Examples/web in a real browser and compares what they show with GetClusters.
 
-    python3 web_examples.py maplibre|leaflet|openlayers|deckgl ADDRESS
+    python3 web_examples.py maplibre|leaflet|openlayers|deckgl|pmtiles ADDRESS
 
-ADDRESS is the daemon's, which has the source `cities` and `"origins": ["*"]`. The libraries come from this machine: Leaflet
-from Debian's libjs-leaflet, the others from PyPI's wheels `maplibre`, `openlayers` and `pydeck`, which scripts/test puts into
+ADDRESS is the daemon's, which has the source `cities`, its archive `cities.pmtiles` and `"origins": ["*"]`. The libraries come from
+this machine: Leaflet from Debian's libjs-leaflet, the others from PyPI's wheels `maplibre`, `openlayers` and `pydeck`, which scripts/test puts into
 .build/test-python. Exits with 77 if the library is not there.
 """
 import http.server, importlib.util, json, math, os, re, sys, threading, urllib.parse, urllib.request
@@ -144,6 +144,10 @@ class Site:
                 if name != self.path and (len(own) > 1000 or os.path.exists(path)):
                     kind = "text/javascript" if name.endswith(".js") else "text/css"
                     body = own.encode() if len(own) > 1000 else open(path, "rb").read()
+                elif self.path == "/pmtiles.js":
+                    kind = "text/javascript"
+                    with open(f"{ROOT}/Examples/web/pmtiles.js", "rb") as file:
+                        body = file.read()
                 elif self.path != "/":
                     return self.send_error(404) if "favicon" not in self.path else self.send_response(204) or self.end_headers()
                 self.send_response(200)
@@ -284,6 +288,20 @@ def deckgl(daemon, site, browser):
         raise Failure(f"in the console: {page.problems[:3]}")
 
 
+def pmtiles(daemon, site, browser):
+    """The archive shows the same, and a click zooms to where the cluster falls apart; nobody is asked for that."""
+    maplibre(daemon, site, browser)
+    page = browser.page()
+    page.open(site.address)
+    page.wait("window.map?.loaded() && map.areTilesLoaded()", "the map", timeout=90)
+    feature = page.evaluate("""(() => { const [found] = map.queryRenderedFeatures({ layers: ["circles"] })
+        .filter((feature) => feature.properties.cluster).sort((a, b) => b.properties.point_count - a.properties.point_count);
+        map.fire("click", { point: map.project(found.geometry.coordinates), lngLat: found.geometry.coordinates, originalEvent: {} });
+        return found.properties; })()""")
+    page.wait(f"map.getZoom() === {feature['expansionZoom']}", "the zoom at which the cluster falls apart", timeout=90)
+    print(f"pmtiles: a click zooms to {feature['expansionZoom']}", flush=True)
+
+
 def leaflet(daemon, site, browser):
     """The map shows the clusters of one zoom less than its own."""
     page = browser.page()
@@ -302,7 +320,7 @@ def leaflet(daemon, site, browser):
 
 EXAMPLES = {
     "maplibre": (maplibre_files, maplibre), "leaflet": (leaflet_files, leaflet), "openlayers": (openlayers_files, openlayers),
-    "deckgl": (deckgl_files, deckgl),
+    "deckgl": (deckgl_files, deckgl), "pmtiles": (maplibre_files, pmtiles),
 }
 
 

@@ -16,6 +16,8 @@ import Testing
     @Test func pathsNameTheirResources() throws {
         #expect(try resource("/") == .map)
         #expect(try resource("/assets/images/a.png") == .asset("images/a.png"))
+        #expect(try resource("/archives/a.pmtiles") == .archive(["a.pmtiles"]))
+        #expect(try resource("/archives/b%20c/a") == .archive(["b c", "a"]))
         #expect(try resource("/health") == .health)
         #expect(try resource("/metrics") == .metrics)
         #expect(try resource("/sources") == .query(.sources, [:]))
@@ -40,7 +42,7 @@ import Testing
     @Test(arguments: [
         "/nothing", "/sources/", "/sources/a/", "/sources/a/tiles/1/2/3.png", "/sources/a/tiles/1/2/3.4.mvt",
         "/sources/a/tiles/1/2", "/sources/a/clusters/1/nothing", "/sources/a/features/", "/health/", "//",
-        "/assets",
+        "/assets", "/archives",
         "/clusterd.v1.A", "/clusterd.v1.A/B/C",
     ])
     func otherPathsAreNotFound(_ path: String) {

@@ -11,8 +11,8 @@ struct MapPageTests {
         .deletingLastPathComponent().deletingLastPathComponent()
 
     /// A daemon with the sources that the scenarios look at.
-    static func daemon() throws -> DaemonProcess {
-        let daemon = try DaemonProcess(http: #""origins":["*"]"#)
+    static func daemon(arguments: [String] = []) throws -> DaemonProcess {
+        let daemon = try DaemonProcess(http: #""origins":["*"]"#, arguments: arguments)
         let cities = root.appendingPathComponent("Examples/cities.geojson").path
         let imported = try DaemonProcess.run(
             "clusterctl", ["--socket", daemon.socketPath, "import", "cities", cities])
@@ -62,9 +62,17 @@ struct MapPageTests {
 
     @Test(
         "the examples for other libraries show what GetClusters gives", .timeLimit(.minutes(5)),
-        arguments: ["maplibre", "leaflet", "openlayers", "deckgl"])
+        arguments: ["maplibre", "leaflet", "openlayers", "deckgl", "pmtiles"])
     func examples(_ name: String) throws {
-        let daemon = try Self.daemon()
+        let folder = NSTemporaryDirectory() + "clusterd-examples-" + UUID().uuidString.prefix(12)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let daemon = try Self.daemon(arguments: ["--export-dir", folder])
+        let archive = [
+            "--socket", daemon.socketPath, "publish", "cities", folder + "/cities.pmtiles", "--max-zoom", "8",
+            "--include", "expansionZoom",
+        ]
+        #expect(try DaemonProcess.run("clusterctl", archive).status == 0)
         let result = try DaemonProcess.run(
             "/usr/bin/env",
             ["python3", Self.script("web_examples.py"), name, "http://127.0.0.1:\(daemon.httpPort)"])

@@ -75,6 +75,40 @@ struct PublishTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
     }
 
+    @Test("leave nothing behind when the disk is full, and the daemon goes on")
+    func fullDisk() async throws {
+        let folder = NSTemporaryDirectory() + "clusterd-publish-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        // No file of its may be larger than 64 KiB, which the system reports where a disk is full.
+        let daemon = try DaemonProcess(["--export-dir", folder], fileBlocks: 128)
+        let client = try await Client.connect(socketPath: daemon.socketPath)
+        _ = try await client.createSource("a")
+        let points = (0..<20_000).map {
+            #"{"type":"Feature","properties":{"name":"point \#($0 &* 2_654_435_761)"},"geometry":{"type":"Point","coordinates":[\#($0 % 359 - 179),\#(Double($0) / 250 - 40)]}}"#
+        }
+        let features = try client.openClientStream("SourceService/ImportFeatures", ["source": "a"])
+        try await features.send(
+            Array(#"{"features":["#.utf8) + Array(points.joined(separator: ",").utf8) + Array("]}".utf8))
+        _ = try await features.finish()
+        for _ in 0..<2 {
+            let call = try client.openServerStream(
+                "SourceService/PublishTiles", ["source": "a", "path": "a.pmtiles", "maxZoom": 6])
+            do {
+                _ = try await call.end()
+                Issue.record("there is no room for it")
+            } catch {
+                #expect("\(error)".contains("RESOURCE_EXHAUSTED") && "\(error)".contains("disk is full"))
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        }
+        // A small one has room, in the same daemon.
+        let call = try client.openServerStream(
+            "SourceService/PublishTiles", ["source": "a", "path": "a.pmtiles", "maxZoom": 0])
+        _ = try await call.end()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a.pmtiles"])
+    }
+
     private static let script = """
         import base64, gzip, json, sys
         sys.path.insert(0, "\(root)/Examples")

@@ -11,7 +11,7 @@ public enum ArchiveError: Error {
     case missingDirectory(String)
     /// A directory stands in the file's way.
     case isDirectory(String)
-    /// The disk is full, or a quota is used up.
+    /// The disk is full, a quota is used up, or the file would be larger than a file may be.
     case noSpace
     /// Another call to the system failed.
     case system(operation: String, code: Int32)

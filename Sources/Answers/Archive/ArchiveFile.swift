@@ -85,11 +85,20 @@ final class ArchiveFile {
         return bytes
     }
 
-    /// Brings the file to the disk and gives it its name, as a whole.
+    /// Removes what lies behind so many bytes.
+    func truncate(to size: UInt64) throws(ArchiveError) {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw Self.failure("write") }
+    }
+
+    /// Brings the file to the disk.
+    func synchronize() throws(ArchiveError) {
+        guard fdatasync(descriptor) == 0 else { throw Self.failure("write") }
+    }
+
+    /// Gives the file its name, as a whole.
     ///
     /// - Parameter overwrite: whether a file of that name is replaced; else it is an error.
     func publish(as name: String, overwrite: Bool) throws(ArchiveError) {
-        guard fdatasync(descriptor) == 0 else { throw Self.failure("write") }
         if overwrite {
             let hidden = temporaryName ?? Self.hiddenName()
             if temporaryName == nil {
@@ -121,6 +130,7 @@ final class ArchiveFile {
 
     private static func failure(_ operation: String) -> ArchiveError {
         let code = errno
-        return code == ENOSPC || code == EDQUOT ? .noSpace : .system(operation: operation, code: code)
+        return code == ENOSPC || code == EDQUOT || code == EFBIG
+            ? .noSpace : .system(operation: operation, code: code)
     }
 }

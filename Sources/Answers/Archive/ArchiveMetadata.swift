@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import JSON
+import Sources
 
 /// The metadata of an archive: a JSON object as the PMTiles and TileJSON specifications describe it, with the field
 /// statistics that map editors read (`tilestats`).
@@ -18,6 +20,16 @@ struct ArchiveMetadata {
     /// How many points the source has.
     var pointCount: Int
     var fields: [String: FieldStatistics]
+    /// Nil for a map of the Earth.
+    var plane: Plane?
+
+    /// What a reader needs to know of a plane: the archive's header can only say where it lies on a map of the Earth.
+    struct Plane {
+        /// The box whose longer side is as long as the map.
+        var box: PlanarBox
+        /// The extent of the points in the plane's units; nil without points.
+        var bounds: Box?
+    }
 
     /// Values that are listed for a field; `count` covers up to a thousand.
     private static let mostListedValues = 100
@@ -36,6 +48,7 @@ struct ArchiveMetadata {
         }
         bytes.append(",\"type\":\"overlay\",\"generator\":")
         bytes.append(json: generator)
+        if let plane { Self.write(plane, into: &bytes) }
         bytes.append(",\"vector_layers\":[{\"id\":")
         bytes.append(json: layer)
         bytes.append(",\"description\":")
@@ -66,6 +79,16 @@ struct ArchiveMetadata {
         }
         bytes.append("]}]}}")
         return bytes.bytes
+    }
+
+    private static func write(_ plane: Plane, into bytes: inout ByteWriter) {
+        let (box, bounds) = (plane.box, plane.bounds)
+        let sides = [box.minimumX, box.minimumY, box.maximumX, box.maximumY]
+        let extent = bounds.map { [$0.west, $0.south, $0.east, $0.north] }
+        bytes.append(",\"projection\":{\"planar\":")
+        bytes.append(.array(sides.map(JSONValue.number)))
+        bytes.append("},\"planar_bounds\":")
+        bytes.append(extent.map { .array($0.map(JSONValue.number)) } ?? .null)
     }
 
     private static func write(_ name: String, _ field: FieldStatistics, into bytes: inout ByteWriter) {

@@ -34,9 +34,10 @@ final class ArchiveWriter {
     /// Entries of a leaf directory, at least: some 10 KB compressed.
     private static let entriesPerLeaf = 4096
 
-    init(_ file: ArchiveFile, entries: ArchiveFile) {
-        self.file = file
-        entryFile = entries
+    /// - Parameter directory: an open directory, which gets the archive in the end.
+    init(in directory: Int32) throws(ArchiveError) {
+        file = try ArchiveFile.create(in: directory)
+        entryFile = try ArchiveFile.create(in: directory)
         repeats = Array(repeating: nil, count: Self.repeatSlots)
     }
 
@@ -48,10 +49,12 @@ final class ArchiveWriter {
 
     /// Appends a tile.
     ///
-    /// - Parameter id: greater than those before.
-    func append(_ content: UnsafeRawBufferPointer, id: UInt64) throws(ArchiveError) {
+    /// - Parameters:
+    ///   - id: greater than those before.
+    ///   - hash: the content's `hash`, which many threads can find at once.
+    func append(_ content: UnsafeRawBufferPointer, id: UInt64, hash: Int) throws(ArchiveError) {
         header.addressedTiles += 1
-        let (offset, isNew) = try store(content)
+        let (offset, isNew) = try store(content, hash)
         if isNew { header.tileContents += 1 }
         if var entry = last, entry.offset == offset, entry.length == content.count,
             entry.tileID + UInt64(entry.runLength) == id
@@ -65,14 +68,18 @@ final class ArchiveWriter {
             tileID: id, offset: offset, length: UInt32(clamping: content.count), runLength: 1)
     }
 
-    /// The offset of a content, which is stored unless the same one is.
-    private func store(
-        _ content: UnsafeRawBufferPointer
-    ) throws(ArchiveError) -> (offset: UInt64, isNew: Bool) {
-        guard content.count <= UInt32.max else { throw .tooManyTiles }
+    /// By which contents that repeat are found. Differs from process to process.
+    static func hash(_ content: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: content)
-        let hash = hasher.finalize()
+        return hasher.finalize()
+    }
+
+    /// The offset of a content, which is stored unless the same one is.
+    private func store(
+        _ content: UnsafeRawBufferPointer, _ hash: Int
+    ) throws(ArchiveError) -> (offset: UInt64, isNew: Bool) {
+        guard content.count <= UInt32.max else { throw .tooManyTiles }
         let slot = hash & (Self.repeatSlots - 1)
         if let known = repeats[slot], known.hash == hash, Int(known.length) == content.count,
             try isStored(content, at: known.offset)
@@ -149,7 +156,17 @@ final class ArchiveWriter {
         header.metadata = ArchiveHeader.Section(
             offset: header.leaves.offset + header.leaves.length, length: UInt64(compressedMetadata.count))
         try file.write(compressedMetadata, at: header.metadata.offset)
+        // Leaf directories that turned out too small may reach farther.
+        try file.truncate(to: UInt64(fileSize))
         try file.write(header.bytes + root, at: 0)
+    }
+
+    /// Brings the finished file to the disk.
+    func synchronize() throws(ArchiveError) { try file.synchronize() }
+
+    /// Gives the finished file its name.
+    func publish(as name: String, overwrite: Bool) throws(ArchiveError) {
+        try file.publish(as: name, overwrite: overwrite)
     }
 
     // MARK: Directories

@@ -21,7 +21,7 @@ struct TileBatch: Sendable {
     }
 
     /// Nodes of a batch, about; a single tile may have more.
-    private static let mostNodes = 8192
+    private static let mostNodes = 2048
 
     /// All batches of some zooms, in the order of their tiles in an archive.
     static func all(_ index: ClusterIndex, zooms: ClosedRange<Int>) -> [TileBatch] {

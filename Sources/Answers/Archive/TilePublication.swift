@@ -36,50 +36,73 @@ public struct TilePublication: Sendable {
     public func write(
         to target: ArchiveTarget, _ progress: (ArchiveProgress) -> Void
     ) throws(ArchiveError) -> ArchiveSummary {
-        let file = try ArchiveFile.create(in: target.directory.number)
-        let writer = ArchiveWriter(file, entries: try ArchiveFile.create(in: target.directory.number))
-        let batches = TileBatch.all(view.index, zooms: request.zooms)
-        var state = ArchiveProgress(tiles: 0, ofTiles: try countTiles(batches), bytes: 0)
-        progress(state)
-        for start in stride(from: 0, to: batches.count, by: batchesAtOnce) {
-            let window = batches[start..<min(batches.count, start + batchesAtOnce)]
-            for encoded in try encode(Array(window)) {
-                try append(encoded, to: writer)
-                state.tiles += encoded.ends.count
-            }
-            state.bytes = Int(writer.byteCount)
-            progress(state)
-        }
-        let bounds = bounds
-        let metadata = try metadata(try fields())
-        try writer.finish(metadata: metadata) { header in
-            header.minimumZoom = request.zooms.lowerBound
-            header.maximumZoom = request.zooms.upperBound
-            header.tileCompression = request.isCompressed ? .gzip : .none
-            guard let bounds else { return }
-            (header.west, header.south) = (bounds.west, bounds.south)
-            (header.east, header.north) = (bounds.east, bounds.north)
+        let writer = Mutex(try ArchiveWriter(in: target.directory.number))
+        let tileCount = try writeTiles(with: writer, progress)
+        let bounds = try bounds()
+        let metadata = metadata(try fields(), bounds)
+        let size = try writer.withLock { (writer) throws(ArchiveError) in
+            try writer.finish(metadata: metadata) { complete(&$0, bounds) }
+            return writer.fileSize
         }
         try check()
-        try file.publish(as: target.name, overwrite: target.overwrites)
+        try writer.withLock { (writer) throws(ArchiveError) in try writer.synchronize() }
+        try check()
+        try writer.withLock { (writer) throws(ArchiveError) in
+            try writer.publish(as: target.name, overwrite: target.overwrites)
+        }
         return ArchiveSummary(
-            tiles: state.tiles, bytes: writer.fileSize, zooms: request.zooms, bounds: bounds,
-            revision: revision.number)
+            tiles: tileCount, bytes: size, zooms: request.zooms, bounds: bounds, revision: revision.number)
     }
 
-    /// The extent of the points; nil without points.
-    private var bounds: Box? {
+    private func complete(_ header: inout ArchiveHeader, _ bounds: Box?) {
+        header.minimumZoom = request.zooms.lowerBound
+        header.maximumZoom = request.zooms.upperBound
+        header.tileCompression = request.isCompressed ? .gzip : .none
+        guard let bounds else { return }
+        let projection = view.index.options.projection
+        (header.west, header.south) = projection.degrees(x: bounds.west, y: bounds.south)
+        (header.east, header.north) = projection.degrees(x: bounds.east, y: bounds.north)
+    }
+
+    /// The extent of the points, in the source's units; nil without points.
+    private func bounds() throws(ArchiveError) -> Box? {
         guard view.members != nil else { return view.bounds }
         guard view.index.pointCount > 0 else { return nil }
         var box = Box.nowhere
         for point in 0..<UInt32(truncatingIfNeeded: view.index.pointCount) {
+            if point & 0xffff == 0 { try check() }
             box.include(revision.store.coordinates(view.feature(of: PointIndex(rawValue: point))))
         }
         return box
     }
 
-    /// Several batches a thread, so that none waits long for the slowest.
-    private var batchesAtOnce: Int { threads * 4 }
+    /// Writes all tiles and returns how many there are.
+    ///
+    /// While some batches are encoded, one thread writes those before them.
+    private func writeTiles(
+        with writer: borrowing Mutex<ArchiveWriter>, _ progress: (ArchiveProgress) -> Void
+    ) throws(ArchiveError) -> Int {
+        let batches = TileBatch.all(view.index, zooms: request.zooms)
+        var state = ArchiveProgress(tiles: 0, ofTiles: try countTiles(batches), bytes: 0)
+        progress(state)
+        var encoded: [EncodedBatch] = []
+        for start in stride(from: 0, to: batches.count, by: batchesAtOnce) {
+            let window = Array(batches[start..<min(batches.count, start + batchesAtOnce)])
+            let before = encoded
+            encoded = try encode(window) { () throws(ArchiveError) in try write(before, with: writer) }
+            state.tiles += before.reduce(0) { $0 + $1.ids.count }
+            state.bytes = writer.withLock { Int($0.byteCount) }
+            progress(state)
+        }
+        try write(encoded, with: writer)
+        state.tiles += encoded.reduce(0) { $0 + $1.ids.count }
+        state.bytes = writer.withLock { Int($0.byteCount) }
+        progress(state)
+        return state.tiles
+    }
+
+    /// Many batches a thread, so that none waits long for the slowest.
+    private var batchesAtOnce: Int { threads * 16 }
 
     private func check() throws(ArchiveError) {
         if cancellation.isCancelled { throw .cancelled }
@@ -87,7 +110,7 @@ public struct TilePublication: Sendable {
 
     private func countTiles(_ batches: [TileBatch]) throws(ArchiveError) -> Int {
         let count = Atomic<Int>(0)
-        BoundedConcurrency.forEach(below: batches.count, threads: threads) { index in
+        BackgroundThread.forEach(below: batches.count, threads: threads) { index in
             guard !cancellation.isCancelled else { return }
             count.add(batches[index].tileIDs(view.index).count, ordering: .relaxed)
         }
@@ -101,24 +124,28 @@ public struct TilePublication: Sendable {
     private struct EncodedBatch: Sendable {
         var ids: [UInt64] = []
         var ends: [Int] = []
+        var hashes: [Int] = []
         var bytes: [UInt8] = []
     }
 
-    private func encode(_ batches: [TileBatch]) throws(ArchiveError) -> [EncodedBatch] {
-        let outcomes = Mutex<[Int: Result<EncodedBatch, ArchiveError>]>([:])
-        BoundedConcurrency.forEach(below: batches.count, threads: threads) { index in
-            let outcome: Result<EncodedBatch, ArchiveError>
-            do throws(ArchiveError) { outcome = .success(try encode(batches[index])) } catch {
-                outcome = .failure(error)
+    /// Encodes batches, and does some other work beside that.
+    private func encode(
+        _ batches: [TileBatch], beside work: @Sendable () throws(ArchiveError) -> Void
+    ) throws(ArchiveError) -> [EncodedBatch] {
+        let results = Mutex<[EncodedBatch]>(Array(repeating: EncodedBatch(), count: batches.count))
+        let failure = Mutex<ArchiveError?>(nil)
+        BackgroundThread.forEach(below: batches.count + 1, threads: threads) { job in
+            if job > 0, failure.withLock({ $0 != nil }) { return }
+            do throws(ArchiveError) {
+                guard job > 0 else { return try work() }
+                let encoded = try encode(batches[job - 1])
+                results.withLock { $0[job - 1] = encoded }
+            } catch {
+                failure.withLock { $0 = $0 ?? error }
             }
-            outcomes.withLock { $0[index] = outcome }
         }
-        let all = outcomes.withLock { $0 }
-        var encoded: [EncodedBatch] = []
-        for index in batches.indices {
-            if let outcome = all[index] { encoded.append(try outcome.get()) }
-        }
-        return encoded
+        if let error = failure.withLock({ $0 }) { throw error }
+        return results.withLock { $0 }
     }
 
     private func encode(_ batch: TileBatch) throws(ArchiveError) -> EncodedBatch {
@@ -135,42 +162,55 @@ public struct TilePublication: Sendable {
                     address, of: view, layer: request.layer, output: request.output, into: &tile,
                     cancellation)
             } catch { throw error == .cancelled ? .cancelled : .source(error) }
-            try append(tile, to: &result, &compressor)
+            let start = result.bytes.count
+            try append(tile, to: &result.bytes, &compressor)
             result.ids.append(id)
             result.ends.append(result.bytes.count)
+            result.hashes.append(
+                result.bytes.withUnsafeBytes {
+                    ArchiveWriter.hash(UnsafeRawBufferPointer(rebasing: $0[start...]))
+                })
         }
         return result
     }
 
     private func append(
-        _ tile: borrowing ByteWriter, to result: inout EncodedBatch, _ compressor: inout DeflateStream
+        _ tile: borrowing ByteWriter, to output: inout [UInt8], _ compressor: inout DeflateStream
     ) throws(ArchiveError) {
         try tile.withUnsafeBytes { (bytes) throws(ArchiveError) -> Void in
-            guard request.isCompressed else {
-                result.bytes.append(contentsOf: bytes)
-                return
-            }
+            guard request.isCompressed else { return output.append(contentsOf: bytes) }
+            guard bytes.count >= Self.leastCompressed else { return StoredGzip.append(bytes, to: &output) }
             let isWhole: Bool
             do throws(CompressionError) {
-                isWhole = try compressor.compress(bytes, appendingTo: &result.bytes) {
-                    cancellation.isCancelled
-                }
+                isWhole = try compressor.compress(bytes, appendingTo: &output) { cancellation.isCancelled }
             } catch { throw ArchiveError.outOfMemory }
             if !isWhole { throw ArchiveError.cancelled }
         }
     }
 
+    /// Bytes of a tile below which compression saves next to nothing: most tiles of a deep zoom are smaller.
+    private static let leastCompressed = 192
+
     private static func compressor() throws(ArchiveError) -> DeflateStream {
         do throws(CompressionError) { return try DeflateStream(format: .gzip) } catch { throw .outOfMemory }
     }
 
-    private func append(_ batch: EncodedBatch, to writer: ArchiveWriter) throws(ArchiveError) {
-        var start = 0
-        for (id, end) in zip(batch.ids, batch.ends) {
+    private func write(
+        _ batches: [EncodedBatch], with writer: borrowing Mutex<ArchiveWriter>
+    ) throws(ArchiveError) {
+        for batch in batches {
             try check()
+            try writer.withLock { (writer) throws(ArchiveError) -> Void in try write(batch, with: writer) }
+        }
+    }
+
+    private func write(_ batch: EncodedBatch, with writer: ArchiveWriter) throws(ArchiveError) {
+        var start = 0
+        for (tile, end) in batch.ends.enumerated() {
             try batch.bytes.withUnsafeBufferPointer { (bytes) throws(ArchiveError) in
-                let tile = UnsafeBufferPointer(rebasing: bytes[start..<end])
-                try writer.append(UnsafeRawBufferPointer(tile), id: id)
+                let content = UnsafeBufferPointer(rebasing: bytes[start..<end])
+                try writer.append(
+                    UnsafeRawBufferPointer(content), id: batch.ids[tile], hash: batch.hashes[tile])
             }
             start = end
         }
@@ -185,11 +225,16 @@ public struct TilePublication: Sendable {
         } catch { throw error == .cancelled ? .cancelled : .source(error) }
     }
 
-    private func metadata(_ fields: [String: FieldStatistics]) throws(ArchiveError) -> [UInt8] {
-        ArchiveMetadata(
+    private func metadata(_ fields: [String: FieldStatistics], _ bounds: Box?) -> [UInt8] {
+        var plane: ArchiveMetadata.Plane?
+        if case .planar(let box) = view.index.options.projection {
+            plane = ArchiveMetadata.Plane(box: box, bounds: bounds)
+        }
+        return ArchiveMetadata(
             name: request.name, description: request.description, attribution: request.attribution,
             generator: request.generator, layer: request.layer, minimumZoom: request.zooms.lowerBound,
-            maximumZoom: request.zooms.upperBound, pointCount: view.index.pointCount, fields: fields
+            maximumZoom: request.zooms.upperBound, pointCount: view.index.pointCount, fields: fields,
+            plane: plane
         ).json
     }
 }

@@ -161,6 +161,22 @@ package final class Caller {
     private static let notPrepared = RPCError(.internal, "The call was not prepared.")
     private static let drainError = RPCError(.unavailable, "The server is shutting down. Try again soon.")
 
+    /// Runs `body` on the pool in the caller's turn among its queries, then `completion` on the loop's thread, which may
+    /// find that the connection has gone. For what a transport serves besides calls.
+    package func runOnPool<Value: Sendable>(
+        _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void
+    ) {
+        engine.load.queries.run(in: queries) { [engine, queries] in
+            let outcome = PoolOutcome<Value>()
+            engine.loop.work {
+                outcome.set(body())
+            } completion: {
+                defer { engine.load.queries.finished(in: queries) }
+                if let value = outcome.value { completion(value) }
+            }
+        }
+    }
+
     // MARK: Messages for open calls
 
     package func receive(item: [UInt8], for id: Int64) { carryOut(machine.receive(item: item, for: id), id) }

@@ -27,7 +27,8 @@ struct PublishTiles: ServerStreamMethod {
             file = try settings.exportDirectories.target(path, overwrite: overwrite)
         } catch { throw RPCError(error, call) }
         let job = PublishTilesJob(
-            target: target, request: request, file: file, threads: settings.limits.buildThreads, call: call)
+            target: target, request: request, file: file,
+            threads: max(settings.limits.buildThreads, Processors.available), call: call)
         return PublishTilesStream(job, call, output)
     }
 
@@ -215,7 +216,8 @@ extension RPCError {
             self.init(.invalidArgument, "params.path: \"\(name)\" is a directory.")
         case .noSpace:
             self.init(
-                .resourceExhausted, "The disk is full. Nothing was written. Make room and try again.")
+                .resourceExhausted,
+                "The disk is full, or a quota is used up. Nothing was written. Make room and try again.")
         case .system(let operation, let code):
             self.init(
                 .failedPrecondition,

@@ -21,6 +21,8 @@ final class Exchange {
     var call: Call?
     /// The response with which the watch begins, once its first item is there. Until then an error is a status.
     var watch: (form: WatchConnection.Form, head: ResponseHead)?
+    /// What is still to be sent of an archive.
+    var archive: ArchiveRest?
     /// How the answer of the call is sent.
     var answer = AnswerPlan()
 

@@ -196,7 +196,7 @@ extension HTTPConnection: CallTransport {
     }
 
     /// An answer came outside of a turn.
-    private func goOn() {
+    func goOn() {
         finishExchange()
         flush()
         balance()

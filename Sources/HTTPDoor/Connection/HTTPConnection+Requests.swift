@@ -146,6 +146,7 @@ extension HTTPConnection {
         switch resource {
         case .map: try answerMap()
         case .asset(let name): try answerAsset(name)
+        case .archive(let names): try answerArchive(names)
         case .health:
             try readParameters(query, [])
             answerHealth()

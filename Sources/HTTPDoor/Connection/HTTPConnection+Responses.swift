@@ -38,7 +38,7 @@ extension HTTPConnection {
         head.announcesKeepAlive = exchange?.head.isVersion10 == true
         guard let origin = exchange?.allowedOrigin else { return }
         head.fields.append(("Access-Control-Allow-Origin", origin))
-        head.fields.append(("Access-Control-Expose-Headers", "ETag, Retry-After"))
+        head.fields.append(("Access-Control-Expose-Headers", "Content-Range, ETag, Retry-After"))
     }
 
     func respond(_ failure: RequestFailure, closes: Bool = false) {

@@ -222,6 +222,7 @@ final class HTTPConnection {
         if socket.queuedBytes == 0 {
             if isEnding { return closeWritten() }
             caller.transportIsReady()
+            continueArchive()
         }
         turn()
     }

@@ -64,6 +64,14 @@ struct EntityTag: Sendable, Hashable {
         return nil
     }
 
+    /// Whether a field names this answer, uncompressed, by strong comparison: the client can put parts of it together
+    /// (RFC 9110, section 8.8.3.2).
+    func matchesStrongly(_ field: String) -> Bool {
+        field.split(separator: ",").contains { entry in
+            !entry.trimmingSpaces.hasPrefix("W/") && match(Array(entry.utf8)[...]) == .plain
+        }
+    }
+
     /// The same of one tag of the list.
     private static func match(_ entry: Span<UInt8>, _ text: Span<UInt8>) -> Match? {
         var (start, end) = (0, entry.count)

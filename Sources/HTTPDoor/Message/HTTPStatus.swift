@@ -6,6 +6,7 @@ enum HTTPStatus: Int, Sendable {
     case switchingProtocols = 101
     case ok = 200
     case noContent = 204
+    case partialContent = 206
     case notModified = 304
     case badRequest = 400
     case forbidden = 403
@@ -13,9 +14,11 @@ enum HTTPStatus: Int, Sendable {
     case methodNotAllowed = 405
     case requestTimeout = 408
     case conflict = 409
+    case preconditionFailed = 412
     case contentTooLarge = 413
     case uriTooLong = 414
     case unsupportedMediaType = 415
+    case rangeNotSatisfiable = 416
     case expectationFailed = 417
     case misdirectedRequest = 421
     case upgradeRequired = 426
@@ -34,6 +37,7 @@ enum HTTPStatus: Int, Sendable {
         case .switchingProtocols: "101 Switching Protocols"
         case .ok: "200 OK"
         case .noContent: "204 No Content"
+        case .partialContent: "206 Partial Content"
         case .notModified: "304 Not Modified"
         case .badRequest: "400 Bad Request"
         case .forbidden: "403 Forbidden"
@@ -41,9 +45,11 @@ enum HTTPStatus: Int, Sendable {
         case .methodNotAllowed: "405 Method Not Allowed"
         case .requestTimeout: "408 Request Timeout"
         case .conflict: "409 Conflict"
+        case .preconditionFailed: "412 Precondition Failed"
         case .contentTooLarge: "413 Content Too Large"
         case .uriTooLong: "414 URI Too Long"
         case .unsupportedMediaType: "415 Unsupported Media Type"
+        case .rangeNotSatisfiable: "416 Range Not Satisfiable"
         case .expectationFailed: "417 Expectation Failed"
         case .misdirectedRequest: "421 Misdirected Request"
         case .upgradeRequired: "426 Upgrade Required"
@@ -79,11 +85,13 @@ enum HTTPStatus: Int, Sendable {
     /// The code that an error of this status has in its body, where no call failed.
     var code: StatusCode {
         switch self {
-        case .switchingProtocols, .ok, .noContent, .notModified: .ok
+        case .switchingProtocols, .ok, .noContent, .partialContent, .notModified: .ok
         case .forbidden: .permissionDenied
         case .notFound: .notFound
         case .conflict: .aborted
         case .contentTooLarge, .uriTooLong, .headTooLarge, .tooManyRequests: .resourceExhausted
+        case .preconditionFailed: .failedPrecondition
+        case .rangeNotSatisfiable: .outOfRange
         case .methodNotAllowed, .notImplemented, .versionNotSupported: .unimplemented
         case .serviceUnavailable: .unavailable
         case .requestTimeout, .gatewayTimeout: .deadlineExceeded

@@ -6,6 +6,8 @@ enum Resource: Sendable, Equatable {
     case map
     /// A file of the map page.
     case asset(String)
+    /// An archive of tiles: the directories that lead to it, and its name.
+    case archive([String])
     case health
     case metrics
     /// A call that a query or a path carries.
@@ -23,7 +25,7 @@ enum Resource: Sendable, Equatable {
     /// The methods that it has, `HEAD` and `OPTIONS` included.
     var methods: [HTTPMethod] {
         switch self {
-        case .map, .asset, .health, .metrics, .query, .tileJSON, .watch: [.get, .head, .options]
+        case .map, .asset, .archive, .health, .metrics, .query, .tileJSON, .watch: [.get, .head, .options]
         case .features: [.put, .options]
         case .method: [.post, .options]
         case .server: [.options]

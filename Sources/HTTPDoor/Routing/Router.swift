@@ -17,7 +17,7 @@ enum Router {
         guard let resource = try resource(segments[...]) else {
             throw RequestFailure(
                 .notFound,
-                "There is no such resource. /sources lists the sources, and the resources of a source S are /sources/S/tiles.json, tiles/{z}/{x}/{y}.mvt, clusters, features/ID and watch below it."
+                "There is no such resource. /sources lists the sources, and the resources of a source S are /sources/S/tiles.json, tiles/{z}/{x}/{y}.mvt, clusters, features/ID and watch below it. /archives/NAME is an archive of tiles."
             )
         }
         return resource
@@ -31,6 +31,7 @@ enum Router {
         case "health" where rest.isEmpty: return .health
         case "metrics" where rest.isEmpty: return .metrics
         case "assets": return rest.isEmpty ? nil : .asset(rest.joined(separator: "/"))
+        case "archives": return rest.isEmpty ? nil : .archive(Array(rest))
         case "sources":
             guard let name = rest.first else { return .query(.sources, [:]) }
             return name.isEmpty ? nil : try ofSource(name, rest.dropFirst())

@@ -43,6 +43,33 @@ package enum BackgroundThread {
         return outcome.value.withLock { $0 } ?? body()
     }
 
+    /// Runs `body` for each index below `count`, on `threads` threads of the caller's priority, and waits for them.
+    /// Threads take the indexes in ascending order, one at a time. If the system refuses threads, there are fewer.
+    ///
+    /// For work of many seconds that may take all processors: the process's shared threads stay free for what is
+    /// waited for.
+    package static func forEach(below count: Int, threads: Int, _ body: @Sendable (Int) -> Void) {
+        withoutActuallyEscaping(body) { body in
+            let next = SharedCounter()
+            let work: @Sendable () -> Void = {
+                while true {
+                    let index = next.take()
+                    guard index < count else { return }
+                    body(index)
+                }
+            }
+            let crew = (1..<max(1, min(count, threads))).compactMap { _ in start(work) }
+            work()
+            // None of them runs on when `body` ends here.
+            for thread in crew { pthread_join(thread, nil) }
+        }
+    }
+
+    private final class SharedCounter: Sendable {
+        private let next = Atomic(0)
+        func take() -> Int { next.add(1, ordering: .relaxed).oldValue }
+    }
+
     /// Nil if the system refuses a thread.
     private static func start(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
         let box = Unmanaged.passRetained(Box(body))

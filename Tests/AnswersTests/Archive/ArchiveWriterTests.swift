@@ -12,13 +12,14 @@ struct ArchiveWriterTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let target = try ExportDirectories([folder]).target("t", overwrite: false)
-        let file = try ArchiveFile.create(in: target.directory.number)
-        let writer = ArchiveWriter(file, entries: try ArchiveFile.create(in: target.directory.number))
+        let writer = try ArchiveWriter(in: target.directory.number)
         for tile in tiles {
-            try tile.content.withUnsafeBytes { try writer.append($0, id: tile.id) }
+            try tile.content.withUnsafeBytes {
+                try writer.append($0, id: tile.id, hash: ArchiveWriter.hash($0))
+            }
         }
         try writer.finish(metadata: Array("{}".utf8)) { _ in }
-        try file.publish(as: "t", overwrite: false)
+        try writer.publish(as: "t", overwrite: false)
         return ArchiveReader(bytes: Array(try Data(contentsOf: URL(fileURLWithPath: folder + "/t"))))
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import Compression
 import Foundation
 import GeoJSON
@@ -57,6 +58,32 @@ struct TilePublicationTests {
         return (summary, ArchiveReader(bytes: Array(bytes)))
     }
 
+    /// Looks at every address of some zooms and returns how many have a tile: each that has features, and no other.
+    private static func compare(
+        _ archive: ArchiveReader, with revision: Revision, zooms: ClosedRange<Int>, layer: String
+    ) throws -> Int {
+        let tiles = Dictionary(
+            try archive.tiles().map { ($0.id, Array($0.content)) }, uniquingKeysWith: { first, _ in first })
+        var found = 0
+        for z in zooms {
+            for x in 0..<1 << z {
+                for y in 0..<1 << z {
+                    var expected = ByteWriter()
+                    try revision.appendVectorTile(
+                        try #require(TilePlace(z: z, x: x, y: y)), of: revision.view, layer: layer,
+                        into: &expected, .never)
+                    let content = tiles[ArchiveTileID.of(z: z, x: x, y: y)]
+                    #expect((content != nil) == (expected.count > 0), "\(z)/\(x)/\(y)")
+                    guard let content else { continue }
+                    found += 1
+                    #expect(try Zlib.inflate(content, format: .gzip, limit: 1 << 24) == expected.bytes)
+                }
+            }
+        }
+        #expect(found == tiles.count)
+        return found
+    }
+
     @Test(
         "have every tile that has features, each with GetTile's bytes",
         arguments: [
@@ -71,31 +98,58 @@ struct TilePublicationTests {
         let zooms = 0...5
         let (summary, archive) = try Self.publish(
             test, to: folder, ArchiveRequest(zooms: zooms, layer: "places"))
-        let tiles = Dictionary(
-            try archive.tiles().map { ($0.id, Array($0.content)) }, uniquingKeysWith: { first, _ in first })
-        let revision = test.source.revision
-        var found = 0
-        for z in zooms {
-            for x in 0..<1 << z {
-                for y in 0..<1 << z {
-                    var expected = ByteWriter()
-                    try revision.appendVectorTile(
-                        try #require(TilePlace(z: z, x: x, y: y)), of: revision.view, layer: "places",
-                        into: &expected, .never)
-                    let content = tiles[ArchiveTileID.of(z: z, x: x, y: y)]
-                    #expect((content != nil) == (expected.count > 0), "\(z)/\(x)/\(y)")
-                    guard let content else { continue }
-                    found += 1
-                    #expect(
-                        try Zlib.inflate(content, format: .gzip, limit: 1 << 24) == expected.bytes)
-                }
-            }
-        }
-        #expect(found == tiles.count && found == summary.tiles && found == archive.addressedTiles)
+        let found = try Self.compare(archive, with: test.source.revision, zooms: zooms, layer: "places")
+        #expect(found == summary.tiles && found == archive.addressedTiles)
         #expect(archive.isVersion3 && archive.isClustered && archive.tileType == 1)
         #expect(archive.tileCompression == 2 && archive.zooms == zooms)
         #expect(archive.bytes.count == summary.bytes)
         #expect(folder.names == ["a.pmtiles"])
+    }
+
+    @Test("of a plane lie where a map of the Earth puts their tiles, and say what their units are")
+    func plane() throws {
+        let (test, folder) = (
+            try TestSource(options: #"{"projection":{"planar":[0,0,2000,1000]}}"#), try Folder()
+        )
+        let points = [(100, 900), (110, 905), (700, 20), (1500, 100)].map { x, y in
+            #"{"type":"Feature","id":\#(x),"properties":null,"geometry":{"type":"Point","coordinates":[\#(x),\#(y)]}}"#
+        }
+        try test.load("[" + points.joined(separator: ",") + "]")
+        let (summary, archive) = try Self.publish(
+            test, to: folder, ArchiveRequest(zooms: 0...4, layer: "floor"))
+        #expect(summary.bounds == Box(west: 100, south: 20, east: 1500, north: 905))
+        // A twentieth and three quarters of the square's side.
+        #expect(abs(archive.degrees(102) - -162) < 1e-6 && abs(archive.degrees(110) - 90) < 1e-6)
+        #expect(abs(archive.degrees(114) - Mercator.latitude(y: 95.0 / 2000)) < 1e-6)
+        let metadata = String(decoding: try archive.metadata(), as: UTF8.self)
+        #expect(
+            metadata.contains(#""projection":{"planar":[0,0,2000,1000]},"planar_bounds":[100,20,1500,905]"#))
+        #expect(
+            try Self.compare(archive, with: test.source.revision, zooms: 0...4, layer: "floor")
+                == summary.tiles)
+    }
+
+    @Test("are of one revision from the first to the last tile, whatever changes meanwhile")
+    func oneRevision() throws {
+        let (test, folder) = (try Self.source(points: 12_000), try Folder())
+        let revision = test.source.revision
+        var changes = 0
+        let (summary, archive) = try Self.publish(test, to: folder, ArchiveRequest(zooms: 0...6, layer: "a"))
+        { _ in
+            changes += 1
+            let features = (0..<50).map { index in
+                let (id, longitude) = (changes * 50 + index, (changes * 37 + index * 11) % 360 - 180)
+                return
+                    #"{"type":"Feature","id":\#(id),"properties":{"moved":\#(changes)},"geometry":{"type":"Point","coordinates":[\#(longitude),\#(index)]}}"#
+            }
+            do { _ = try test.update(upsert: "[" + features.joined(separator: ",") + "]") } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(changes > 1 && test.source.revision.number > revision.number)
+        #expect(summary.revision == revision.number)
+        #expect(try Self.compare(archive, with: revision, zooms: 0...6, layer: "a") == summary.tiles)
+        #expect(!String(decoding: try archive.metadata(), as: UTF8.self).contains("moved"))
     }
 
     @Test("do not depend on the number of threads")

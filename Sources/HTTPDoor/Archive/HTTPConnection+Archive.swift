@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+import Calls
+import ClusterProtocol
+import JSON
+
+/// Archives of tiles, and parts of them.
+extension HTTPConnection {
+    /// Bytes that are read and written at once, so that a large archive takes little memory.
+    private static let pieceSize = 256 << 10
+
+    func answerArchive(_ names: [String]) throws(RequestFailure) {
+        try readParameters(exchange?.head.query, [])
+        guard caller.right >= .query else {
+            throw RequestFailure(.forbidden, "You have no right to read archives.")
+        }
+        if door.isDraining {
+            throw RequestFailure(.serviceUnavailable, "The server is shutting down. Try again soon.")
+        }
+        let store = door.service.archives
+        caller.runOnPool {
+            store.open(names)
+        } completion: { [weak self] archive in
+            guard let self, isServing else { return }
+            if let archive {
+                serve(archive)
+            } else {
+                respond(
+                    RequestFailure(
+                        .notFound,
+                        "There is no archive of that name below the directories of --export-dir."))
+            }
+            goOn()
+        }
+    }
+
+    /// Whether the request is still to be answered.
+    private var isServing: Bool { !isClosed && !isEnding && exchange?.isAnswered == false }
+
+    private func serve(_ archive: ServedArchive) {
+        guard let request = exchange?.head else { return }
+        switch ArchivePrecondition(request, archive) {
+        case .failed:
+            return respond(
+                RequestFailure(.preconditionFailed, "The archive is not the one that If-Match names."))
+        case .notModified:
+            var head = ResponseHead(status: .notModified, length: .none, etag: archive.tag)
+            head.cacheControl = door.rules.cacheControl
+            return send(head)
+        case .none: break
+        }
+        switch ArchivePrecondition.range(request, archive) {
+        case .unsatisfiable:
+            var head = ResponseHead(status: .rangeNotSatisfiable, length: .bytes(0), cacheControl: "no-store")
+            head.fields = [("Content-Range", "bytes */\(archive.size)")]
+            send(head)
+        case .part(let range):
+            var head = head(of: archive, .partialContent, range.count)
+            head.fields.append(
+                ("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(archive.size)"))
+            send(head, ArchiveRest(archive, range))
+        case .whole:
+            let head = head(of: archive, .ok, archive.size)
+            if request.method == .head { return send(head) }
+            send(head, ArchiveRest(archive, 0..<archive.size))
+        }
+    }
+
+    private func head(of archive: ServedArchive, _ status: HTTPStatus, _ count: Int) -> ResponseHead {
+        var head = ResponseHead(
+            status: status, length: .bytes(count), mediaType: "application/vnd.pmtiles", etag: archive.tag)
+        head.cacheControl = door.rules.cacheControl
+        if door.rules.origins.areVaried { head.vary = "Origin" }
+        head.fields = [
+            ("Accept-Ranges", "bytes"),
+            ("Last-Modified", String(decoding: HTTPDate.text(archive.modified), as: UTF8.self)),
+        ]
+        return head
+    }
+
+    // MARK: Bodies
+
+    /// Writes the head, once the first piece is read, and then piece by piece as the client reads.
+    private func send(_ head: ResponseHead, _ rest: ArchiveRest) {
+        var rest = rest
+        rest.head = head
+        exchange?.archive = rest
+        sendPiece()
+    }
+
+    /// Reads the next piece on the pool and writes it.
+    private func sendPiece() {
+        guard let rest = exchange?.archive, !rest.isReading else { return }
+        exchange?.archive?.isReading = true
+        let piece = rest.range.prefix(Self.pieceSize)
+        let range = piece.startIndex..<piece.endIndex
+        caller.runOnPool {
+            rest.archive.read(range).map { bytes in
+                var writer = ByteWriter(capacity: bytes.count)
+                writer.append(contentsOf: bytes)
+                return OutgoingBytes(writer)
+            }
+        } completion: { [weak self] bytes in
+            guard let self, isServing else { return }
+            guard let bytes else { return failArchive() }
+            write(bytes)
+            exchange?.archive?.isReading = false
+            exchange?.archive?.range = range.upperBound..<rest.range.upperBound
+            if range.upperBound == rest.range.upperBound { finishArchive() } else { continueArchive() }
+            goOn()
+        }
+    }
+
+    private func write(_ bytes: OutgoingBytes) {
+        if var head = exchange?.archive?.head {
+            complete(&head, closes: false)
+            head.write(into: &door.output, date: door.dateText)
+            record(head.status, exchange?.archive?.range.count ?? 0)
+            exchange?.archive?.closes = head.closes
+            exchange?.archive?.head = nil
+        }
+        bytes.writer.withUnsafeBytes { write($0, keeping: bytes) }
+    }
+
+    /// Everything before is written: the next piece can go.
+    func continueArchive() {
+        guard exchange?.archive != nil, socket.queuedBytes == 0, isServing else { return }
+        sendPiece()
+    }
+
+    private func finishArchive() {
+        let closes = exchange?.archive?.closes == true
+        exchange?.archive = nil
+        exchange?.isAnswered = true
+        if closes { end() }
+    }
+
+    /// The file can't be read. A body that has begun can only break off.
+    private func failArchive() {
+        let hasBegun = exchange?.archive?.head == nil
+        exchange?.archive = nil
+        if hasBegun { return close() }
+        respond(RequestFailure(.internalServerError, "The archive could not be read. Try again."))
+        goOn()
+    }
+}
+
+/// What is still to be sent of an archive.
+struct ArchiveRest {
+    let archive: ServedArchive
+    var range: Range<Int>
+    /// Until it is written.
+    var head: ResponseHead?
+    /// Whether the connection closes behind the body.
+    var closes = false
+    /// Whether a piece is being read.
+    var isReading = false
+
+    init(_ archive: ServedArchive, _ range: Range<Int>) {
+        self.archive = archive
+        self.range = range
+    }
+}

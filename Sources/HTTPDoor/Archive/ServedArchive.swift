@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import SystemSupport
+
+/// An archive of tiles that is open for reading. It stays the same file while clients read it, even if another takes its
+/// name.
+final class ServedArchive: Sendable {
+    /// Bytes.
+    let size: Int
+    /// Changes with the file: an archive is written once and then replaced as a whole.
+    let tag: EntityTag
+    /// Seconds since 1970.
+    let modified: Int
+    private let file: FileDescriptor
+
+    /// Nil if the file is no PMTiles archive: nothing else below an export directory is served.
+    init?(_ file: FileDescriptor) {
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { return nil }
+        self.file = file
+        size = Int(status.st_size)
+        modified = status.st_mtim.tv_sec
+        let moment =
+            UInt64(bitPattern: Int64(status.st_mtim.tv_sec)) &* 1_000_000_000
+            &+ UInt64(bitPattern: Int64(status.st_mtim.tv_nsec))
+        tag = EntityTag(
+            process: UInt64(status.st_dev) << 32 ^ UInt64(status.st_ino), revision: moment,
+            request: UInt64(clamping: size))
+        guard read(0..<min(size, Self.magic.count)) == Self.magic else { return nil }
+    }
+
+    private static let magic = Array("PMTiles".utf8)
+
+    /// Reads a part. Nil if the file no longer has all of it, or the disk fails.
+    ///
+    /// Blocks: only for threads of the pool.
+    func read(_ range: Range<Int>) -> [UInt8]? {
+        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { room, filled in
+            filled = 0
+            while filled < range.count {
+                let got = pread(
+                    file.number, room.baseAddress.map { $0 + filled }, range.count - filled,
+                    off_t(range.lowerBound + filled))
+                if got < 0, errno == EINTR { continue }
+                guard got > 0 else { return }
+                filled += got
+            }
+        }
+        return bytes.count == range.count ? bytes : nil
+    }
+}
