@@ -92,8 +92,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "HTTPDoor", "SocketDoor", "Calls", "Sources", "Answers", "SystemSupport", "ClusterProtocol",
-                "EventLoop", "JSON",
+                "HTTPDoor", "SocketDoor", "Calls", "PostgresFeed", "Sources", "Answers", "SystemSupport",
+                "ClusterProtocol", "EventLoop", "GeoJSON", "JSON",
             ],
             swiftSettings: uncheckedExclusivity),
         .target(name: "CommandLineOptions"),
@@ -166,9 +166,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Daemon", "SocketDoor", "Calls", "Sources", "Answers", "SystemSupport", "ClusterProtocol",
-                "EventLoop", "JSON",
-                "TestSupport",
+                "Daemon", "SocketDoor", "Calls", "PostgresFeed", "Sources", "Answers", "SystemSupport",
+                "ClusterProtocol", "EventLoop", "GeoJSON", "JSON", "SourceTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "ClusterClientTests",

@@ -21,6 +21,7 @@ public final class Daemon {
     private let doors: DoorGroup
     private let sources: SourceSet
     private let filler: SourceFiller
+    private let followers: TableFollowers
     private let serverStatus: ServerStatus
     /// Sockets that the service manager handed over.
     private let handedOver: [Systemd.HandedSocket]
@@ -64,6 +65,9 @@ public final class Daemon {
         doors.observe(CallLog(log, configuration.log))
         filler = SourceFiller(
             loop: loop, registry: sources.registry, log: log, threads: configuration.limits.buildThreads)
+        followers = TableFollowers(
+            loop: loop, registry: sources.registry, log: log, threads: configuration.limits.buildThreads,
+            stateDirectory: configuration.stateDirectory ?? Systemd.stateDirectory)
     }
 
     /// Serves until a signal ends it.
@@ -102,6 +106,7 @@ public final class Daemon {
     /// Answers as soon as the declared sources have data; until then clients wait in the system.
     private func begin() {
         filler.apply(configuration.sources)
+        followers.apply(configuration.sources)
         let status = StatusReport(loop: loop, registry: sources.registry)
         self.status = status
         guard filler.isFillingEmpty else { return status.ready() }
@@ -211,8 +216,9 @@ public final class Daemon {
         status?.stopping()
         filler.end()
         expiry = nil
+        // Changes go on for the calls in flight, which may wait for them.
         doors.shutDown { [weak self] in
-            self?.loop.stop()
+            self?.followers.end { self?.loop.stop() }
         }
     }
 
@@ -245,6 +251,7 @@ public final class Daemon {
         sources.registry.memory.limit = new.limits.memory
         log.set(new.log)
         filler.apply(new.sources)
+        followers.apply(new.sources)
         configuration = new.keepingFixed(of: configuration)
     }
 

@@ -12,6 +12,8 @@ public final class DaemonProcess {
 
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
+
+        public init(description: String) { self.description = description }
     }
 
     /// The folder in which the package's executables were built.

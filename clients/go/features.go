@@ -77,6 +77,8 @@ type FeatureCollection struct {
 	Features []Feature `json:"features"`
 	// Revision is the number of the data that produced the answer.
 	Revision int64 `json:"revision"`
+	// Position is where the data are in the log of the table that the source follows; empty if it follows none.
+	Position string `json:"position"`
 	// Truncated says whether a limit left out features.
 	Truncated bool `json:"truncated"`
 	// Total is how many leaves there are; only in the answer of Leaves.
@@ -89,6 +91,7 @@ type Description struct {
 	Options        map[string]any   `json:"options"`
 	Points         int64            `json:"points"`
 	Revision       int64            `json:"revision"`
+	Position       string           `json:"position"`
 	BBox           []float64        `json:"bbox"`
 	MemoryBytes    int64            `json:"memoryBytes"`
 	BuildMs        float64          `json:"buildMs"`

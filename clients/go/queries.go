@@ -20,6 +20,8 @@ type Query struct {
 	Include []string `json:"include,omitempty"`
 	// Revision is the only one that may answer; 0 is any.
 	Revision int64 `json:"revision,omitempty"`
+	// AtLeast is a position in the log of the source's table; the call waits for it.
+	AtLeast string `json:"atLeast,omitempty"`
 }
 
 // Cluster names a cluster.
@@ -29,6 +31,8 @@ type Cluster struct {
 	Filter any `json:"filter,omitempty"`
 	// Revision is the only one that may answer; 0 is any.
 	Revision int64 `json:"revision,omitempty"`
+	// AtLeast is a position in the log of the source's table; the call waits for it.
+	AtLeast string `json:"atLeast,omitempty"`
 }
 
 type sourceQuery struct {

@@ -56,6 +56,7 @@ func (c *Client) Viewport(ctx context.Context, source string, query Query, optio
 		"limit": {query.Limit, query.Limit != 0}, "properties": {query.Properties, query.Properties != nil},
 		"precision": {query.Precision, query.Precision != nil}, "filter": {query.Filter, query.Filter != nil},
 		"include": {query.Include, query.Include != nil}, "revision": {query.Revision, query.Revision != 0},
+		"atLeast":   {query.AtLeast, query.AtLeast != ""},
 		"maxRateHz": {options.MaxRateHz, options.MaxRateHz != 0}, "transitions": {true, !options.WithoutTransitions},
 	}
 	for name, param := range optional {

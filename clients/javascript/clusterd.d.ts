@@ -26,6 +26,8 @@ export interface FeatureCollection {
   features: Feature[];
   /** The number of the data that produced the answer. */
   revision: number;
+  /** Where the data are in the log of the table that the source follows. */
+  position?: string;
   truncated?: boolean;
   total?: number;
 }
@@ -35,10 +37,11 @@ export interface Description {
   options: Record<string, unknown>;
   points: number;
   revision: number;
+  position?: string;
   bbox: number[] | null;
   memoryBytes: number;
   buildMs: number;
-  state: "empty" | "building" | "ready";
+  state: "empty" | "building" | "ready" | "stale" | "damaged" | "unavailable";
   createdAt: string;
   updatedAt: string;
   [more: string]: unknown;
@@ -66,11 +69,15 @@ export interface ClusterQuery {
   filter?: Expression;
   include?: string[];
   revision?: number;
+  /** A position in the log of the source's table: the call waits for it. */
+  atLeast?: string;
 }
 
 export interface IdQuery {
   filter?: Expression;
   revision?: number;
+  /** A position in the log of the source's table: the call waits for it. */
+  atLeast?: string;
   properties?: string[];
   include?: string[];
 }
@@ -208,7 +215,7 @@ export class Client {
   ): Promise<ImportAnswer>;
   /** All features of a source as they were sent, of one revision; over the socket. */
   features(
-    source: string, query?: { filter?: Expression; properties?: string[]; precision?: number; revision?: number },
+    source: string, query?: { filter?: Expression; properties?: string[]; precision?: number; revision?: number; atLeast?: string },
     options?: CallOptions,
   ): AsyncGenerator<Feature>;
   loadFile(source: string, path: string, how?: object, options?: CallOptions): Promise<ImportAnswer>;

@@ -103,6 +103,12 @@ extension DeclaredSource {
             "The file of the source's features: a FeatureCollection, lines of features, a JSON text sequence or a table, plain or gzipped."
         ) { value, target in target.file = value.text },
         ConfigurationMember(
+            "postgres", .members(PostgresSettings.members.map(\.entry)),
+            "The PostgreSQL table that the source copies and follows, instead of a file. Its data are read only then."
+        ) { (value, target) throws(Configuration.Problem) in
+            target.postgres = try PostgresSettings.read(value)
+        },
+        ConfigurationMember(
             "watch", .boolean, default: .bool(true),
             "Whether the file is loaded again, as a whole, whenever it changes."
         ) { value, target in target.watches = value.boolean },
@@ -129,9 +135,29 @@ extension DeclaredSource {
             }
             var source = DeclaredSource(name: name)
             try value.reader.read(element, by: members, path: "\(value.path).\(text)", into: &source)
+            if let fault = source.postgresFault {
+                throw value.reader.problem(at: element, "\(value.path).\(text) \(fault)")
+            }
             sources.append(source)
         }
         return sources
+    }
+
+    /// What cannot be combined with a table; nil if all can.
+    private var postgresFault: String? {
+        guard postgres != nil else { return nil }
+        if file != nil { return "has both file and postgres; a source is filled by one of them" }
+        let options = (try? SourceOptions(reading: options)) ?? SourceOptions()
+        if options.promoteId != nil {
+            return "has options.promoteId; the ids of a table's features are named by postgres.id"
+        }
+        if options.ttlSeconds != nil {
+            return "has options.ttlSeconds; a table's features last as long as its rows"
+        }
+        if options.featureRules.bounds != nil {
+            return "has a planar options.projection; a table's positions are longitudes and latitudes"
+        }
+        return nil
     }
 
     /// A fault of the options, its path that within the configuration.

@@ -122,6 +122,8 @@ public struct DeclaredSource: Sendable, Equatable {
     public var options: JSONValue?
     /// What it is filled with; nil: nothing.
     public var file: String?
+    /// The table that it follows; nil: none.
+    public var postgres: PostgresSettings?
     /// Whether the file is loaded again whenever it changes.
     public var watches = true
     /// Whether bad features are left out; else they refuse the file.

@@ -17,6 +17,8 @@ indirect enum ConfigurationKind {
     case table([ConfigurationEntry])
     /// A source's options, as `CreateSource` takes them.
     case sourceOptions
+    /// The first, or an object: the second.
+    case either(ConfigurationKind, ConfigurationKind)
 }
 
 /// A member as documents need it.
@@ -29,6 +31,8 @@ struct ConfigurationEntry {
     let help: String
     /// Whether a reload changes it.
     let isLive: Bool
+    /// Whether an object without it is refused.
+    let isRequired: Bool
 }
 
 /// One member of an object in the configuration. Parser, schema, manual and documents are made from it.
@@ -41,23 +45,27 @@ struct ConfigurationMember<Target>: Sendable {
     let standard: JSONValue?
     let help: String
     let isLive: Bool
+    let isRequired: Bool
     /// Takes over a value that was found to be of the kind.
     let read: Read
 
     init(
         _ name: String, _ kind: @autoclosure @escaping @Sendable () -> ConfigurationKind,
-        default standard: JSONValue? = nil, isLive: Bool = true, _ help: String, read: @escaping Read
+        default standard: JSONValue? = nil, isLive: Bool = true, isRequired: Bool = false, _ help: String,
+        read: @escaping Read
     ) {
         self.name = name
         self.standard = standard
         makeKind = kind
         self.help = help
         self.isLive = isLive
+        self.isRequired = isRequired
         self.read = read
     }
 
     var kind: ConfigurationKind { makeKind() }
     var entry: ConfigurationEntry {
-        ConfigurationEntry(name: name, kind: kind, standard: standard, help: help, isLive: isLive)
+        ConfigurationEntry(
+            name: name, kind: kind, standard: standard, help: help, isLive: isLive, isRequired: isRequired)
     }
 }

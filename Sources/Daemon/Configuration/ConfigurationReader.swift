@@ -32,6 +32,9 @@ struct ConfigurationReader {
             try check(element, member.kind, place)
             try member.read(ConfigurationValue(element: element, path: place, reader: self), &target)
         }
+        if let missing = table.first(where: { $0.isRequired && !seen.contains($0.name) }) {
+            throw problem(at: object, "\(path) must have \(missing.name)")
+        }
     }
 
     /// Refuses a value of another kind than the table's.
@@ -60,6 +63,11 @@ struct ConfigurationReader {
             } else {
                 try check(element, .text, path)
             }
+        case .either(let simple, let object):
+            guard element.kind == .object || element.string != nil else {
+                throw problem(at: element, "\(path) must be a string or an object")
+            }
+            try check(element, element.kind == .object ? object : simple, path)
         case .members, .table, .sourceOptions:
             guard element.kind == .object else { throw problem(at: element, "\(path) must be an object") }
         }

@@ -42,7 +42,8 @@ extension Configuration {
             path: here, type: entry.kind.words, help: entry.help, isLive: entry.isLive,
             standard: entry.standard?.text)
         switch entry.kind {
-        case .members(let inner): return [line] + inner.flatMap { describe($0, in: "\(here).") }
+        case .members(let inner), .either(_, .members(let inner)):
+            return [line] + inner.flatMap { describe($0, in: "\(here).") }
         case .table(let inner): return [line] + inner.flatMap { describe($0, in: "\(here).NAME.") }
         default: return [line]
         }
@@ -67,6 +68,8 @@ extension ConfigurationKind {
             return [
                 "anyOf": .array([.object(Self.text.schema), .object(account)])
             ]
+        case .either(let simple, let object):
+            return ["anyOf": .array([.object(simple.schema), .object(object.schema)])]
         case .members(let entries): return Self.object(entries)
         case .table(let entries):
             return [
@@ -85,10 +88,13 @@ extension ConfigurationKind {
             if let standard = entry.standard { schema["default"] = standard }
             return (key: entry.name, value: JSONValue.object(schema))
         }
-        return [
+        var schema: JSONObject = [
             "type": .string("object"), "properties": .object(JSONObject(properties)),
             "additionalProperties": .bool(false),
         ]
+        let required = entries.filter(\.isRequired).map { JSONValue.string($0.name) }
+        if !required.isEmpty { schema["required"] = .array(required) }
+        return schema
     }
 
     /// The type of a value, in words.
@@ -101,6 +107,7 @@ extension ConfigurationKind {
         case .list(.text): "an array of strings"
         case .list: "an array of names and numbers"
         case .account: "a name or a number"
+        case .either: "a string or an object"
         case .members: "an object"
         case .table: "an object of objects by name"
         case .sourceOptions: "an object"

@@ -84,7 +84,9 @@ final class SourceFiller {
             try dropDamaged(declared)
             let options = try SourceOptions(reading: declared.options)
             if let source = try? registry.source(declared.name) {
-                entry.changesOptions = source.revision.options.json != options.json
+                // Whoever follows a table changes the options itself, before it goes on.
+                entry.changesOptions =
+                    declared.postgres == nil && source.revision.options.json != options.json
             } else {
                 _ = try registry.create(declared.name, options: options)
                 isNew = true
@@ -102,7 +104,8 @@ final class SourceFiller {
 
     /// What can be read again need not be mourned.
     private func dropDamaged(_ declared: DeclaredSource) throws(SourceError) {
-        guard declared.file != nil, let source = try? registry.source(declared.name),
+        guard declared.file != nil || declared.postgres != nil,
+            let source = try? registry.source(declared.name),
             source.description.state == .damaged
         else { return }
         try registry.delete(declared.name)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import GeoJSON
+import JSON
 
 /// What transactions changed in a table, row by row: for each row only what became of it in the end.
 public struct LogChanges: Sendable {
@@ -18,6 +20,45 @@ public struct LogChanges: Sendable {
 
     /// About how many bytes they take in a journal.
     var size: Int { upserts.count + removals.count * 16 }
+
+    /// Takes features out that cannot be read by these rules: their rows are not features then.
+    ///
+    /// - Returns: how many there were.
+    mutating func sieve(by rules: FeatureRules) -> Int {
+        var good = ByteWriter(capacity: upserts.count)
+        var bad: [FeatureIdentifier] = []
+        good.append("[")
+        upserts.withUnsafeBytes { text in
+            guard let features = JSONElements(ofValidated: text) else { return }
+            for feature in features {
+                if Self.isGood(feature, rules) {
+                    if good.count > 1 { good.append(",") }
+                    good.append(contentsOf: feature)
+                } else if let identifier = Self.identifier(of: feature) {
+                    bad.append(identifier)
+                }
+            }
+        }
+        good.append("]")
+        upserts = good.bytes
+        removals += bad
+        return bad.count
+    }
+
+    private static func isGood(_ feature: UnsafeRawBufferPointer, _ rules: FeatureRules) -> Bool {
+        var list: [UInt8] = [UInt8(ascii: "[")]
+        list += feature
+        list.append(UInt8(ascii: "]"))
+        var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
+        return list.withUnsafeBytes { (try? builder.append(features: $0)) != nil }
+    }
+
+    private static func identifier(of feature: UnsafeRawBufferPointer) -> FeatureIdentifier? {
+        for (key, value) in JSONMembers(ofValidated: feature) where key.elementsEqual("id".utf8) {
+            return FeatureIdentifier(json: value)
+        }
+        return nil
+    }
 
     var record: JournalRecord {
         if clears { return .refill(upserts) }

@@ -18,8 +18,8 @@ public struct LogStep {
     /// The only part; nil if there are several or none.
     private(set) var record: JournalRecord?
     private var partCount = 0
-    /// Rows that were left out because of their weight.
-    private(set) var badWeights = 0
+    /// Rows that were left out because they are not features of this source, by reason.
+    private(set) var skippedReasons: [String: Int] = [:]
 
     var isEmpty: Bool { partCount == 0 }
 
@@ -41,14 +41,17 @@ public struct LogStep {
         let claim = source.shared.memory.claim(for: source.owner)
         try claim.grow(to: changes.upserts.count * Source.bytesOfUpsert)
         defer { withExtendedLifetime(claim) {} }
-        let (base, moment) = (revision, moment)
-        let update = try changes.upserts.withUnsafeBytes { text in
-            Result { () throws(SourceError) in
-                try FeatureUpdate(
-                    upserts: text, removals: changes.removals, rules: base.options.featureRules, at: moment,
-                    policy: .skip)
+        var changes = changes
+        let update: FeatureUpdate
+        do throws(SourceError) { update = try read(changes) } catch {
+            switch error {
+            case .badFeature, .unreadableInput: break
+            default: throw error
             }
-        }.get()
+            let bad = changes.sieve(by: revision.options.featureRules)
+            skippedReasons[Self.badFeature, default: 0] += bad
+            update = try read(changes)
+        }
         if changes.clears {
             try refill(update.store)
         } else {
@@ -58,13 +61,30 @@ public struct LogStep {
         record = partCount == 1 && changes.size < Self.largestRecord ? changes.record : nil
     }
 
+    private func read(_ changes: LogChanges) throws(SourceError) -> FeatureUpdate {
+        try changes.upserts.withUnsafeBytes { text in
+            Result { () throws(SourceError) in
+                try FeatureUpdate(
+                    upserts: text, removals: changes.removals, rules: revision.options.featureRules,
+                    at: moment, policy: .skip)
+            }
+        }.get()
+    }
+
+    /// The reason under which rows are counted that no reader takes, such as one with JSON that is nested too deeply.
+    private static let badFeature = "badFeature"
+
+    private mutating func count(badWeights: Int) {
+        if badWeights > 0 { skippedReasons[FeatureBatch.badWeight, default: 0] += badWeights }
+    }
+
     private mutating func refill(_ store: FeatureStore) throws(SourceError) {
         let maker = RevisionMaker(
             options: revision.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
         let batch = try maker.screen(store, policy: .skip)
         revision = try maker.make(batch.store(after: nil), counted: store)
         changedPlaces = nil
-        badWeights += batch.badWeights
+        count(badWeights: batch.badWeights)
     }
 
     private mutating func apply(_ update: FeatureUpdate) throws(SourceError) {
@@ -77,7 +97,7 @@ public struct LogStep {
             changedPlaces = nil
         }
         revision = next
-        self.badWeights += badWeights
+        count(badWeights: badWeights)
     }
 
     /// What is larger is kept by a snapshot: writing that takes less long than replaying it.

@@ -10,22 +10,22 @@ extension Source {
     /// Blocks: only for threads of the pool.
     ///
     /// - Parameter gather: adds the changes. If it adds none, only the mark moves.
-    /// - Returns: rows that were left out because of their weight.
+    /// - Returns: how many rows were left out because they are not features of this source, by reason.
     /// - Complexity: that of `update`.
     public func follow(
         to mark: LogMark, at moment: Timestamp = .now, _ cancellation: Cancellation,
         _ gather: (inout LogStep) throws(SourceError) -> Void
-    ) throws(SourceError) -> Int {
-        var badWeights = 0
+    ) throws(SourceError) -> [String: Int] {
+        var skippedReasons: [String: Int] = [:]
         _ = try change(cancellation) { (base) throws(SourceError) -> Change in
             guard let log = base.log else { throw .defect("changes came for data that follow no log") }
             var step = LogStep(self, base, moment, cancellation)
             try gather(&step)
             if step.isEmpty { try step.add(LogChanges(upserts: Array("[]".utf8), removals: [])) }
-            badWeights = step.badWeights
+            skippedReasons = step.skippedReasons
             return try step.change(FollowedLog(origin: log.origin, mark: mark))
         }
-        return badWeights
+        return skippedReasons
     }
 
     /// The log has gone on without changes to the table: the data that answer are those of the new position too.

@@ -40,7 +40,12 @@ import Testing
                     "\(wrap(sample).text) against \(schema.text.prefix(200))")
             }
             for (name, inner) in schema["properties"]?.object?.members ?? [] {
-                try walk(inner) { wrap(.object(JSONObject([(key: name, value: $0)]))) }
+                let others = (schema["required"]?.array ?? []).compactMap(\.string).filter { $0 != name }
+                try walk(inner) { value in
+                    var object = JSONObject([(key: name, value: value)])
+                    for other in others { object[other] = "x" }
+                    return wrap(.object(object))
+                }
             }
             if let inner = schema["additionalProperties"], inner.object != nil {
                 try walk(inner) { wrap(.object(JSONObject([(key: "some-name", value: $0)]))) }
@@ -70,6 +75,8 @@ import Testing
         case ("array", .array(let values)):
             return values.allSatisfy { matches($0, schema["items"] ?? true) }
         case ("object", .object(let object)):
+            let required = (schema["required"]?.array ?? []).compactMap(\.string)
+            guard required.allSatisfy({ object[$0] != nil }) else { return false }
             return object.members.allSatisfy { member in
                 if let inner = schema["properties"]?[member.key] { return matches(member.value, inner) }
                 switch schema["additionalProperties"] {

@@ -147,13 +147,30 @@ import Testing
             list(point(1, 0, 0, #"{"n":1}"#), point(2, 5, 5, #"{"n":0}"#), point(3, 9, 9, #"{"n":2}"#)))
         let outcome = try load.finish(.never, following: FollowedLog(origin: "t", mark: mark(1)))
         #expect(outcome.skippedReasons == ["badWeight": 1])
-        let bad = try source.follow(to: mark(2), .never) { (step) throws(SourceError) in
+        let skipped = try source.follow(to: mark(2), .never) { (step) throws(SourceError) in
             let features = list(
                 point(1, 0, 0, #"{"n":-1}"#), point(3, 9, 9, #"{"n":5}"#), point(2, 5, 5, #"{"n":7}"#))
             try step.add(LogChanges(upserts: Array(features.utf8), removals: []))
         }
-        #expect(bad == 1)
+        #expect(skipped == ["badWeight": 1])
         #expect(source.revision.pointCount == 1)
+    }
+
+    @Test("a row that no reader takes is left out alone, and is a feature again once it can be read")
+    func unreadable() throws {
+        try copy(list(point(1, 0, 0), point(2, 5, 5)), at: 1)
+        let deep = String(repeating: "[", count: 80) + String(repeating: "]", count: 80)
+        let source = try kept.source()
+        let skipped = try source.follow(to: mark(2), .never) { (step) throws(SourceError) in
+            let features = list(point(1, 1, 1, "{\"a\":\(deep)}"), point(3, 9, 9), point(4, 200, 9))
+            try step.add(LogChanges(upserts: Array(features.utf8), removals: []))
+        }
+        #expect(skipped == ["badFeature": 2])
+        #expect(source.revision.pointCount == 2)
+        try kept.restart()
+        #expect(try kept.source().revision.pointCount == 2 && log()?.mark == mark(2))
+        try follow(to: 3, list(point(1, 1, 1), point(4, 20, 9)))
+        #expect(try kept.source().revision.pointCount == 4)
     }
 
     @Test("properties that an update keeps are found among the parts before it")

@@ -22,6 +22,10 @@ class Request(Generic[Answer]):
     read: Callable[[Any], Answer]
 
 
+#: Params whose names differ in JSON.
+_WIRE_NAMES = {"at_least": "atLeast"}
+
+
 def _cluster(name: str, read: Callable[[Any], Answer], **params: Any) -> Request[Answer]:
     return Request(f"ClusterService/{name}", _present(params), read)
 
@@ -32,11 +36,17 @@ def _source(name: str, read: Callable[[Any], Answer], **params: Any) -> Request[
 
 def _present(params: Mapping[str, Any]) -> Dict[str, Any]:
     """Without the params that are None; sequences as lists, which JSON has."""
-    return {
+    present = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in params.items()
         if value is not None
     }
+    return wire_names(present)
+
+
+def wire_names(params: Mapping[str, Any]) -> Dict[str, Any]:
+    """The same under the names that JSON has."""
+    return {_WIRE_NAMES.get(name, name): value for name, value in params.items()}
 
 
 def clusters(source: str, bbox: BBox, zoom: float, **query: Any) -> Request[FeatureCollection]:

@@ -55,6 +55,11 @@ class FeatureCollection(Dict[str, Any]):
         return int(self["revision"])
 
     @property
+    def position(self) -> Optional[str]:
+        """Where the data are in the log of the table that the source follows; None if it follows none."""
+        return self.get("position")
+
+    @property
     def truncated(self) -> bool:
         """Whether the limit left out features."""
         return bool(self.get("truncated", False))

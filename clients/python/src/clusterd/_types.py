@@ -21,6 +21,8 @@ class ClusterQuery(TypedDict, total=False):
     filter: Expression
     include: Sequence[str]
     revision: int
+    #: A position in the log of the source's table: the call waits for it.
+    at_least: str
 
 
 class FeatureQuery(TypedDict, total=False):
@@ -30,6 +32,8 @@ class FeatureQuery(TypedDict, total=False):
     properties: Sequence[str]
     precision: int
     revision: int
+    #: A position in the log of the source's table: the call waits for it.
+    at_least: str
 
 
 class IdQuery(TypedDict, total=False):
@@ -37,6 +41,8 @@ class IdQuery(TypedDict, total=False):
 
     filter: Expression
     revision: int
+    #: A position in the log of the source's table: the call waits for it.
+    at_least: str
     properties: Sequence[str]
     include: Sequence[str]
 

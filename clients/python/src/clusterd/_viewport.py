@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional
 
 from ._errors import InvalidArgumentError
 from ._markers import Change, Marker, MarkerQueue, Pace
+from ._requests import wire_names
 from ._types import BBox
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def watch_params(
     source: str, bbox: BBox, zoom: float, max_rate: Optional[float], query: Dict[str, Any]
 ) -> Dict[str, Any]:
     """The params that open WatchClusters."""
-    params = {"source": source, "bbox": list(bbox), "zoom": zoom, **query}
+    params = {"source": source, "bbox": list(bbox), "zoom": zoom, **wire_names(query)}
     if max_rate is not None:
         params["maxRateHz"] = max_rate
     return params

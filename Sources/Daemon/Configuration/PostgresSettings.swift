@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import PostgresFeed
+import Sources
+
+/// A table that a declared source follows.
+public struct PostgresSettings: Sendable, Equatable {
+    /// How libpq connects. May have secrets, so it is never part of a message.
+    public var connection = ""
+    /// With its schema or without.
+    public var table = ""
+    /// The key's column; nil: the primary key.
+    public var id: String?
+    public var geometry = TableFeedConfiguration.Geometry.column(nil)
+    /// The columns that become properties; nil: all others.
+    public var properties: [String]?
+    /// Nil: a name with the machine's id.
+    public var slot: String?
+    /// Nil: a name made from the table's.
+    public var publication: String?
+    /// Whether the slot ends with the connection.
+    public var isTemporary = false
+
+    /// How a feed reads the table.
+    ///
+    /// - Parameter stateDirectory: distinguishes the default slots of one machine's daemons.
+    func feed(of source: String, stateDirectory: String?) -> TableFeedConfiguration {
+        var feed = TableFeedConfiguration(connection: connection, table: table)
+        feed.id = id
+        feed.geometry = geometry
+        feed.properties = properties
+        feed.slot = slot
+        feed.publication = publication
+        feed.isTemporary = isTemporary
+        feed.slotLabel = source
+        feed.slotScope = "\(stateDirectory ?? "")\0\(source)"
+        feed.spoolDirectory = stateDirectory ?? feed.spoolDirectory
+        return feed
+    }
+
+    /// What data of the same table have in common if their rows became features in the same way.
+    func origin(options: SourceOptions) -> String {
+        var origin: JSONObject = ["table": .string(table), "options": options.json]
+        origin["id"] = id.map { .string($0) }
+        origin["properties"] = properties.map { .array($0.map { .string($0) }) }
+        switch geometry {
+        case .column(let name): origin["geometry"] = name.map { .string($0) }
+        case .coordinates(let longitude, let latitude):
+            origin["geometry"] = ["longitude": .string(longitude), "latitude": .string(latitude)]
+        }
+        return JSONValue.object(origin).text
+    }
+}

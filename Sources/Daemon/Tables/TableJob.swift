@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+import PostgresFeed
+import Sources
+import SystemSupport
+
+/// Work on the pool for a source that follows a table.
+enum TableJob {
+    /// Why a job did not succeed.
+    enum Failure: Error {
+        case source(SourceError)
+        /// Only a new copy helps; why, as a sentence.
+        case needsCopy(String)
+    }
+
+    /// Makes transactions visible and keeps them.
+    ///
+    /// - Returns: how many rows were left out because they are not features of the source, by reason.
+    static func apply(
+        _ transactions: [FeedTransaction], to source: Source, _ cancellation: Cancellation
+    ) throws(Failure) -> [String: Int] {
+        guard let last = transactions.last else { return [:] }
+        var batch = ChangeBatch()
+        do throws(SourceError) {
+            return try source.follow(to: LogMark(last.position), cancellation) {
+                (step) throws(SourceError) in
+                batch = ChangeBatch()
+                for transaction in transactions { try gather(transaction, into: &batch, &step) }
+                try batch.flush(into: &step)
+            }
+        } catch {
+            if let row = batch.incompleteRow {
+                throw .needsCopy("values that an update of row \(row) left unchanged are not stored here")
+            }
+            throw .source(error)
+        }
+    }
+
+    private static func gather(
+        _ transaction: FeedTransaction, into batch: inout ChangeBatch, _ step: inout LogStep
+    ) throws(SourceError) {
+        do {
+            try transaction.forEach { try batch.add($0, to: &step) }
+        } catch let error as SourceError {
+            throw error
+        } catch {
+            throw .stateNotWritable("the spool of a large transaction can't be read: \(error)")
+        }
+    }
+
+    /// Takes in rows of a copy.
+    static func gather(
+        _ piece: CopyPiece, into copy: FeatureImport, threads: Int
+    ) throws(Failure) {
+        try converted { () throws(SourceError) in
+            try piece.features.withUnsafeBytes { text in
+                Result { () throws(SourceError) in try copy.push(text, threads: threads) }
+            }.get()
+        }
+    }
+
+    /// Makes a copy visible in place of all data, and keeps it.
+    static func finish(
+        _ copy: FeatureImport, following log: FollowedLog, _ cancellation: Cancellation
+    ) throws(Failure) -> ImportOutcome {
+        try converted { () throws(SourceError) in try copy.finish(cancellation, following: log) }
+    }
+
+    static func converted<Value>(_ body: () throws(SourceError) -> Value) throws(Failure) -> Value {
+        do throws(SourceError) { return try body() } catch {
+            // The options were changed while the table was copied.
+            if case .conflict(let message) = error { throw .needsCopy(message) }
+            throw .source(error)
+        }
+    }
+}
+
+extension LogMark {
+    /// Where a feed goes on.
+    init(_ position: FeedPosition) {
+        self.init(
+            position: Sources.LogPosition(rawValue: position.log.rawValue), text: position.description)
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TestSupport
+import Testing
+
+/// The example with three daemons behind nginx, for a short time.
+@Suite(.enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
+struct ReplicaExampleTests {
+    private static let hasNginx = ["/usr/sbin/nginx", "/usr/bin/nginx"].contains {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    @Test(.enabled(if: hasNginx, "needs nginx: apt-get install nginx-light"))
+    func theMapKeepsWorking() throws {
+        let example = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Examples/replicas/run").standardized.path
+        let result = try DaemonProcess.run(
+            example,
+            ["--seconds", "1", "--pause", "0.3", "--rows", "1500", "--programs", DaemonProcess.products.path])
+        #expect(result.status == 0, "\(result.output)\n\(result.errors)")
+        #expect(result.output.contains("3 kills") && result.output.contains(" 0 failed"))
+        #expect(result.output.contains("a fresh copy of the table agree"))
+    }
+}
