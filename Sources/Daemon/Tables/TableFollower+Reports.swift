@@ -52,7 +52,8 @@ extension TableFollower {
         case .connecting: status.state = .waiting
         case .waiting(let reason): (status.state, status.note) = (.waiting, reason)
         case .copying: (status.state, status.note) = (.copying, nil)
-        case .following: (status.state, status.note) = (.following, nil)
+        // The feed is done with a copy before it is clustered.
+        case .following: (status.state, status.note) = (copy == nil ? .following : .copying, nil)
         case .failed(let reason):
             (status.state, status.note) = (.waiting, reason)
             status.isStale = true

@@ -197,6 +197,7 @@ final class TableFollower {
             try TableJob.finish(copy, following: log, cancellation)
         } then: { [self] outcome in
             (self.copy, attempts) = (nil, 0)
+            if let feed { take(feed.status.state) }
             copied(outcome, end)
             feed?.confirm(end.position)
         } orElse: { [self] failure in

@@ -54,9 +54,8 @@ struct TableRecoveryTests {
         let table = try VehicleTable(rows: 20, on: server)
         let daemon = try TableDaemon(table.connection)
         try daemon.wait(for: "following")
-        var position = ""
         for step in 1...4 {
-            position = try table.write(Self.step(step))
+            let position = try table.write(Self.step(step))
             try server.stop(step % 2 == 0 ? .fast : .immediate)
             try daemon.wait { $0["replication"]?["state"] == "waiting" && $0["note"] != nil }
             let answer = try daemon.call(
@@ -64,8 +63,8 @@ struct TableRecoveryTests {
             #expect((answer["features"]?.array?.count ?? 0) >= 20 + step - 1)
             #expect(try daemon.description()["state"] == "ready")
             try server.start()
+            try Self.check(daemon, after: step, at: position)
         }
-        try Self.check(daemon, after: 4, at: position)
         try daemon.wait(for: "following")
         #expect(try daemon.description()["note"] == nil)
     }

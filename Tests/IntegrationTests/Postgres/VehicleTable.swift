@@ -39,6 +39,6 @@ struct VehicleTable {
 
     /// SQL of a point that a number gives.
     static func place(_ seed: String) -> String {
-        "ST_SetSRID(ST_MakePoint(((\(seed)) * 7919 % 36000) / 100.0 - 180, ((\(seed)) * 104729 % 17000) / 100.0 - 85), 4326)"
+        "ST_SetSRID(ST_MakePoint(((\(seed))::bigint * 7919 % 36000) / 100.0 - 180, ((\(seed))::bigint * 104729 % 17000) / 100.0 - 85), 4326)"
     }
 }
