@@ -31,9 +31,10 @@ public final class DaemonProcess {
     /// - Parameters:
     ///   - descriptors: how many descriptors it may have open; nil: as many as this process.
     ///   - fileBlocks: how large a file it may write, in 512 bytes; nil: as large as this process.
+    ///   - processors: those that it may run on, as `taskset -c` takes them; nil: as this process.
     public init(
         _ arguments: [String] = [], environment: [String: String] = [:], descriptors: Int? = nil,
-        fileBlocks: Int? = nil
+        fileBlocks: Int? = nil, processors: String? = nil
     ) throws {
         folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -46,9 +47,10 @@ public final class DaemonProcess {
             environment.merging(["NOTIFY_SOCKET": ready.path]) { $1 }, errors: errorPath)
         let limits = [descriptors.map { "ulimit -n \($0); " }, fileBlocks.map { "ulimit -f \($0); " }]
             .compactMap { $0 }.joined()
-        if !limits.isEmpty {
+        let prefix = processors.map { "taskset -c \($0) " } ?? ""
+        if !limits.isEmpty || !prefix.isEmpty {
             process.arguments =
-                ["-c", limits + "exec \"$0\" \"$@\"", process.executableURL?.path ?? ""]
+                ["-c", limits + "exec \(prefix)\"$0\" \"$@\"", process.executableURL?.path ?? ""]
                 + (process.arguments ?? [])
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
         }

@@ -13,6 +13,8 @@ extension Limits {
         public let minimum: Int
         /// Whether a reload changes it; the others change with a restart.
         public let isLive: Bool
+        /// Whether the default follows the machine; the help says how.
+        public let isByMachine: Bool
         /// What it bounds, for the manual.
         public let help: String
     }
@@ -68,8 +70,9 @@ extension Limits {
         fixed(
             "filterCacheBytes", \.filterCacheBytes, from: 0,
             "Bytes of indexes of filtered features, and of the properties that filters read."),
-        fixed("loopThreads", \.loopThreads, "Threads that read messages and answer short calls."),
-        fixed("buildThreads", \.buildThreads, "Threads that one build uses."),
+        byProcessors(
+            "loopThreads", \.loopThreads, "Threads that read messages and answer short calls."),
+        byProcessors("buildThreads", \.buildThreads, "Threads that one build uses."),
         fixed("queryThreads", \.queryThreads, "Long queries at once."),
         fixed("changeThreads", \.changeThreads, "Imports, builds and other changes at once."),
     ]
@@ -78,14 +81,22 @@ extension Limits {
         _ name: String, _ place: WritableKeyPath<Limits, Int> & Sendable, from minimum: Int = 1,
         _ help: String
     ) -> Entry {
-        Entry(name: name, place: place, minimum: minimum, isLive: true, help: help)
+        Entry(name: name, place: place, minimum: minimum, isLive: true, isByMachine: false, help: help)
     }
 
     private static func fixed(
         _ name: String, _ place: WritableKeyPath<Limits, Int> & Sendable, from minimum: Int = 1,
         _ help: String
     ) -> Entry {
-        Entry(name: name, place: place, minimum: minimum, isLive: false, help: help)
+        Entry(name: name, place: place, minimum: minimum, isLive: false, isByMachine: false, help: help)
+    }
+
+    private static func byProcessors(
+        _ name: String, _ place: WritableKeyPath<Limits, Int> & Sendable, _ help: String
+    ) -> Entry {
+        Entry(
+            name: name, place: place, minimum: 1, isLive: false, isByMachine: true,
+            help: help + " By default one for each processor that the process may use.")
     }
 
     /// These limits with those changed that a running server can change.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import SystemSupport
 
 /// Every number that bounds the server, in one place; `GetServerInfo` shows them.
 public struct Limits: Sendable, Equatable {
@@ -48,9 +49,9 @@ public struct Limits: Sendable, Equatable {
     /// Bytes of filtered indexes kept.
     public var filterCacheBytes = 256 << 20
     /// Threads that take messages in and answer short calls.
-    public var loopThreads = 2
+    public var loopThreads = AvailableProcessors.count
     /// Threads that a build uses.
-    public var buildThreads = 2
+    public var buildThreads = AvailableProcessors.count
     /// Long queries at once.
     public var queryThreads = 2
     /// Imports, builds and other changes at once.

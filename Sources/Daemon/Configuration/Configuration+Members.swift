@@ -60,7 +60,8 @@ extension Limits {
     static let members: [ConfigurationMember<Limits>] = table.map { limit in
         ConfigurationMember(
             limit.name, .integer(minimum: Int64(limit.minimum)),
-            default: .number(Double(Limits()[keyPath: limit.place])), isLive: limit.isLive, limit.help
+            default: limit.isByMachine ? nil : .number(Double(Limits()[keyPath: limit.place])),
+            isLive: limit.isLive, limit.help
         ) { value, target in target[keyPath: limit.place] = value.integer }
     }
 }
