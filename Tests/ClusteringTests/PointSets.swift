@@ -70,7 +70,7 @@ enum PointSet: String, CaseIterable, Sendable {
 extension ClusterIndex {
     static func build(
         _ places: [Position], _ options: ClusteringOptions, weights: [Double]? = nil,
-        partitions: [UInt32]? = nil, threads: Int = 1,
+        partitions: [UInt32]? = nil, threads: Int = 1, smallestShare: Int = Parallel.smallestShare,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> ClusterIndex {
         let longitudes = places.map(\.longitude)
@@ -79,7 +79,8 @@ extension ClusterIndex {
             try latitudes.withUnsafeBufferPointer { latitudes in
                 try build(
                     longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
-                    options: options, threads: threads, isCancelled: isCancelled)
+                    options: options,
+                    Parallel(threads: threads, smallestShare: smallestShare, isCancelled: isCancelled))
             }
         }
     }
@@ -103,5 +104,26 @@ extension ClusterIndex {
         case .point(let point): "p\(point.rawValue)"
         case .cluster(let cluster): "c\(id(of: cluster)):\(pointCount(of: cluster))"
         }
+    }
+}
+
+extension ClusterIndex {
+    /// The names of the arrays, as a snapshot keeps them, that differ from another index's.
+    func sections(otherThan other: ClusterIndex) -> [String] {
+        let (mine, others) = (sectionBytes, other.sectionBytes)
+        return Set(mine.keys).union(others.keys).filter { mine[$0] != others[$0] }.sorted()
+    }
+
+    private var sectionBytes: [String: [UInt8]] {
+        var sections: [String: [UInt8]] = [:]
+        forEachSection { name, bytes in sections["\(name)"] = Array(bytes) }
+        // Between slots of the longer numbers there are bytes that nobody writes.
+        if case .double(let spatial) = layers.base.spatial {
+            sections["spatialSlots"] = (0..<spatial.slots.count).flatMap { place -> [UInt8] in
+                let slot = spatial.slots[place]
+                return withUnsafeBytes(of: (slot.x, slot.y, UInt64(slot.node))) { Array($0) }
+            }
+        }
+        return sections
     }
 }

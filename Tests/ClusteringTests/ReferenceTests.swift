@@ -58,6 +58,26 @@ struct ReferenceTests {
         }
     }
 
+    @Test(
+        "shares of a few nodes, so that most neighbours are another thread's, change nothing",
+        arguments: PointSet.allCases, optionSets.indices)
+    func smallShares(_ set: PointSet, _ option: Int) throws {
+        let options = Self.optionSets[option]
+        let places = set.places(250, seed: UInt64(option + 7))
+        let weights = (0..<places.count).map { Double($0 % 5 + 1) }
+        let partitions = (0..<places.count).map { UInt32($0 % 3) }
+        for (weights, partitions) in [(nil, nil), (weights, partitions)] {
+            let one = try ClusterIndex.build(places, options, weights: weights, partitions: partitions)
+            for (threads, share) in [(4, 7), (8, 40)] {
+                let many = try ClusterIndex.build(
+                    places, options, weights: weights, partitions: partitions, threads: threads,
+                    smallestShare: share)
+                let changed = many.sections(otherThan: one)
+                #expect(changed.isEmpty, "\(threads) threads, shares of \(share)")
+            }
+        }
+    }
+
     @Test("a large reference, by shares of the work")
     func large() throws {
         let places = PointSet.gathered.places(17_000)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [hull|updates|answers|sources|aggregates|missing]`, where FILE
+// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [threads|hull|updates|answers|sources|aggregates|missing]`, where FILE
 // holds longitude and latitude of each as little-endian doubles; with a third word only what that is about.
 // Benchmarks/run makes the file and the table.
 import Clustering
@@ -13,11 +13,12 @@ func benchmark() {
     }
     let isMissingAlone = arguments.last == "missing"
     let isAggregatesAlone = arguments.last == "aggregates" || isMissingAlone
+    let isThreadsAlone = arguments.last == "threads"
     let isUpdatesAlone = arguments.last == "updates"
     let isAnswersAlone = arguments.last == "answers"
     let isSourcesAlone = arguments.last == "sources"
     guard
-        arguments.count == (isUpdatesAlone || isAnswersAlone || isSourcesAlone || isAggregatesAlone ? 3 : 2),
+        arguments.count == (isThreadsAlone || isUpdatesAlone || isAnswersAlone || isSourcesAlone || isAggregatesAlone ? 3 : 2),
         let file = fopen(arguments[1], "rb")
     else {
         perror("ClusterBenchmarks: a file of points is needed")
@@ -32,6 +33,7 @@ func benchmark() {
     let longitudes = (0..<count).map { places[2 * $0] }
     let latitudes = (0..<count).map { places[2 * $0 + 1] }
     places = []
+    if isThreadsAlone { return benchmarkThreads(longitudes: longitudes, latitudes: latitudes) }
     if isAnswersAlone { return benchmarkAnswersAlone(longitudes: longitudes, latitudes: latitudes) }
     if isSourcesAlone || isAggregatesAlone {
         do {

@@ -143,20 +143,25 @@ extension PackedTree {
     ///   - alive: by level, then word.
     static func lowest<Scalar: Coordinate>(
         _ layout: SpatialLayout, _ counts: [Int], _ slots: Column<SpatialSlot<Scalar>>,
-        _ alive: Column<UInt64>
+        _ alive: Column<UInt64>, parallel: Parallel
     ) -> [PackedTree] {
         // Places in 64 bits are few sources' choice.
         guard let slots = slots as Any as? Column<SpatialSlot<Float>> else { return [] }
         var left = layout.nodeCount / share
-        var levels: [PackedTree] = []
-        for (level, count) in counts.enumerated() {
+        let small = counts.prefix { count in
             left -= count
-            guard left >= 0 else { break }
-            let words = UnsafeBufferPointer(
-                start: alive.base + level * layout.wordCount, count: layout.wordCount)
-            levels.append(PackedTree(count: count, of: slots, alive: words))
+            return left >= 0
         }
-        return levels
+        var levels = [PackedTree?](repeating: nil, count: small.count)
+        levels.withUnsafeMutableBufferPointer { levels in
+            let levels = Unchecked(levels)
+            parallel.run(small.count) { level in
+                let words = UnsafeBufferPointer(
+                    start: alive.base + level * layout.wordCount, count: layout.wordCount)
+                levels.value[level] = PackedTree(count: small[level], of: slots, alive: words)
+            }
+        }
+        return levels.compactMap(\.self)
     }
 
     /// An eighth of all nodes are held twice at the most: some two bytes of memory to each point.

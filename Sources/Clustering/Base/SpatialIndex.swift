@@ -25,7 +25,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
 
     init(
         layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
-        wordBoxes: Column<SpatialBox>
+        wordBoxes: Column<SpatialBox>, parallel: Parallel = Parallel(threads: 1)
     ) {
         self.layout = layout
         self.slots = slots
@@ -37,16 +37,33 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         regionBoxes = Self.extents(ofEight: districtBoxes)
         let words = Scratch(repeating: UInt64(0), count: max(1, layout.levels * layout.groupCount))
         var counts = [Int](repeating: 0, count: layout.levels)
-        for level in 0..<layout.levels {
-            var count = 0
-            for word in 0..<layout.wordCount where alive[level * layout.wordCount + word] != 0 {
-                words.base[level * layout.groupCount + word / 64] |= UInt64(1) << UInt64(word % 64)
-                count += alive[level * layout.wordCount + word].nonzeroBitCount
+        counts.withUnsafeMutableBufferPointer { counts in
+            let counts = Unchecked(counts)
+            let shares = min(parallel.portions(of: layout.nodeCount), layout.levels)
+            parallel.run(shares) { share in
+                for level in stride(from: share, to: layout.levels, by: shares) {
+                    counts.value[level] = Self.mark(level, layout, alive, words.base)
+                }
             }
-            counts[level] = count
         }
-        lowLevels = PackedTree.lowest(layout, counts, slots, alive)
+        lowLevels = PackedTree.lowest(layout, counts, slots, alive, parallel: parallel)
         aliveWords = words.finish(count: layout.levels * layout.groupCount)
+    }
+
+    /// Marks which words have nodes alive at a level.
+    ///
+    /// - Returns: how many nodes are.
+    private static func mark(
+        _ level: Int, _ layout: SpatialLayout, _ alive: Column<UInt64>, _ words: UnsafeMutablePointer<UInt64>
+    ) -> Int {
+        let marks = words + level * layout.groupCount
+        let first = level * layout.wordCount
+        var count = 0
+        for word in 0..<layout.wordCount where alive[first + word] != 0 {
+            marks[word / 64] |= UInt64(1) << UInt64(word % 64)
+            count += alive[first + word].nonzeroBitCount
+        }
+        return count
     }
 
     private static func extents(ofEight lower: Column<SpatialBox>) -> Column<SpatialBox> {

@@ -1,43 +1,60 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
 
 /// A level's claimed nodes, gathered by claimant: the groups that may become clusters.
 ///
 /// Scratch arrays are by position in the level's list and are left as they were found, so that a level's
 /// cost follows its claims and not its nodes.
 final class ClaimGroups {
-    /// Positions of the claimants.
-    private(set) var claimants: [UInt32] = []
+    /// Positions of the claimants, in any order, in as many lists as the level was gathered in.
+    private(set) var claimants: [[UInt32]] = []
     private let sizes: Scratch<UInt32>
     private let ends: Scratch<UInt32>
     private let members: Scratch<UInt32>
+    private let parallel: Parallel
 
-    init(capacity: Int) {
+    init(capacity: Int, parallel: Parallel) {
         sizes = Scratch(repeating: 0, count: capacity)
         ends = Scratch(capacity: capacity)
         members = Scratch(capacity: capacity)
+        self.parallel = parallel
     }
 
-    /// Gathers the groups of a level. `forEachClaimed` calls its argument with every claimed node's position.
-    func gather(
-        claimantOf: UnsafePointer<UInt32>, forEachClaimed: ((UInt32) -> Void) -> Void
-    ) {
+    /// Positions of nodes that may be claimed, as several threads found them.
+    typealias Candidates = UnsafeBufferPointer<UInt32>
+
+    /// Gathers the groups of a level.
+    ///
+    /// - Parameter candidates: positions, each once; of these the claimed ones count.
+    func gather(_ candidates: [Candidates], claimantOf: Scratch<UInt32>, states: Scratch<UInt8>) {
         clear()
-        forEachClaimed { position in
-            let claimant = claimantOf[Int(position)]
-            if sizes.base[Int(claimant)] == 0 { claimants.append(claimant) }
-            sizes.base[Int(claimant)] &+= 1
+        claimants = candidates.map { _ in [] }
+        inLists { list, claimants in
+            for position in candidates[list] where states.base[Int(position)] == ClaimState.claimed {
+                let claimant = claimantOf.base[Int(position)]
+                let before = self.sizes.atomic(Int(claimant)).pointee.add(1, ordering: .relaxed).oldValue
+                if before == 0 { claimants.append(claimant) }
+            }
         }
-        var start: UInt32 = 0
-        for claimant in claimants {
-            ends.base[Int(claimant)] = start
-            start &+= sizes.base[Int(claimant)]
+        let given = Atomic<UInt32>(0)
+        inLists { _, claimants in
+            let size = claimants.reduce(UInt32(0)) { $0 &+ self.sizes.base[Int($1)] }
+            var start = given.add(size, ordering: .relaxed).oldValue
+            for claimant in claimants {
+                self.ends.base[Int(claimant)] = start
+                start &+= self.sizes.base[Int(claimant)]
+            }
         }
-        forEachClaimed { position in
-            let claimant = Int(claimantOf[Int(position)])
-            members.base[Int(ends.base[claimant])] = position
-            ends.base[claimant] &+= 1
+        inLists { list, _ in
+            for position in candidates[list] where states.base[Int(position)] == ClaimState.claimed {
+                let claimant = Int(claimantOf.base[Int(position)])
+                let place = self.ends.atomic(claimant).pointee.add(1, ordering: .relaxed).oldValue
+                self.members.base[Int(place)] = position
+            }
         }
     }
+
+    var isEmpty: Bool { claimants.allSatisfy(\.isEmpty) }
 
     /// The positions of the nodes that a claimant claimed.
     @inline(__always) func members(of claimant: UInt32) -> UnsafeMutableBufferPointer<UInt32> {
@@ -49,7 +66,16 @@ final class ClaimGroups {
     @inline(__always) func size(of claimant: UInt32) -> Int { Int(sizes.base[Int(claimant)]) }
 
     private func clear() {
-        for claimant in claimants { sizes.base[Int(claimant)] = 0 }
-        claimants.removeAll(keepingCapacity: true)
+        inLists { _, claimants in
+            for claimant in claimants { self.sizes.base[Int(claimant)] = 0 }
+        }
+    }
+
+    /// Calls `body` for each list of claimants, which it alone may change, at the same time.
+    private func inLists(_ body: (Int, inout [UInt32]) -> Void) {
+        claimants.withUnsafeMutableBufferPointer { buffer in
+            let lists = Unchecked(buffer)
+            parallel.run(buffer.count) { body($0, &lists.value[$0]) }
+        }
     }
 }

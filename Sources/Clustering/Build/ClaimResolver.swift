@@ -1,41 +1,27 @@
 // SPDX-License-Identifier: MIT
 
 /// Turns each pending node's chain of earlier neighbours into its state and its claimant.
+///
+/// A node's outcome follows from those of its earlier neighbours alone. So threads need not wait for each other: two that
+/// meet at a node find the same, and both write it.
 struct ClaimResolver<Scalar: Coordinate> {
     typealias Found = NeighbourSweep<Scalar>.Found
 
-    let entries: UnsafeMutablePointer<LevelEntry<Scalar>>
-    let heads: UnsafePointer<UInt32>
-    let states: UnsafeMutablePointer<UInt8>
+    let list: LevelList<Scalar>
+    let heads: Scratch<UInt32>
+    let states: Scratch<UInt8>
     /// By position, of claimed nodes: the position of the claimant.
-    let claimants: UnsafeMutablePointer<UInt32>
+    let claimants: Scratch<UInt32>
 
-    /// Resolves all shares, side by side as far as no node waits for another share, then the rest. Stops where
-    /// nobody waits any more.
+    /// Resolves all shares. Stops if nobody waits any more.
     func run(_ sweep: NeighbourSweep<Scalar>, parallel: Parallel) {
         let found = sweep.found
-        let shares = found.count
-        parallel.run(shares) { index in
+        parallel.run(sweep.shareCount) { index in
             var stack: [UInt32] = []
             let share = found[index]
             for item in 0..<share.pendingCount {
                 if parallel.stops(at: item) { return }
-                resolve(share.pending.base[item], within: share.range, found, &stack)
-            }
-        }
-        guard shares > 1 else { return }
-        var stack: [UInt32] = []
-        let whole = 0..<Int.max
-        for share in found {
-            for item in 0..<share.pendingCount {
-                let position = share.pending.base[item]
-                if states[Int(position)] == ClaimState.deferred { states[Int(position)] = ClaimState.pending }
-            }
-        }
-        for share in found {
-            for item in 0..<share.pendingCount {
-                if parallel.stops(at: item) { return }
-                resolve(share.pending.base[item], within: whole, found, &stack)
+                resolve(share.pending.base[item], from: share, found, sweep.shareCount, &stack)
             }
         }
     }
@@ -43,59 +29,53 @@ struct ClaimResolver<Scalar: Coordinate> {
     /// Finds the state of one node and of all that it waits for, by a stack of its own, since chains of
     /// neighbours may be as long as the level.
     @inline(__always) private func resolve(
-        _ position: UInt32, within range: Range<Int>, _ found: [Found],
-        _ stack: inout [UInt32]
+        _ position: UInt32, from own: Found, _ found: [Found], _ shares: Int, _ stack: inout [UInt32]
     ) {
-        guard states[Int(position)] == ClaimState.pending else { return }
+        guard state(position) == ClaimState.pending else { return }
         var top = position
         while true {
-            switch step(Int(top), within: range, found) {
-            case .settled:
+            let isOwn = own.range.contains(Int(top))
+            let share =
+                isOwn ? own : found[Parallel.share(of: Int(top), of: shares, count: list.count)]
+            guard let other = settle(top, by: share.links.base) else {
                 guard let next = stack.popLast() else { return }
                 top = next
-            case .waits(let other):
-                stack.append(top)
-                top = other
-            case .leaves:
-                states[Int(top)] = ClaimState.deferred
-                for waiting in stack { states[Int(waiting)] = ClaimState.deferred }
-                stack.removeAll(keepingCapacity: true)
-                return
+                continue
             }
+            stack.append(top)
+            top = other
         }
     }
 
-    private enum Step {
-        case settled
-        case waits(UInt32)
-        case leaves
-    }
-
-    @inline(__always) private func step(_ position: Int, within range: Range<Int>, _ found: [Found]) -> Step {
-        guard let share = found.first(where: { $0.range.contains(position) }) else { return .settled }
+    /// Settles a node's state, or returns an earlier neighbour that has to be settled first.
+    @inline(__always) private func settle(
+        _ position: UInt32, by links: UnsafePointer<NeighbourSweep<Scalar>.Link>
+    ) -> UInt32? {
+        let entries = list.entries
         var first = NodeNumber.none
-        var link = heads[position]
+        var link = heads.base[Int(position)]
         while link != NeighbourSweep<Scalar>.noLink {
-            let (other, next) = (share.links.base[Int(link)].earlier, share.links.base[Int(link)].next)
+            let (other, next) = (links[Int(link)].earlier, links[Int(link)].next)
             link = next
-            // Another share's states may be changing at this moment; they must not be looked at.
-            if !range.contains(Int(other)) { return .leaves }
-            switch states[Int(other)] {
+            switch state(other) {
             case ClaimState.unclaimed:
                 if first == NodeNumber.none || entries[Int(other)].order < entries[Int(first)].order {
                     first = other
                 }
             case ClaimState.claimed: continue
-            case ClaimState.deferred: return .leaves
-            default: return .waits(other)
+            default: return other
             }
         }
-        guard first != NodeNumber.none else {
-            states[position] = ClaimState.unclaimed
-            return .settled
+        if first == NodeNumber.none {
+            states.atomic(Int(position)).pointee.store(ClaimState.unclaimed, ordering: .releasing)
+        } else {
+            claimants.atomic(Int(position)).pointee.store(first, ordering: .relaxed)
+            states.atomic(Int(position)).pointee.store(ClaimState.claimed, ordering: .releasing)
         }
-        claimants[position] = first
-        states[position] = ClaimState.claimed
-        return .settled
+        return nil
+    }
+
+    @inline(__always) private func state(_ position: UInt32) -> UInt8 {
+        states.atomic(Int(position)).pointee.load(ordering: .acquiring)
     }
 }

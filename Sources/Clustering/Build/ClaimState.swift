@@ -11,8 +11,6 @@ enum ClaimState {
     static let unclaimed: UInt8 = 0
     /// Not known yet: it has neighbours before it.
     static let pending: UInt8 = 2
-    /// Not known yet, and waits for a neighbour in another share of the work.
-    static let deferred: UInt8 = 4
     /// Claimed, and so part of another's cluster.
     static let claimed: UInt8 = 1
     /// Grew into a cluster, which takes its place.

@@ -11,15 +11,22 @@ struct ClusterFormer<Scalar: Coordinate> {
     let zoom: UInt8
 
     /// Sums are taken in list order, the claimant first, so that they are the same on every build.
-    func form(claimant: UInt32, ordinal: Int) {
+    ///
+    /// - Parameter firstChild: where the cluster's children begin in the table.
+    func form(claimant: UInt32, ordinal: Int, firstChild: Int) {
         var members = groups.members(of: claimant)
         sortByOrder(&members)
         let origin = entries[Int(claimant)]
-        var child = Int(table.childStarts.base[ordinal])
+        var child = firstChild
         let node = UInt32(truncatingIfNeeded: table.pointCount + ordinal)
         var sum = Sum()
         add(origin, to: &sum, child: &child, ordinal: ordinal)
-        for member in members { add(entries[Int(member)], to: &sum, child: &child, ordinal: ordinal) }
+        for member in members {
+            let entry = entries[Int(member)]
+            add(entry, to: &sum, child: &child, ordinal: ordinal)
+            alive.remove(entry.order)
+        }
+        table.childStarts.base[ordinal + 1] = UInt32(truncatingIfNeeded: child)
         table.x.base[ordinal] = options.center(sum.x, sum.weight)
         table.y.base[ordinal] = options.center(sum.y, sum.weight)
         table.counts.base[ordinal] = sum.points

@@ -16,6 +16,15 @@ extension ClusterIndex {
         weights: [Double]? = nil, partitions: [UInt32]? = nil, options: ClusteringOptions, threads: Int = 1,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(ClusteringError) -> ClusterIndex {
+        try build(
+            longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
+            options: options, Parallel(threads: threads, isCancelled: isCancelled))
+    }
+
+    static func build(
+        longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
+        weights: [Double]?, partitions: [UInt32]?, options: ClusteringOptions, _ parallel: Parallel
+    ) throws(ClusteringError) -> ClusterIndex {
         try options.validate()
         let count = longitudes.count
         guard latitudes.count == count, (weights?.count ?? count) == count,
@@ -27,7 +36,6 @@ extension ClusterIndex {
         guard count < Int(UInt32.max / 2) else { throw .tooManyPoints(count) }
         let inputs = PointInputs(
             longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions)
-        let parallel = Parallel(threads: threads, isCancelled: isCancelled)
         switch options.precision {
         case .float: return try assemble(Float.self, inputs, options, parallel) { .float($0) }
         case .fixed, .double:
@@ -79,7 +87,7 @@ extension ClusterIndex {
             table: table, pointX: x, pointY: y, options: options, parallel: parallel
         ).make()
         try parallel.stopIfCancelled()
-        let (leaves, starts, leafCount) = LeafOrder.make(table)
+        let (leaves, starts, leafCount) = LeafOrder.make(table, parallel: parallel)
         let base = BaseIndex(
             options: options, pointCount: count,
             columns: table.finish(

@@ -9,23 +9,53 @@ struct ClusterNumbering {
     let ordinals: Scratch<UInt32>
     /// By new ordinal.
     let formers: Scratch<UInt32>
-    private var next: [UInt32]
-
     init(_ table: ClusterTable, parallel: Parallel) {
         self.table = table
         self.parallel = parallel
         ordinals = Scratch(capacity: table.count)
         formers = Scratch(capacity: table.count)
-        next = table.ranges.map(\.lowerBound)
     }
 
-    /// Gives a cluster of a zoom its new ordinal: to be called for all clusters, along the curve.
-    @inline(__always) mutating func number(_ former: Int, zoom: Int) -> UInt32 {
-        let ordinal = next[zoom]
-        next[zoom] = ordinal &+ 1
-        ordinals.base[former] = ordinal
-        formers.base[Int(ordinal)] = UInt32(truncatingIfNeeded: former)
-        return ordinal
+    /// Gives all clusters their new ordinals.
+    ///
+    /// - Parameters:
+    ///   - count: how many slots the curve has.
+    ///   - forEachCluster: calls its second argument with the former ordinal and the zoom of each cluster in a range of
+    ///     slots, in their order. It is called twice for each share: the first time there are no ordinals yet.
+    func number(
+        count: Int, forEachCluster: (Range<Int>, (_ former: Int, _ zoom: Int) -> UInt32?) -> Void
+    ) {
+        let zooms = table.ranges.count
+        let shares = parallel.shares(of: count)
+        // By share and zoom: first how many clusters there are, then the next ordinal.
+        let next = Scratch<UInt32>(repeating: 0, count: shares * zooms)
+        func eachShare(_ body: (Range<Int>, UnsafeMutablePointer<UInt32>) -> Void) {
+            parallel.run(shares) { share in
+                let (start, end) = Parallel.bounds(share, of: shares, count: count)
+                body(start..<end, next.base + share * zooms)
+            }
+        }
+        eachShare { slots, counts in
+            forEachCluster(slots) { _, zoom in
+                counts[zoom] &+= 1
+                return nil
+            }
+        }
+        for (zoom, range) in table.ranges.enumerated() {
+            var ordinal = range.lowerBound
+            for place in stride(from: zoom, to: shares * zooms, by: zooms) {
+                (next.base[place], ordinal) = (ordinal, ordinal &+ next.base[place])
+            }
+        }
+        eachShare { slots, next in
+            forEachCluster(slots) { former, zoom in
+                let ordinal = next[zoom]
+                next[zoom] = ordinal &+ 1
+                ordinals.base[former] = ordinal
+                formers.base[Int(ordinal)] = UInt32(truncatingIfNeeded: former)
+                return ordinal
+            }
+        }
     }
 
     /// Moves the table's columns accordingly.
@@ -60,7 +90,11 @@ struct ClusterNumbering {
     private func movedBehindPoints<Value: BitwiseCopyable>(_ column: Scratch<Value>) -> Scratch<Value> {
         let points = table.pointCount
         let target = Scratch<Value>(capacity: points + table.count)
-        target.base.update(from: column.base, count: points)
+        let shares = parallel.shares(of: points)
+        parallel.run(shares) { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: points)
+            (target.base + start).update(from: column.base + start, count: end - start)
+        }
         inShares { start, end in
             for ordinal in start..<end {
                 target.base[points + ordinal] = column.base[points + Int(formers.base[ordinal])]
@@ -72,11 +106,15 @@ struct ClusterNumbering {
     private func moveChildren() {
         let (oldStarts, oldChildren) = (table.childStarts, table.children)
         let starts = Scratch<UInt32>(capacity: table.count + 1)
+        inShares { first, last in
+            for ordinal in first..<last {
+                let former = Int(formers.base[ordinal])
+                starts.base[ordinal] = oldStarts.base[former + 1] &- oldStarts.base[former]
+            }
+        }
         var end: UInt32 = 0
         for ordinal in 0..<table.count {
-            starts.base[ordinal] = end
-            let former = Int(formers.base[ordinal])
-            end &+= oldStarts.base[former + 1] &- oldStarts.base[former]
+            (starts.base[ordinal], end) = (end, end &+ starts.base[ordinal])
         }
         starts.base[table.count] = end
         let children = Scratch<UInt32>(capacity: Int(end))

@@ -32,7 +32,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         states = Scratch(capacity: pointCount)
         claimants = Scratch(capacity: pointCount)
         sweep = NeighbourSweep(capacity: pointCount)
-        groups = ClaimGroups(capacity: pointCount)
+        groups = ClaimGroups(capacity: pointCount, parallel: parallel)
         alive = RankBitmap(count: pointCount)
     }
 
@@ -52,66 +52,54 @@ struct IndexBuilder<Scalar: Coordinate> {
                 }
             }
         }
-        var arrivals: [Arrival] = []
+        var arrived = 0
         var zoom = options.maximumZoom
         while zoom >= options.minimumZoom {
             try parallel.stopIfCancelled()
             let radius = LevelRadius<Scalar>(options.unitRadius(at: zoom))
-            list.advance(states: arrivals.isEmpty ? nil : states.base, height: radius.rowHeight) { target in
-                place(arrivals, target)
-            }
+            list.advance(states: states.base, arrived: arrived, height: radius.rowHeight)
             try parallel.stopIfCancelled()
             let first = table.count
-            arrivals = try cluster(list, zoom: zoom, radius: radius)
+            arrived = try cluster(list, zoom: zoom, radius: radius)
             table.ranges[zoom] = UInt32(truncatingIfNeeded: first)..<UInt32(truncatingIfNeeded: table.count)
             zoom -= 1
         }
     }
 
-    /// A cluster just made, and its order in the next level.
-    private struct Arrival {
-        var ordinal: Int
-        var order: UInt32
+    /// Groups with enough points to become clusters, and the others, each as order, then position; ascending.
+    private struct Judged {
+        var grown: UnsafeBufferPointer<UInt64>
+        var tooSmall: [UInt64]
+        /// Keeps `grown`.
+        let memory: (Scratch<UInt64>, Scratch<UInt64>)
     }
 
-    private func place(_ arrivals: [Arrival], _ target: UnsafeMutablePointer<LevelEntry<Scalar>>) -> Int {
-        for (index, arrival) in arrivals.enumerated() {
-            target[index] = LevelEntry(
-                x: Scalar(table.x.base[arrival.ordinal]), y: Scalar(table.y.base[arrival.ordinal]),
-                order: arrival.order, node: UInt32(truncatingIfNeeded: pointCount + arrival.ordinal))
-        }
-        return arrivals.count
-    }
-
+    /// Clusters a level, and puts the new clusters among the list's arrivals.
+    ///
+    /// - Returns: how many arrive.
     private func cluster(
         _ list: LevelList<Scalar>, zoom: Int, radius: LevelRadius<Scalar>
-    ) throws(ClusteringError) -> [Arrival] {
+    ) throws(ClusteringError) -> Int {
         let centers = Centers<Scalar>(
             pointCount: UInt32(truncatingIfNeeded: pointCount), x: UnsafePointer(table.x.base),
             y: UnsafePointer(table.y.base))
         try claim(list, centers, radius)
         try parallel.stopIfCancelled()
-        guard !groups.claimants.isEmpty else { return [] }
-        var (grown, tooSmall) = judge(list)
+        guard !groups.isEmpty else { return 0 }
+        let judged = judge(list)
         // Supercluster 9 uses a level again, order included, if no cluster forms on it.
-        if grown.isEmpty, options.precision == .fixed { return [] }
-        grown.withUnsafeMutableBufferPointer { buffer in sortByOrder(buffer) }
-        tooSmall.sort()
+        if judged.grown.isEmpty, options.precision == .fixed { return 0 }
         alive.recount()
         try parallel.stopIfCancelled()
-        form(grown, list, zoom: zoom)
+        form(judged.grown, list, zoom: zoom)
         try parallel.stopIfCancelled()
         var passedOn: [[UInt32]] = []
-        if !tooSmall.isEmpty { passedOn = orderPassedOn(tooSmall, list, centers, radius) }
-        settle(grown, list)
-        var arrivals: [Arrival] = []
-        arrivals.reserveCapacity(grown.count)
-        for (index, group) in grown.enumerated() {
-            arrivals.append(Arrival(ordinal: table.count + index, order: UInt32(group >> 32)))
+        if !judged.tooSmall.isEmpty { passedOn = orderPassedOn(judged.tooSmall, list, centers, radius) }
+        alive.settle()
+        if !judged.tooSmall.isEmpty {
+            renumber(judged.tooSmall, passedOn, list, arrived: judged.grown.count)
         }
-        table.count += grown.count
-        if !tooSmall.isEmpty { renumber(tooSmall, passedOn, list, &arrivals) }
-        return arrivals
+        return judged.grown.count
     }
 
     /// Fills states and claimants of this level and gathers the groups.
@@ -122,27 +110,25 @@ struct IndexBuilder<Scalar: Coordinate> {
             sweep.run(list, centers: centers, radius: radius, states: states.base, parallel: parallel)
         {
             try parallel.stopIfCancelled()
-            ClaimResolver(
-                entries: list.entries, heads: UnsafePointer(sweep.heads.base), states: states.base,
-                claimants: claimants.base
-            ).run(sweep, parallel: parallel)
+            ClaimResolver(list: list, heads: sweep.heads, states: states, claimants: claimants)
+                .run(sweep, parallel: parallel)
             try parallel.stopIfCancelled()
-            groups.gather(claimantOf: claimants.base) { body in
-                for share in sweep.found {
-                    for item in 0..<share.pendingCount {
-                        let position = share.pending.base[item]
-                        if states.base[Int(position)] == ClaimState.claimed { body(position) }
-                    }
-                }
+            let pending = sweep.found.prefix(sweep.shareCount).map {
+                ClaimGroups.Candidates(start: $0.pending.base, count: $0.pendingCount)
             }
-            return
+            return groups.gather(pending, claimantOf: claimants, states: states)
         }
         try parallel.stopIfCancelled()
         let (claimed, count) = try SequentialClaims(
             list: list, centers: centers, radius: radius, states: states.base, claimants: claimants.base
         ).run(orders: alive.limit, parallel: parallel)
-        groups.gather(claimantOf: claimants.base) { body in
-            for index in 0..<count { body(claimed.base[index]) }
+        let shares = parallel.portions(of: count)
+        let candidates = (0..<shares).map { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: count)
+            return ClaimGroups.Candidates(start: claimed.base + start, count: end - start)
+        }
+        withExtendedLifetime(claimed) {
+            groups.gather(candidates, claimantOf: claimants, states: states)
         }
     }
 
@@ -169,64 +155,88 @@ struct IndexBuilder<Scalar: Coordinate> {
         return 6 * visited > samples * NeighbourSweep<Scalar>.crowded / 2
     }
 
-    /// Parts groups with enough points from those without; each as order, then position.
-    private func judge(_ list: LevelList<Scalar>) -> (grown: [UInt64], tooSmall: [UInt64]) {
-        var grown: [UInt64] = []
-        var tooSmall: [UInt64] = []
-        grown.reserveCapacity(groups.claimants.count)
-        for claimant in groups.claimants {
-            let entry = list.entries[Int(claimant)]
-            let key = UInt64(entry.order) << 32 | UInt64(claimant)
-            if options.minimumPoints <= 2 {
-                grown.append(key)
-                continue
+    /// Parts groups with enough points from those without.
+    private func judge(_ list: LevelList<Scalar>) -> Judged {
+        let lists = groups.claimants
+        var counts = lists.map(\.count)
+        let count = Parallel.accumulate(&counts)
+        let (keys, spare) = (Scratch<UInt64>(capacity: count), Scratch<UInt64>(capacity: count))
+        parallel.run(lists.count) { index in
+            var place = counts[index]
+            for claimant in lists[index] {
+                let order = list.entries[Int(claimant)].order
+                keys.base[place] = UInt64(order) << 32 | UInt64(claimant)
+                place += 1
             }
-            var points = Int(table.pointCount(ofNode: entry.node))
-            for member in groups.members(of: claimant) {
-                points += Int(table.pointCount(ofNode: list.entries[Int(member)].node))
-            }
-            if points >= options.minimumPoints { grown.append(key) } else { tooSmall.append(key) }
         }
-        return (grown, tooSmall)
-    }
-
-    private func sortByOrder(_ groups: UnsafeMutableBufferPointer<UInt64>) {
-        guard let base = groups.baseAddress, groups.count > 1 else { return }
-        let spare = Scratch<UInt64>(capacity: groups.count)
         let sorted = RadixSort.sort(
-            base, spare: spare.base, count: groups.count,
+            keys.base, spare: spare.base, count: count,
             bits: UInt64.bitWidth - UInt64(alive.limit).leadingZeroBitCount, by: OrderKey(),
             parallel: parallel)
-        if sorted != base { base.update(from: sorted, count: groups.count) }
+        var judged = Judged(
+            grown: UnsafeBufferPointer(start: sorted, count: count), tooSmall: [], memory: (keys, spare))
+        guard options.minimumPoints > 2 else { return judged }
+        var grown = 0
+        for place in 0..<count {
+            let key = sorted[place]
+            if pointCount(of: UInt32(truncatingIfNeeded: key), list) >= options.minimumPoints {
+                sorted[grown] = key
+                grown += 1
+            } else {
+                judged.tooSmall.append(key)
+            }
+        }
+        judged.grown = UnsafeBufferPointer(start: sorted, count: grown)
+        return judged
     }
 
-    /// Writes the clusters of `grown` behind those that the table has.
-    private func form(_ grown: [UInt64], _ list: LevelList<Scalar>, zoom: Int) {
+    private func pointCount(of claimant: UInt32, _ list: LevelList<Scalar>) -> Int {
+        groups.members(of: claimant).reduce(
+            Int(table.pointCount(ofNode: list.entries[Int(claimant)].node))
+        ) { $0 + Int(table.pointCount(ofNode: list.entries[Int($1)].node)) }
+    }
+
+    /// Writes the clusters of `grown` behind those that the table has, takes their nodes out of the level, and puts the
+    /// clusters among the list's arrivals.
+    private func form(_ grown: UnsafeBufferPointer<UInt64>, _ list: LevelList<Scalar>, zoom: Int) {
         let first = table.count
-        var childCount = table.childCount
-        for (index, group) in grown.enumerated() {
-            childCount += 1 + groups.size(of: UInt32(truncatingIfNeeded: group))
-            table.childStarts.base[first + index + 1] = UInt32(truncatingIfNeeded: childCount)
-        }
-        table.childCount = childCount
         let former = ClusterFormer<Scalar>(
             table: table, options: options, entries: list.entries, groups: groups, alive: alive,
             zoom: UInt8(zoom))
-        let shares = parallel.shares(of: grown.count)
+        let shares = parallel.portions(of: grown.count)
+        var children = childCounts(of: grown, shares)
+        let childCount = Parallel.accumulate(&children)
+        let firstChild = table.childCount
         parallel.run(shares) { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: grown.count)
+            var child = firstChild + children[share]
             for index in start..<end {
-                former.form(claimant: UInt32(truncatingIfNeeded: grown[index]), ordinal: first + index)
+                let claimant = UInt32(truncatingIfNeeded: grown[index])
+                let ordinal = first + index
+                former.form(claimant: claimant, ordinal: ordinal, firstChild: child)
+                child += 1 + groups.size(of: claimant)
+                states.base[Int(claimant)] = ClaimState.merged
+                list.arrivals[index] = LevelEntry(
+                    x: Scalar(table.x.base[ordinal]), y: Scalar(table.y.base[ordinal]),
+                    order: UInt32(truncatingIfNeeded: grown[index] >> 32),
+                    node: UInt32(truncatingIfNeeded: pointCount + ordinal))
             }
         }
+        table.childCount += childCount
+        table.count += grown.count
     }
 
-    /// Takes the nodes that went into clusters out of the level.
-    private func settle(_ grown: [UInt64], _ list: LevelList<Scalar>) {
-        for group in grown {
-            let claimant = UInt32(truncatingIfNeeded: group)
-            states.base[Int(claimant)] = ClaimState.merged
-            for member in groups.members(of: claimant) { alive.remove(list.entries[Int(member)].order) }
+    /// How many children the groups of each share have.
+    private func childCounts(of grown: UnsafeBufferPointer<UInt64>, _ shares: Int) -> [Int] {
+        [Int](unsafeUninitializedCapacity: shares) { counts, written in
+            let target = Unchecked(counts.baseAddress)
+            parallel.run(shares) { share in
+                let (start, end) = Parallel.bounds(share, of: shares, count: grown.count)
+                var sum = end - start
+                for index in start..<end { sum += groups.size(of: UInt32(truncatingIfNeeded: grown[index])) }
+                target.value?[share] = sum
+            }
+            written = shares
         }
     }
 
@@ -276,7 +286,7 @@ struct IndexBuilder<Scalar: Coordinate> {
     /// Numbers the next level's nodes by their places in supercluster's list, where members of groups that
     /// stayed apart follow their claimant.
     private func renumber(
-        _ tooSmall: [UInt64], _ passedOn: [[UInt32]], _ list: LevelList<Scalar>, _ arrivals: inout [Arrival]
+        _ tooSmall: [UInt64], _ passedOn: [[UInt32]], _ list: LevelList<Scalar>, arrived: Int
     ) {
         let follows = NodeNumber.none - 1
         let newOrders = Scratch(repeating: NodeNumber.none, count: alive.limit)
@@ -302,7 +312,9 @@ struct IndexBuilder<Scalar: Coordinate> {
             }
         }
         list.renumber(newOrders.base)
-        for index in arrivals.indices { arrivals[index].order = newOrders.base[Int(arrivals[index].order)] }
+        for index in 0..<arrived {
+            list.arrivals[index].order = newOrders.base[Int(list.arrivals[index].order)]
+        }
         alive.reset(count: Int(next))
     }
 }

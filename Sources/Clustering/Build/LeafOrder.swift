@@ -3,35 +3,57 @@
 /// Lays points out so that every cluster's leaves are one run: children in order, each with all its own.
 enum LeafOrder {
     /// Returns the points in that order, and by cluster where its run starts. O(nodes).
-    static func make(_ table: ClusterTable) -> (leaves: Scratch<UInt32>, starts: Scratch<UInt32>, count: Int)
-    {
+    static func make(
+        _ table: ClusterTable, parallel: Parallel
+    ) -> (leaves: Scratch<UInt32>, starts: Scratch<UInt32>, count: Int) {
         let leaves = Scratch<UInt32>(capacity: table.pointCount)
         let starts = Scratch<UInt32>(capacity: table.count)
-        let pointCount = table.pointCount
+        let end = placeRoots(table, starts.base)
+        // Parents are of a lower zoom than their children, so a run is known before it is filled.
+        for range in table.ranges {
+            let shares = parallel.shares(of: range.count)
+            parallel.run(shares) { share in
+                let (first, last) = Parallel.bounds(share, of: shares, count: range.count)
+                for index in first..<last {
+                    fill(Int(range.lowerBound) + index, table, leaves.base, starts.base)
+                }
+            }
+        }
+        return (leaves, starts, end)
+    }
+
+    /// Gives each cluster without a parent its run.
+    ///
+    /// - Returns: the runs' end.
+    private static func placeRoots(_ table: ClusterTable, _ starts: UnsafeMutablePointer<UInt32>) -> Int {
+        let parents = table.parents.base + table.pointCount
         var end: UInt32 = 0
-        // Parents have greater ordinals than their children, so a run is known before it is filled.
         var ordinal = table.count - 1
         while ordinal >= 0 {
-            if table.parents.base[pointCount + ordinal] == NodeNumber.none {
-                starts.base[ordinal] = end
+            if parents[ordinal] == NodeNumber.none {
+                starts[ordinal] = end
                 end &+= table.counts.base[ordinal]
-            }
-            var place = starts.base[ordinal]
-            var child = Int(table.childStarts.base[ordinal])
-            let childEnd = Int(table.childStarts.base[ordinal + 1])
-            while child < childEnd {
-                let node = Int(table.children.base[child])
-                if node < pointCount {
-                    leaves.base[Int(place)] = UInt32(truncatingIfNeeded: node)
-                    place &+= 1
-                } else {
-                    starts.base[node - pointCount] = place
-                    place &+= table.counts.base[node - pointCount]
-                }
-                child += 1
             }
             ordinal -= 1
         }
-        return (leaves, starts, Int(end))
+        return Int(end)
+    }
+
+    /// Gives the points among a cluster's children their places, and the clusters among them their runs.
+    @inline(__always) private static func fill(
+        _ ordinal: Int, _ table: ClusterTable, _ leaves: UnsafeMutablePointer<UInt32>,
+        _ starts: UnsafeMutablePointer<UInt32>
+    ) {
+        var place = starts[ordinal]
+        for child in Int(table.childStarts.base[ordinal])..<Int(table.childStarts.base[ordinal + 1]) {
+            let node = Int(table.children.base[child])
+            if node < table.pointCount {
+                leaves[Int(place)] = UInt32(truncatingIfNeeded: node)
+                place &+= 1
+            } else {
+                starts[node - table.pointCount] = place
+                place &+= table.counts.base[node - table.pointCount]
+            }
+        }
     }
 }

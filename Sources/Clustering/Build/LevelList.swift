@@ -23,8 +23,10 @@ final class LevelList<Scalar: Coordinate> {
     private var spare: UnsafeMutablePointer<Entry>
     private let first: Scratch<Entry>
     private let second: Scratch<Entry>
-    private let arrivals: Scratch<Entry>
-    private let arrivalsSpare: Scratch<Entry>
+    private let arriving: Scratch<Entry>
+    private let arrivingSpare: Scratch<Entry>
+    private var spareKeys: Scratch<UInt64>
+    private var spareStarts: Scratch<UInt32>
     private let partitions: UnsafePointer<UInt32>?
     private let parallel: Parallel
 
@@ -36,13 +38,15 @@ final class LevelList<Scalar: Coordinate> {
     ) {
         first = Scratch(capacity: capacity)
         second = Scratch(capacity: capacity)
-        arrivals = Scratch(capacity: capacity)
-        arrivalsSpare = Scratch(capacity: capacity)
+        arriving = Scratch(capacity: capacity)
+        arrivingSpare = Scratch(capacity: capacity)
         entries = first.base
         spare = second.base
         count = capacity
-        rowKeys = Scratch(capacity: capacity)
-        rowStarts = Scratch(capacity: capacity + 1)
+        // While a merge goes on there is room for a row of each old one and each arrival: at most one for two nodes.
+        let rows = capacity + capacity / 2 + 1
+        (rowKeys, rowStarts) = (Scratch(capacity: rows), Scratch(capacity: rows))
+        (spareKeys, spareStarts) = (Scratch(capacity: rows), Scratch(capacity: rows))
         self.rowHeight = rowHeight
         self.partitions = partitions
         self.parallel = parallel
@@ -72,41 +76,65 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     private func findRows() {
-        rowCount = 0
-        var previous = UInt64.max
-        for index in 0..<count {
-            let key = rowKey(entries[index])
-            if key != previous {
-                rowKeys.base[rowCount] = key
-                rowStarts.base[rowCount] = UInt32(truncatingIfNeeded: index)
-                rowCount += 1
-                previous = key
+        let shares = parallel.shares(of: count)
+        var counts = [Int](repeating: 0, count: shares)
+        counts.withUnsafeMutableBufferPointer { counts in
+            let target = Unchecked(counts)
+            parallel.run(shares) { share in
+                var rows = 0
+                self.forEachRowStart(share, of: shares) { _, _ in rows += 1 }
+                target.value[share] = rows
+            }
+        }
+        rowCount = Parallel.accumulate(&counts)
+        parallel.run(shares) { share in
+            var row = counts[share]
+            self.forEachRowStart(share, of: shares) { index, key in
+                self.rowKeys.base[row] = key
+                self.rowStarts.base[row] = UInt32(truncatingIfNeeded: index)
+                row += 1
             }
         }
         rowStarts.base[rowCount] = UInt32(truncatingIfNeeded: count)
     }
 
-    /// Leaves out the nodes whose state says so, puts `arriving` in their places by position, and makes rows
+    /// Calls `body` with each entry of a share that is its row's first, and the row's key.
+    @inline(__always) private func forEachRowStart(
+        _ share: Int, of shares: Int, _ body: (Int, UInt64) -> Void
+    ) {
+        let (start, end) = Parallel.bounds(share, of: shares, count: count)
+        var previous = start > 0 ? rowKey(entries[start - 1]) : UInt64.max
+        for index in start..<end {
+            let key = rowKey(entries[index])
+            if key != previous { body(index, key) }
+            previous = key
+        }
+    }
+
+    /// Room for the clusters that come at the next level, as many as the list has nodes.
+    var arrivals: UnsafeMutablePointer<Entry> { arriving.base }
+
+    /// Leaves out the nodes whose state says so, puts arrivals in their places by position, and makes rows
     /// at least `height` high.
     ///
-    /// - Parameter arriving: writes at most `count` new nodes and returns how many.
+    /// - Parameters:
+    ///   - states: by position; not looked at if nothing arrived.
+    ///   - arrived: how many `arrivals` there are: at most one for two nodes.
     /// - Complexity: one pass over the nodes for each doubling of the rows' height.
-    func advance(
-        states: UnsafePointer<UInt8>?, height: Double, arriving: (UnsafeMutablePointer<Entry>) -> Int
-    ) {
+    func advance(states: UnsafePointer<UInt8>, arrived: Int, height: Double) {
         var doubles = 0
         while rowHeight * Double(sign: .plus, exponent: doublings + doubles, significand: 1) < height {
             doubles += 1
         }
-        let arrived = arriving(arrivals.base)
-        if states == nil && arrived == 0 && doubles == 0 { return }
+        if arrived == 0 && doubles == 0 { return }
         doublings += min(doubles, 1)
-        let sorted =
-            arrived > 0 ? sort(arrivals.base, spare: arrivalsSpare.base, count: arrived) : arrivals.base
-        merge(states: states, doubling: doubles > 0, arrivals: sorted, arrivalCount: arrived)
+        let sorted = arrived > 0 ? sort(arriving.base, spare: arrivingSpare.base, count: arrived) : arrivals
+        merge(
+            states: arrived > 0 ? states : nil, doubling: doubles > 0, arrivals: sorted,
+            arrivalCount: arrived)
         for _ in 0..<max(0, doubles - 1) {
             doublings += 1
-            merge(states: nil, doubling: true, arrivals: arrivals.base, arrivalCount: 0)
+            merge(states: nil, doubling: true, arrivals: arrivals, arrivalCount: 0)
         }
     }
 
@@ -115,7 +143,6 @@ final class LevelList<Scalar: Coordinate> {
         var rows: Range<Int>
         var arrivals: Range<Int>
         var outputStart: Int
-        var outputCount = 0
         var rowOutputStart: Int
         var rowOutputCount = 0
     }
@@ -124,12 +151,9 @@ final class LevelList<Scalar: Coordinate> {
         states: UnsafePointer<UInt8>?, doubling: Bool, arrivals: UnsafeMutablePointer<Entry>,
         arrivalCount: Int
     ) {
-        let capacity = rowCount + arrivalCount
-        let newKeys = Scratch<UInt64>(capacity: capacity)
-        let newStarts = Scratch<UInt32>(capacity: capacity + 1)
         var shares = plan(doubling: doubling, arrivals: arrivals, arrivalCount: arrivalCount)
-        countSurvivors(&shares, states: states)
         let shareCount = shares.count
+        place(&shares, survivors: survivors(in: shares, states))
         shares.withUnsafeMutableBufferPointer { buffer in
             // Each share touches its own element of the buffer and its own part of the outputs only.
             let plans = Unchecked(buffer.baseAddress)
@@ -137,12 +161,12 @@ final class LevelList<Scalar: Coordinate> {
                 guard let plan = plans.value else { return }
                 self.mergeShare(
                     &plan[index], states: states, doubling: doubling, arrivals: arrivals,
-                    keys: newKeys.base, starts: newStarts.base)
+                    keys: self.spareKeys.base, starts: self.spareStarts.base)
             }
         }
-        closeGaps(shares, keys: newKeys.base, starts: newStarts.base)
-        rowKeys = newKeys
-        rowStarts = newStarts
+        closeGaps(shares, keys: spareKeys.base, starts: spareStarts.base)
+        swap(&rowKeys, &spareKeys)
+        swap(&rowStarts, &spareStarts)
         swap(&entries, &spare)
     }
 
@@ -150,7 +174,7 @@ final class LevelList<Scalar: Coordinate> {
     private func plan(
         doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
     ) -> [Share] {
-        let wanted = parallel.shares(of: count)
+        let wanted = parallel.portions(of: count)
         var shares: [Share] = []
         var row = 0
         var arrival = 0
@@ -176,19 +200,33 @@ final class LevelList<Scalar: Coordinate> {
         return shares
     }
 
-    private func countSurvivors(_ shares: inout [Share], states: UnsafePointer<UInt8>?) {
-        var output = 0
-        var rowOutput = 0
-        for index in shares.indices {
+    /// How many nodes of each share's rows stay.
+    private func survivors(in shares: [Share], _ states: UnsafePointer<UInt8>?) -> [Int] {
+        var counts = shares.map {
+            Int(rowStarts.base[$0.rows.upperBound]) - Int(rowStarts.base[$0.rows.lowerBound])
+        }
+        guard let states else { return counts }
+        counts.withUnsafeMutableBufferPointer { counts in
+            let target = Unchecked(counts)
+            parallel.run(shares.count) { share in
+                let rows = shares[share].rows
+                let start = Int(self.rowStarts.base[rows.lowerBound])
+                let end = Int(self.rowStarts.base[rows.upperBound])
+                var gone = 0
+                for position in start..<end { gone &+= Int(states[position] & ClaimState.goneBit) }
+                target.value[share] -= gone
+            }
+        }
+        return counts
+    }
+
+    /// Gives each share its part of the output.
+    private func place(_ shares: inout [Share], survivors: [Int]) {
+        var (output, rowOutput) = (0, 0)
+        for (index, survivors) in survivors.enumerated() {
             shares[index].outputStart = output
             shares[index].rowOutputStart = rowOutput
-            let start = Int(rowStarts.base[shares[index].rows.lowerBound])
-            let end = Int(rowStarts.base[shares[index].rows.upperBound])
-            var dead = 0
-            if let states {
-                for position in start..<end { dead &+= Int(states[position] & ClaimState.goneBit) }
-            }
-            output += end - start - dead + shares[index].arrivals.count
+            output += survivors + shares[index].arrivals.count
             rowOutput += shares[index].rows.count + shares[index].arrivals.count
         }
         count = output
@@ -226,7 +264,6 @@ final class LevelList<Scalar: Coordinate> {
                 rowOutput += 1
             }
         }
-        share.outputCount = output - share.outputStart
         share.rowOutputCount = rowOutput - share.rowOutputStart
     }
 

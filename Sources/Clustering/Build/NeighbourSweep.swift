@@ -28,6 +28,8 @@ final class NeighbourSweep<Scalar: Coordinate> {
     }
 
     private(set) var found: [Found] = []
+    /// How many of these stand for a part of the level.
+    private(set) var shareCount = 0
     /// By position of a pending node: its first link in its share's `links`.
     let heads: Scratch<UInt32>
 
@@ -44,7 +46,8 @@ final class NeighbourSweep<Scalar: Coordinate> {
         _ list: LevelList<Scalar>, centers: Centers<Scalar>, radius: LevelRadius<Scalar>,
         states: UnsafeMutablePointer<UInt8>, parallel: Parallel
     ) -> Bool {
-        let shares = parallel.shares(of: list.count)
+        let shares = parallel.portions(of: list.count)
+        shareCount = shares
         while found.count < shares { found.append(Found()) }
         for index in found.indices {
             let (start, end) = Parallel.bounds(min(index, shares), of: shares, count: list.count)
@@ -68,19 +71,28 @@ final class NeighbourSweep<Scalar: Coordinate> {
             }
         }
         if found.contains(where: \.overflowed) { return false }
-        linkAcross(states)
+        linkAcross(states, parallel)
         return true
     }
 
     /// Adds the pairs that lie across borders, now that no share is being walked.
-    private func linkAcross(_ states: UnsafeMutablePointer<UInt8>) {
-        for index in found.indices {
-            for item in 0..<found[index].acrossCount {
-                let pair = found[index].across.base[item]
-                let later = Int(pair >> 32)
-                guard let owner = found.firstIndex(where: { $0.range.contains(later) }) else { continue }
-                found[owner].link(
-                    later, to: UInt32(truncatingIfNeeded: pair), states: states, heads: heads.base)
+    private func linkAcross(_ states: UnsafeMutablePointer<UInt8>, _ parallel: Parallel) {
+        let across = found.filter { $0.acrossCount > 0 }.map {
+            UnsafeBufferPointer(start: $0.across.base, count: $0.acrossCount)
+        }
+        guard !across.isEmpty else { return }
+        found.withUnsafeMutableBufferPointer { buffer in
+            let outcomes = Unchecked(buffer.baseAddress)
+            parallel.run(shareCount) { share in
+                guard let outcome = outcomes.value else { return }
+                let range = outcome[share].range
+                for pairs in across {
+                    for pair in pairs where range.contains(Int(pair >> 32)) {
+                        outcome[share].link(
+                            Int(pair >> 32), to: UInt32(truncatingIfNeeded: pair), states: states,
+                            heads: self.heads.base)
+                    }
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Dispatch
+import Synchronization
 
 /// Work split over the machine's cores; what is computed never depends on how many there are.
 struct Parallel {
@@ -7,8 +8,15 @@ struct Parallel {
     /// Asked from any thread; once true it stays so.
     let isCancelled: @Sendable () -> Bool
 
-    init(threads: Int, isCancelled: @escaping @Sendable () -> Bool = { false }) {
+    /// Below this many items a second thread costs more than it saves.
+    let smallestShare: Int
+
+    init(
+        threads: Int, smallestShare: Int = smallestShare,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) {
         self.threads = max(1, threads)
+        self.smallestShare = smallestShare
         self.isCancelled = isCancelled
     }
 
@@ -24,14 +32,20 @@ struct Parallel {
         if isCancelled() { throw .cancelled }
     }
 
-    /// Below this many items a second thread costs more than it saves.
     static let smallestShare = 8192
 
     func shares(of count: Int) -> Int {
-        max(1, min(threads, count / Self.smallestShare))
+        max(1, min(threads, count / smallestShare))
     }
 
-    /// Calls `body` once for each share's index, at the same time if there are cores for it.
+    /// How many shares to make of a pass whose items differ in what they cost: several for each thread, so that nobody
+    /// waits long for the slowest.
+    func portions(of count: Int) -> Int {
+        threads == 1 ? 1 : max(1, min(4 * threads, count / smallestShare))
+    }
+
+    /// Calls `body` once for each share's index, at the same time if there are cores for it, on `threads` of them at
+    /// most. Shares are begun in ascending order.
     ///
     /// `body` must touch, for each index, only what no other index's call writes; that is what makes the
     /// unchecked hand-over to other threads sound.
@@ -39,12 +53,34 @@ struct Parallel {
         if shares == 1 { return body(0) }
         withoutActuallyEscaping(body) { body in
             let work = Unchecked(body)
-            DispatchQueue.concurrentPerform(iterations: shares) { work.value($0) }
+            guard shares > threads else {
+                return DispatchQueue.concurrentPerform(iterations: shares) { work.value($0) }
+            }
+            let next = Atomic(0)
+            DispatchQueue.concurrentPerform(iterations: threads) { _ in
+                while true {
+                    let share = next.add(1, ordering: .relaxed).oldValue
+                    guard share < shares else { return }
+                    work.value(share)
+                }
+            }
         }
+    }
+
+    /// Sums a number that `count` gives for each share, and replaces each by the sum of those before it.
+    static func accumulate(_ counts: inout [Int]) -> Int {
+        var sum = 0
+        for index in counts.indices { (counts[index], sum) = (sum, sum + counts[index]) }
+        return sum
     }
 
     /// The bounds of share `index` of `count` items.
     static func bounds(_ index: Int, of shares: Int, count: Int) -> (start: Int, end: Int) {
         (count * index / shares, count * (index + 1) / shares)
+    }
+
+    /// The share that an item belongs to.
+    @inline(__always) static func share(of item: Int, of shares: Int, count: Int) -> Int {
+        ((item &+ 1) &* shares &- 1) / count
     }
 }

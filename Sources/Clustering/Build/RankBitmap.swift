@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
 
 /// A bitmap with rank queries: which orders belong to living nodes, and how many come before each. That is a node's index in
 /// supercluster's list of its level, without the list.
+///
+/// Orders are removed by several threads beside queries, which see the level unchanged until `settle`.
 final class RankBitmap {
-    private let words: Scratch<UInt64>
+    private var words: Scratch<UInt64>
+    /// The words without what was removed since `recount`.
+    private var left: Scratch<UInt64>
     private let before: Scratch<UInt32>
     /// One more than the greatest order.
     private(set) var limit: Int
@@ -12,6 +17,7 @@ final class RankBitmap {
         limit = count
         let wordCount = (count + 63) / 64
         words = Scratch(capacity: wordCount + 1)
+        left = Scratch(capacity: wordCount + 1)
         before = Scratch(capacity: wordCount + 1)
         reset(count: count)
     }
@@ -25,9 +31,14 @@ final class RankBitmap {
         recount()
     }
 
-    func remove(_ order: UInt32) {
-        words.base[Int(order >> 6)] &= ~(UInt64(1) &<< UInt64(order & 63))
+    /// Removes an order at the next `settle`. Safe from several threads.
+    @inline(__always) func remove(_ order: UInt32) {
+        let kept = ~(UInt64(1) &<< UInt64(order & 63))
+        left.atomic(Int(order >> 6)).pointee.bitwiseAnd(kept, ordering: .relaxed)
     }
+
+    /// Makes the removals since `recount` visible.
+    func settle() { swap(&words, &left) }
 
     /// Brings `index(of:)` up to date. O(limit / 64).
     func recount() {
@@ -36,6 +47,7 @@ final class RankBitmap {
             before.base[word] = sum
             sum &+= UInt32(truncatingIfNeeded: words.base[word].nonzeroBitCount)
         }
+        left.base.update(from: words.base, count: limit / 64 + 1)
     }
 
     /// How many living orders were before `order` when last counted.

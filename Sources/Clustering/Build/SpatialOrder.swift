@@ -48,12 +48,16 @@ struct SpatialOrder<Scalar: Coordinate> {
 
     /// Gives clusters their final ordinals.
     private func number(_ items: UnsafeMutablePointer<Item>, count: Int) {
-        var numbering = ClusterNumbering(table, parallel: parallel)
+        let numbering = ClusterNumbering(table, parallel: parallel)
         let points = UInt32(truncatingIfNeeded: table.pointCount)
-        for slot in 0..<count where items[slot].node >= points {
-            // A cluster's last zoom is the one that made it.
-            let ordinal = numbering.number(Int(items[slot].node &- points), zoom: Int(items[slot].lastZoom))
-            items[slot].node = ordinal &+ points
+        numbering.number(count: count) { slots, body in
+            for slot in slots where items[slot].node >= points {
+                // A cluster's last zoom is the one that made it.
+                let former = Int(items[slot].node &- points)
+                if let ordinal = body(former, Int(items[slot].lastZoom)) {
+                    items[slot].node = ordinal &+ points
+                }
+            }
         }
         numbering.apply()
         table.ordinalsByOrigin = numbering.ordinals
@@ -70,11 +74,14 @@ struct SpatialOrder<Scalar: Coordinate> {
             pointCount: table.pointCount, nodeCount: count, minimumZoom: options.minimumZoom,
             levels: options.maximumZoom + 2 - options.minimumZoom)
         let slots = Scratch<SpatialSlot<Scalar>>(capacity: count)
-        let alive = Scratch<UInt64>(repeating: 0, count: layout.levels * layout.wordCount)
+        let alive = Scratch<UInt64>(capacity: layout.levels * layout.wordCount)
         let boxes = Scratch<SpatialBox>(capacity: layout.wordCount)
-        let shares = parallel.shares(of: count)
+        let shares = parallel.portions(of: count)
         parallel.run(shares) { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: layout.wordCount)
+            for level in 0..<layout.levels {
+                (alive.base + level * layout.wordCount + start).initialize(repeating: 0, count: end - start)
+            }
             for word in start..<end {
                 var box = SpatialBox.empty
                 for slot in word * 64..<min(count, word * 64 + 64) {
@@ -90,7 +97,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         return SpatialIndex(
             layout: layout, slots: slots.finish(count: count),
             alive: alive.finish(count: layout.levels * layout.wordCount),
-            wordBoxes: boxes.finish(count: layout.wordCount))
+            wordBoxes: boxes.finish(count: layout.wordCount), parallel: parallel)
     }
 
     /// A node lives from its birth up to where its parent takes over.

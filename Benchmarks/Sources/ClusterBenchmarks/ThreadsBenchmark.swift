@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+
+/// Builds of the index on 1, 2 and 4 threads in turn: how long they take, and how long the processors worked for them.
+/// What else the machine does only adds to a time: the least tells most.
+func benchmarkThreads(longitudes: [Double], latitudes: [Double]) {
+    var least: [Int: (wall: Double, processor: Double)] = [:]
+    for _ in 0..<7 {
+        for threads in [1, 2, 4] {
+            let (start, before) = (Stopwatch.now(), Stopwatch.processorTime())
+            let index = try? longitudes.withUnsafeBufferPointer { longitudes in
+                try latitudes.withUnsafeBufferPointer { latitudes in
+                    try ClusterIndex.build(
+                        longitudes: longitudes, latitudes: latitudes, options: ClusteringOptions(),
+                        threads: threads)
+                }
+            }
+            guard index != nil else { return }
+            let wall = Double(Stopwatch.now() - start) / 1e6
+            let processor = Stopwatch.processorTime() - before
+            let best = least[threads] ?? (.infinity, .infinity)
+            least[threads] = (min(wall, best.wall), min(processor, best.processor))
+        }
+    }
+    for (threads, times) in least.sorted(by: { $0.key < $1.key }) {
+        report("build on \(threads) threads", times.wall, "ms")
+        report("processors' time of a build on \(threads) threads", times.processor, "ms")
+    }
+}
