@@ -112,6 +112,7 @@ let package = Package(
             dependencies: [
                 "StateTools", "Sources",
                 "ClusterClient", "ClusterProtocol", "Rendering", "Bench", "JSON", "CommandLineOptions",
+                "PostgresFeed",
             ]),
 
         .target(name: "TestSupport", dependencies: ["JSON", "Compression"], path: "Tests/TestSupport"),

@@ -106,6 +106,13 @@ public final class PostgresServer: Sendable {
         for line in lines { try shell("echo \"\(line)\" >> '\(data)/postgresql.conf'") }
     }
 
+    /// Lets all users but `postgres` in with their passwords only.
+    public func onlyWithPassword() throws {
+        try shell(
+            "printf 'local all postgres trust\\nlocal all all scram-sha-256\\n' > '\(data)/pg_hba.conf'")
+        try sql("SELECT pg_reload_conf()")
+    }
+
     /// What the server has logged.
     public var log: String { (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? "" }
 

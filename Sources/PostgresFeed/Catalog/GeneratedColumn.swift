@@ -20,9 +20,8 @@ enum GeneratedColumn {
     private static func statement(
         _ column: Catalog.Column, _ configuration: TableFeedConfiguration, _ value: String
     ) -> String {
-        let table = SQLName.readable(configuration.schema) + "." + SQLName.readable(configuration.table)
         return
-            "ALTER TABLE \(table) ADD COLUMN \(SQLName.readable(column.name + "_4326")) geometry(Point, 4326) "
+            "ALTER TABLE \(configuration.readableTable) ADD COLUMN \(SQLName.readable(column.name + "_4326")) geometry(Point, 4326) "
             + "GENERATED ALWAYS AS (\(value)) STORED;"
     }
 

@@ -6,9 +6,7 @@ struct LayoutReader {
     let configuration: TableFeedConfiguration
     private(set) var problems: [TableProblem] = []
 
-    private var table: String {
-        SQLName.readable(configuration.schema) + "." + SQLName.readable(configuration.table)
-    }
+    private var table: String { configuration.readableTable }
 
     init(_ catalog: Catalog, _ configuration: TableFeedConfiguration) {
         (self.catalog, self.configuration) = (catalog, configuration)
@@ -60,7 +58,8 @@ struct LayoutReader {
                     "column \(name) of \(table) is a generated column, which logical replication leaves out"))
             return nil
         }
-        if !column.maySelect {
+        // If no column can be read, that is said once, of the table.
+        if !column.maySelect && catalog.columns.contains(where: \.maySelect) {
             problems.append(
                 TableProblem(
                     .rights, "user \(catalog.user) may not read column \(name) of \(table)",
@@ -131,7 +130,9 @@ struct LayoutReader {
                     "the primary key of \(table) has several columns (\(primary.columns.joined(separator: ", "))); an id is "
                         + "one column: add one that is unique, and name it as \"id\"",
                     sql: [
-                        "ALTER TABLE \(table) ADD COLUMN feature_id bigint GENERATED ALWAYS AS IDENTITY UNIQUE;"
+                        "ALTER TABLE \(table) ADD COLUMN feature_id bigint GENERATED ALWAYS AS IDENTITY UNIQUE;",
+                        "ALTER TABLE \(table) REPLICA IDENTITY USING INDEX "
+                            + SQLName.readable(configuration.table + "_feature_id_key") + ";",
                     ]))
             return nil
         }

@@ -7,9 +7,7 @@ struct PublicationCheck {
     let table: Catalog.Table
 
     private var name: String { SQLName.readable(configuration.publicationName) }
-    private var tableName: String {
-        SQLName.readable(configuration.schema) + "." + SQLName.readable(configuration.table)
-    }
+    private var tableName: String { configuration.readableTable }
     /// Changes of partitions have to come as changes of the table that they are of.
     private var isPartitioned: Bool { table.kind == "p" }
 

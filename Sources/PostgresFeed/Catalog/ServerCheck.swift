@@ -5,9 +5,7 @@ struct ServerCheck {
     let catalog: Catalog
     let configuration: TableFeedConfiguration
 
-    private var table: String {
-        SQLName.readable(configuration.schema) + "." + SQLName.readable(configuration.table)
-    }
+    private var table: String { configuration.readableTable }
     private var user: String { SQLName.readable(catalog.user) }
 
     func problems() -> [TableProblem] { server() + rights() + tableProblems() + slot() }

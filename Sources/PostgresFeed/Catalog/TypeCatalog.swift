@@ -77,7 +77,7 @@ struct TypeCatalog: Sendable, Equatable {
         if entry.kind == "c" { return .composite(fields(entry)) }
         return switch entry.name {
         case "hstore": .keyValues
-        case "geometry", "geography": .geometry
+        case "geometry": .geometry
         default: .text
         }
     }

@@ -40,6 +40,12 @@ public final class TableFeed {
         (self.loop, self.configuration, self.consumer) = (loop, configuration, consumer)
     }
 
+    deinit {
+        // Handles of the loop go before the loop does.
+        session?.close()
+        (session, reconnection) = (nil, nil)
+    }
+
     /// Begins to connect.
     ///
     /// - Parameter position: the last that was made durable; nil for a copy. If the server cannot go on from there, there
@@ -98,6 +104,9 @@ public final class TableFeed {
         status.counters = counters
         return status
     }
+
+    /// Whether the consumer has so much to confirm that nothing is read.
+    var isReadingStopped: Bool { window.isFull }
 
     private static var now: Int64 {
         var time = timespec()

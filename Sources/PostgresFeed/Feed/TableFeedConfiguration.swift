@@ -47,6 +47,9 @@ public struct TableFeedConfiguration: Sendable, Equatable {
     /// The table as SQL names it.
     public var qualifiedTable: String { SQLName.quote(schema) + "." + SQLName.quote(table) }
 
+    /// The table as a person writes it: in quotation marks only if it needs them.
+    public var readableTable: String { SQLName.readable(schema) + "." + SQLName.readable(table) }
+
     /// The publication's name.
     public var publicationName: String {
         publication ?? String("clusterd_\(schema == "public" ? "" : schema + "_")\(table)".prefix(63))

@@ -18,7 +18,7 @@ indirect enum ValueKind: Sendable, Equatable {
     case composite([Field])
     /// The extension hstore.
     case keyValues
-    /// A PostGIS geometry or geography that is a property: GeoJSON.
+    /// A PostGIS geometry that is a property: GeoJSON, as its cast to json gives it.
     case geometry
     /// Everything else is a string.
     case text

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+import EventLoop
+
+/// What a look at a table has found: whether it can be followed, and what is missing.
+public struct TableCheck: Sendable, Equatable {
+    /// What prevents that the table is followed; empty if nothing does.
+    public let problems: [TableProblem]
+    /// What the daemon does by itself when it starts, and what is worth knowing; sentences without a period.
+    public let remarks: [String]
+    /// What rows become; nil while there are problems.
+    public let columns: Columns?
+
+    /// The columns by what they become.
+    public struct Columns: Sendable, Equatable {
+        public let id: String
+        public let geometry: TableFeedConfiguration.Geometry
+        public let properties: [String]
+    }
+
+    /// Connects, looks, and changes nothing. Blocks for as long as that takes, 30 s at the most: for command-line tools.
+    public static func run(_ configuration: TableFeedConfiguration) throws -> TableCheck {
+        let loop = try EventLoop()
+        let checker = TableChecker(on: loop, configuration)
+        checker.start()
+        loop.run()
+        return checker.result
+    }
+}
+
+/// The steps of a check, on a loop.
+private final class TableChecker {
+    private let loop: EventLoop
+    private let configuration: TableFeedConfiguration
+    private var attempt: ConnectionAttempt?
+    private var connection: PostgresConnection?
+    private(set) var result = TableCheck(problems: [], remarks: [], columns: nil)
+
+    init(on loop: EventLoop, _ configuration: TableFeedConfiguration) {
+        (self.loop, self.configuration) = (loop, configuration)
+    }
+
+    func start() {
+        connect(isReplication: false) { [self] connection in
+            connection.query(SessionSettings.sql + CatalogQuery.sql(configuration)) { [self] answer in
+                do {
+                    let rows = FeedSession.rows(try answer.get())
+                    take(try Catalog((rows.first?.first ?? nil) ?? ""))
+                } catch {
+                    fail("\(error)")
+                }
+            }
+        }
+    }
+
+    private func connect(isReplication: Bool, _ then: @escaping (PostgresConnection) -> Void) {
+        attempt = ConnectionAttempt(on: loop, configuration.connection, isReplication: isReplication) {
+            [self] result in
+            attempt = nil
+            switch result {
+            case .success(let made):
+                connection = made
+                made.onLoss = { [self] in fail("\($0)") }
+                then(made)
+            case .failure(let error):
+                if isReplication, ConnectionFault.isReplicationRight(error) { return close() }
+                fail((isReplication ? "a replication connection is refused: " : "") + "\(error)")
+            }
+        }
+    }
+
+    private func fail(_ message: String) {
+        result = TableCheck(
+            problems: result.problems + [TableProblem(.connection, message)], remarks: result.remarks,
+            columns: nil)
+        close()
+    }
+
+    private func close() {
+        connection?.close()
+        connection = nil
+    }
+
+    private func take(_ catalog: Catalog) {
+        close()
+        let remarks = remarks(catalog)
+        switch FollowPlan.make(catalog, configuration) {
+        case .success(let plan):
+            let remarks =
+                plan.publicationSQL.map { "the daemon makes the publication ready: \($0)" } + remarks
+            result = TableCheck(problems: [], remarks: remarks, columns: columns(plan.layout))
+        case .failure(let found): result = TableCheck(problems: found.all, remarks: remarks, columns: nil)
+        }
+        // The server may accept the user, but not for replication (pg_hba.conf).
+        if catalog.mayReplicate { connect(isReplication: true) { [self] _ in close() } }
+    }
+
+    private func columns(_ layout: TableLayout) -> TableCheck.Columns {
+        let geometry: TableFeedConfiguration.Geometry =
+            switch layout.position {
+            case .geometry(let column): .column(column.name)
+            case .coordinates(let longitude, let latitude):
+                .coordinates(longitude: longitude.name, latitude: latitude.name)
+            }
+        return TableCheck.Columns(
+            id: layout.id.name, geometry: geometry, properties: layout.properties.map(\.name))
+    }
+
+    private func remarks(_ catalog: Catalog) -> [String] {
+        var remarks: [String] = []
+        let name = configuration.slotName
+        if configuration.slot == nil {
+            remarks.append(
+                "the daemon creates a replication slot of its own, whose name has the machine's id")
+        } else if let slot = catalog.slot {
+            if slot.isLost {
+                remarks.append(
+                    "replication slot \(name) was invalidated; the daemon makes it again and copies the table"
+                )
+            } else if let process = slot.process {
+                remarks.append("replication slot \(name) is in use by process \(process) of the server")
+            } else {
+                remarks.append("replication slot \(name) exists and is not in use")
+            }
+        } else {
+            remarks.append("the daemon creates the replication slot \(name)")
+        }
+        if catalog.table?.kind == "p" {
+            remarks.append(
+                "PostgreSQL does not replicate TRUNCATE of a single partition: DELETE its rows, or truncate the whole table"
+            )
+        }
+        if catalog.slotCount * 10 >= catalog.slotLimit * 9 {
+            remarks.append(
+                "\(catalog.slotCount) of \(catalog.slotLimit) replication slots are in use (max_replication_slots)"
+            )
+        }
+        return remarks
+    }
+}

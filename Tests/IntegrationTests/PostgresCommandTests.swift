@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@Suite(
+    "clusterctl postgres",
+    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
+struct PostgresCommandTests {
+    private func clusterctl(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
+        try DaemonProcess.run("clusterctl", ["postgres"] + arguments)
+    }
+
+    @Test("check reports what is missing with its SQL, and ends with 1; once that is run, with 0")
+    func check() throws {
+        let server = try PostgresServer.shared()
+        let database = try server.makeDatabase()
+        try server.sql("CREATE TABLE stops (name text, geom geometry(Point, 4326))", in: database)
+        let connection = server.connection(database)
+        let missing = try clusterctl(["check", connection, "stops"])
+        #expect(missing.status == 1)
+        #expect(missing.output.contains("missing: table public.stops has no primary key"))
+        let json = try clusterctl(["check", connection, "stops", "--json"])
+        #expect(json.status == 1)
+        let report = try JSONReader.parse(json.output)
+        #expect(report["ok"] == .bool(false))
+        let sql = try #require(report["problems"]?.asArray?.first?["sql"]?.asArray?.first?.asString)
+        #expect(missing.output.contains("    " + sql))
+        try server.sql(sql, in: database)
+        let good = try clusterctl(["check", connection, "stops"])
+        #expect(good.status == 0 && good.errors.isEmpty)
+        #expect(good.output.contains("id: id\ngeometry: geom\nproperties: name\n"))
+        #expect(try server.sql("SELECT count(*) FROM pg_publication", in: database) == "0")
+        let gone = try clusterctl(["check", "host=/nowhere password=hunter2", "stops"])
+        #expect(gone.status == 1 && !(gone.output + gone.errors).contains("hunter2"))
+    }
+
+    @Test("declare prints the configuration's entry, or adds it to a file that has others")
+    func declare() throws {
+        let server = try PostgresServer.shared()
+        let database = try server.makeDatabase()
+        try server.sql(
+            "CREATE TABLE stops (code text PRIMARY KEY, name text, lon float8, lat float8)", in: database)
+        let connection = server.connection(database)
+        let options = ["--longitude", "lon", "--latitude", "lat", "--properties", "name"]
+        let printed = try clusterctl(["declare", connection, "stops"] + options)
+        #expect(printed.status == 0)
+        let entry = try JSONReader.parse(printed.output)["sources"]?["stops"]
+        #expect(
+            entry?["postgres"]?.text
+                == #"{"connection":\#(JSONValue.string(connection).text),"table":"public.stops","id":"code","geometry":{"longitude":"lon","latitude":"lat"},"properties":["name"]}"#
+        )
+        #expect(entry?["options"]?.text == #"{"sortKey":["id"],"clusterIds":"origin"}"#)
+        let path = NSTemporaryDirectory() + "clusterd-declare-" + UUID().uuidString.prefix(8) + ".json"
+        defer { unlink(path) }
+        try Data(#"{"limits":{"sources":5},"sources":{"cities":{"file":"c.geojson"}}}"#.utf8).write(
+            to: URL(fileURLWithPath: path))
+        let more = options + ["--config", path, "--source", "bus stops", "--slot", "stops_1", "--temporary"]
+        #expect(try clusterctl(["declare", connection, "stops"] + more).status == 0)
+        let file = try JSONReader.parse(String(contentsOfFile: path, encoding: .utf8))
+        #expect(file["limits"]?["sources"] == .number(5) && file["sources"]?["cities"] != nil)
+        #expect(file["sources"]?["bus stops"]?["postgres"]?["slot"] == .string("stops_1"))
+        #expect(file["sources"]?["bus stops"]?["postgres"]?["temporary"] == .bool(true))
+        let again = try clusterctl(["declare", connection, "stops"] + more)
+        #expect(again.status == 1 && again.errors.contains("declares a source bus stops already"))
+        let wrong = try clusterctl(["declare", connection, "stops"])
+        #expect(wrong.status == 1 && wrong.output.contains("missing:"))
+        let unchecked = try clusterctl(["declare", "service=nowhere", "Fleet.\"Stops\"", "--unchecked"])
+        #expect(unchecked.output.contains(#""table":"fleet.\"Stops\"""#))
+    }
+}
