@@ -220,4 +220,51 @@ struct RowTests {
         try expectSame(table)
         table.stop()
     }
+
+    @Test("Generated columns, which replication leaves out, are computed: as position and as properties")
+    func generatedColumns() throws {
+        let server = try PostgresServer.shared()
+        let database = try server.makeDatabase()
+        try server.sql(
+            """
+            CREATE TABLE t (id int PRIMARY KEY, geom geometry(Point, 25832), a int, note text);
+            ALTER TABLE t ALTER note SET STORAGE EXTERNAL;
+            INSERT INTO t SELECT n, ST_SetSRID(ST_Point(400000 + n, 5500000 + n), 25832), n, 'it''s "x\\' || n FROM generate_series(1, 300) n;
+            """, in: database)
+        let table = try FollowedTable(server, database, table: "t")
+        try table.run("a report") { $0.isFailed }
+        #expect(table.lastFailure?.contains("SRID 25832") == true)
+        let start = table.lastFailure?.range(of: "ALTER TABLE")?.lowerBound
+        let sql = try #require(start.map { String(table.lastFailure?[$0...] ?? "") })
+        table.stop()
+        // The report's own SQL.
+        try server.sql(sql, in: database)
+        try server.sql(
+            """
+            ALTER TABLE t ADD COLUMN twice bigint GENERATED ALWAYS AS (a * 2) STORED,
+                ADD COLUMN "Is ""odd" boolean GENERATED ALWAYS AS (a % 2 = 1) STORED,
+                ADD COLUMN short text GENERATED ALWAYS AS (left(note, 9)) STORED;
+            ALTER TABLE t DROP COLUMN IF EXISTS other
+            """, in: database)
+        let followed = try FollowedTable(server, database, table: "t") {
+            $0.geometry = .column("geom_4326")
+            $0.memoryBudget = 100_000
+        }
+        try followed.run("a copy") { $0.states.last == .following }
+        #expect(followed.features.count == 300)
+        #expect(followed.features["3"]?.contains(#""twice":6,"Is \"odd":true,"short":"it's \"x\\3""#) == true)
+        try server.sql(
+            """
+            INSERT INTO t SELECT n, ST_SetSRID(ST_Point(400000 + n, 5500000 + n), 25832), n, repeat('long', 3000) FROM generate_series(301, 900) n;
+            UPDATE t SET a = NULL, geom = NULL WHERE id = 5;
+            BEGIN; UPDATE t SET id = 5000 WHERE id = 700; DELETE FROM t WHERE id = 6; UPDATE t SET a = -1 WHERE id = 701; COMMIT;
+            INSERT INTO t VALUES (6, NULL, 1, NULL);
+            """, in: database)
+        try followed.catchUp(server)
+        #expect(followed.features["5000"]?.contains(#""short":"longlongl""#) == true)
+        #expect(followed.features["5"] == nil && followed.features["6"] == nil)
+        #expect(followed.copies.count == 1)
+        try expectSame(followed)
+        followed.stop()
+    }
 }

@@ -9,8 +9,11 @@ struct Catalog: Sendable, Equatable {
         let modifier: Int
         /// The type as SQL writes it, such as `character varying(20)`.
         let typeText: String
-        let isGenerated: Bool
+        /// What a generated column is computed by; empty for other columns.
+        let expression: String
         let maySelect: Bool
+
+        var isGenerated: Bool { !expression.isEmpty }
     }
 
     /// A unique index.
@@ -129,7 +132,7 @@ extension Catalog.Column {
         type = json.oid("type")
         modifier = json.integer("modifier")
         typeText = json.text("typeText")
-        isGenerated = json.flag("isGenerated")
+        expression = json.text("expression")
         maySelect = json.flag("maySelect")
     }
 }

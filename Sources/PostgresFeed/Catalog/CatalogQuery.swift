@@ -50,7 +50,8 @@ enum CatalogQuery {
                     ) FROM subject c),
                 'columns', (SELECT json_agg(json_build_object(
                     'name', a.attname, 'type', a.atttypid::bigint, 'modifier', a.atttypmod,
-                    'typeText', format_type(a.atttypid, a.atttypmod), 'isGenerated', a.attgenerated <> '',
+                    'typeText', format_type(a.atttypid, a.atttypmod), 'expression', CASE WHEN a.attgenerated <> '' THEN (SELECT pg_get_expr(d.adbin, d.adrelid)
+                        FROM pg_attrdef d WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum) END,
                     'maySelect', has_column_privilege(a.attrelid, a.attnum, 'SELECT')) ORDER BY a.attnum)
                     FROM attribute a),
                 'indexes', (SELECT json_agg(json_build_object(

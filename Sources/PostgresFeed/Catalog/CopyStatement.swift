@@ -18,8 +18,14 @@ enum CopyStatement {
     }
 
     private static func text(_ column: TableLayout.Column, _ types: TypeCatalog) -> String {
-        let name = SQLName.quote(column.name)
-        if types.castsToOutput(column.type) { return name + "::pg_catalog.text" }
+        text(SQLName.quote(column.name), castsToOutput: types.castsToOutput(column.type))
+    }
+
+    /// - Parameters:
+    ///   - name: SQL of the value.
+    ///   - castsToOutput: whether a cast to text gives what the output function does.
+    static func text(_ name: String, castsToOutput: Bool) -> String {
+        if castsToOutput { return name + "::pg_catalog.text" }
         // What has a cast of its own to text may look otherwise by it. `format` uses the output function.
         return "CASE WHEN \(name) IS NOT NULL THEN pg_catalog.format('%s', \(name)) END"
     }

@@ -24,9 +24,11 @@ struct LayoutReader {
         }
         let properties = properties(without: used)
         guard problems.isEmpty, let id, let position else { return nil }
+        let (generated, inputs) = GeneratedInputs(catalog).find(
+            TableLayout.columns(id, position, properties).map(\.name))
         return TableLayout(
             id: id, position: position, properties: properties,
-            takesAllColumns: configuration.properties == nil)
+            takesAllColumns: configuration.properties == nil, generated: generated, inputs: inputs)
     }
 
     private func column(_ column: Catalog.Column) -> TableLayout.Column {
@@ -51,11 +53,15 @@ struct LayoutReader {
     /// Whether the column can be read and is published.
     private mutating func checked(_ column: Catalog.Column) -> Catalog.Column? {
         let name = SQLName.readable(column.name)
-        if column.isGenerated {
+        if column.isGenerated && !isComputable(column) {
             problems.append(
                 TableProblem(
-                    .columns,
-                    "column \(name) of \(table) is a generated column, which logical replication leaves out"))
+                    .publication,
+                    "column \(name) of \(table) is generated from columns that publication "
+                        + "\(configuration.publicationName) does not publish",
+                    sql: [
+                        "ALTER PUBLICATION \(SQLName.readable(configuration.publicationName)) SET TABLE \(table);"
+                    ]))
             return nil
         }
         // If no column can be read, that is said once, of the table.
@@ -66,7 +72,8 @@ struct LayoutReader {
                     sql: ["GRANT SELECT (\(name)) ON \(table) TO \(SQLName.readable(catalog.user));"]))
             return nil
         }
-        if let columns = catalog.publication?.columns, catalog.publication?.hasTable == true,
+        if !column.isGenerated, let columns = catalog.publication?.columns,
+            catalog.publication?.hasTable == true,
             !columns.contains(column.name)
         {
             problems.append(
@@ -79,6 +86,13 @@ struct LayoutReader {
             return nil
         }
         return column
+    }
+
+    private func isPublished(_ name: String) -> Bool { catalog.publication?.columns?.contains(name) ?? true }
+
+    /// Whether a generated column can be computed from what is published.
+    private func isComputable(_ column: Catalog.Column) -> Bool {
+        GeneratedInputs(catalog).names(column).allSatisfy { isPublished($0) }
     }
 
     // MARK: The key
@@ -245,8 +259,8 @@ struct LayoutReader {
     private mutating func properties(without used: Set<String>) -> [TableLayout.Column] {
         guard let names = configuration.properties else {
             let columns = catalog.columns.filter { column in
-                !used.contains(column.name) && !column.isGenerated
-                    && (catalog.publication?.columns?.contains(column.name) ?? true)
+                !used.contains(column.name)
+                    && (column.isGenerated ? isComputable(column) : isPublished(column.name))
             }
             return columns.compactMap { checked($0) }.map { column($0) }
         }

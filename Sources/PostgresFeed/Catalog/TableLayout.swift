@@ -22,8 +22,34 @@ struct TableLayout: Sendable, Equatable {
     /// Whether all columns of the table are read, so that another one changes the layout.
     let takesAllColumns: Bool
 
+    /// The generated columns among them; their values do not come with changes.
+    let generated: [Generated]
+    /// The columns that those are computed from.
+    let inputs: [Input]
+
+    /// A generated column.
+    struct Generated: Sendable, Equatable {
+        /// In `columns`.
+        let index: Int
+        let expression: String
+        /// The type as SQL writes it.
+        let typeText: String
+        let castsToOutput: Bool
+        /// In `inputs`: the columns that the expression names.
+        let inputs: [Int]
+    }
+
+    struct Input: Sendable, Equatable {
+        let name: String
+        let type: UInt32
+        let modifier: Int
+        let typeText: String
+    }
+
     /// All columns that are read, in the order in which a copy asks for them.
-    var columns: [Column] {
+    var columns: [Column] { Self.columns(id, position, properties) }
+
+    static func columns(_ id: Column, _ position: Position, _ properties: [Column]) -> [Column] {
         switch position {
         case .geometry(let column): [id, column] + properties
         case .coordinates(let longitude, let latitude): [id, longitude, latitude] + properties
@@ -41,6 +67,7 @@ struct TableLayout: Sendable, Equatable {
         case .geometry: text += "geometry"
         case .coordinates: text += "coordinates"
         }
+        for column in generated { text += column.expression }
         text += rowFilter ?? ""
         var value: UInt32 = 0x811c_9dc5  // FNV-1a
         for byte in text.utf8 { value = (value ^ UInt32(byte)) &* 0x0100_0193 }

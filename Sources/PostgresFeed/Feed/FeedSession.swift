@@ -80,6 +80,7 @@ final class FeedSession {
         isOver = true
         owner = nil
         attempt?.cancel()
+        follow?.close()
         connection?.close()
         (attempt, connection, copy, follow, slowSlot) = (nil, nil, nil, nil, nil)
     }

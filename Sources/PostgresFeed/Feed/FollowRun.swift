@@ -9,6 +9,7 @@ final class FollowRun {
     private let configuration: TableFeedConfiguration
     private let base: FeedPosition
     private let assembler: TransactionAssembler
+    private let generated: GeneratedColumns
     private let version: Int
     private let serverEnd: LogPosition
     private weak var owner: (any FeedSessionOwner)?
@@ -21,6 +22,7 @@ final class FollowRun {
     /// Reasons to stop reading.
     private var isFull = false
     private var isSpooling = false
+    private var isComputing = false
     /// Whether the server has begun to send: before, nothing may be sent to it.
     private var hasStarted = false
 
@@ -33,6 +35,7 @@ final class FollowRun {
         (base, self.owner, self.ended) = (position, owner, ended)
         confirmed = LogPosition(rawValue: 0)
         (version, self.serverEnd) = (plan.version, serverEnd)
+        generated = GeneratedColumns(on: loop, configuration, plan.layout)
         assembler = TransactionAssembler(
             plan.layout, table: plan.table.id, maximumFeatureBytes: configuration.maximumFeatureBytes
         ) {
@@ -60,6 +63,12 @@ final class FollowRun {
         tick = Timer(on: loop, delay: Self.tickMilliseconds, every: Self.tickMilliseconds) { [weak self] in
             self?.keepAlive()
         }
+    }
+
+    /// Ends the second connection, if there is one.
+    func close() {
+        generated.close()
+        tick = nil
     }
 
     private var command: String {
@@ -100,11 +109,39 @@ final class FollowRun {
 
     private func take(_ outcome: TransactionAssembler.Outcome) throws(PostgresDataError) {
         switch outcome {
-        case .layoutChanged: ended(.mustCopy("the table's columns have changed"))
+        case .mustCopy(let reason): ended(.mustCopy(reason))
         case .committed(let commit):
-            wait(for: commit.changes) { $0.deliver(commit) }
+            compute { run in run.wait(for: commit.changes) { $0.deliver(commit) } }
         case .nothing:
-            if let log = assembler.writingLog { wait(for: log) { _ in } }
+            if assembler.pending.byteCount > Self.mostPendingBytes {
+                compute { $0.waitForSpool() }
+            } else {
+                waitForSpool()
+            }
+        }
+    }
+
+    private func waitForSpool() { if let log = assembler.writingLog { wait(for: log) { _ in } } }
+
+    private static let mostPendingBytes = 1 << 20
+
+    /// Reads nothing until the values of generated columns are there, then goes on.
+    private func compute(_ then: @escaping (FollowRun) -> Void) {
+        guard !assembler.pending.isEmpty else { return then(self) }
+        isComputing = true
+        updatePause()
+        generated.evaluate(assembler.pending.inputs) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .failure(let error): ended(.lost(error))
+            case .success(let values):
+                do throws(PostgresDataError) { try assembler.resolve(values) } catch {
+                    return ended(.problems(TableProblems([TableProblem(.type, error.description)])))
+                }
+                isComputing = false
+                then(self)
+                updatePause()
+            }
         }
     }
 
@@ -156,7 +193,7 @@ final class FollowRun {
         if isNew, hasStarted, loop.now - lastSent >= Self.replyMilliseconds { sendStatus() }
     }
 
-    private func updatePause() { connection.isPaused = isFull || isSpooling }
+    private func updatePause() { connection.isPaused = isFull || isSpooling || isComputing }
 
     private static let tickMilliseconds: UInt64 = 1000
     private static let replyMilliseconds: UInt64 = 100

@@ -2,31 +2,57 @@
 
 /// Where a layout's columns are in the rows of a replicated table.
 struct RowMapping: Equatable {
-    /// For each of `TableLayout.columns`, its index in a row.
-    private let indexes: [Int]
+    /// For each of `TableLayout.columns`, its index in a row; nil for generated columns.
+    private let indexes: [Int?]
+    /// For each of `TableLayout.inputs`.
+    private let inputs: [Int]
 
     /// Nil if the table's columns are not those of the layout any more.
     init?(_ table: ReplicatedTable, _ layout: TableLayout) {
-        var indexes: [Int] = []
-        for column in layout.columns {
-            let index = table.columns.firstIndex {
-                $0.name == column.name && $0.type == column.type && Int($0.modifier) == column.modifier
-            }
-            guard let index else { return nil }
-            indexes.append(index)
+        func index(_ name: String, _ type: UInt32, _ modifier: Int) -> Int? {
+            table.columns.firstIndex { $0.name == name && $0.type == type && Int($0.modifier) == modifier }
         }
-        if layout.takesAllColumns && table.columns.count != indexes.count { return nil }
-        self.indexes = indexes
+        let generated = Set(layout.generated.map { layout.columns[$0.index].name })
+        var indexes: [Int?] = []
+        for column in layout.columns {
+            let found =
+                generated.contains(column.name) ? nil : index(column.name, column.type, column.modifier)
+            guard found != nil || generated.contains(column.name) else { return nil }
+            indexes.append(found)
+        }
+        var inputs: [Int] = []
+        for input in layout.inputs {
+            guard let found = index(input.name, input.type, input.modifier) else { return nil }
+            inputs.append(found)
+        }
+        let known = Set(layout.columns.map(\.name))
+        if layout.takesAllColumns && !table.columns.allSatisfy({ known.contains($0.name) }) { return nil }
+        (self.indexes, self.inputs) = (indexes, inputs)
     }
 
-    /// A row's values in the layout's order.
+    /// A row's values in the layout's order; those of generated columns are null.
     func values(_ row: [RowValue]) throws(PostgresDataError) -> [RowValue] {
         var values: [RowValue] = []
         values.reserveCapacity(indexes.count)
         for index in indexes {
-            guard index < row.count else { throw PostgresDataError("a row has fewer columns than its table") }
-            values.append(row[index])
+            guard let index else {
+                values.append(.null)
+                continue
+            }
+            values.append(try Self.value(row, index))
         }
         return values
+    }
+
+    /// The values that generated columns are computed from, in the order of `TableLayout.inputs`.
+    func inputs(_ row: [RowValue]) throws(PostgresDataError) -> [RowValue] {
+        var values: [RowValue] = []
+        for index in inputs { values.append(try Self.value(row, index)) }
+        return values
+    }
+
+    private static func value(_ row: [RowValue], _ index: Int) throws(PostgresDataError) -> RowValue {
+        guard index < row.count else { throw PostgresDataError("a row has fewer columns than its table") }
+        return row[index]
     }
 }

@@ -8,8 +8,8 @@ final class TransactionAssembler {
     enum Outcome {
         case nothing
         case committed(Commit)
-        /// The table's columns are others than before.
-        case layoutChanged
+        /// Only a copy helps; why.
+        case mustCopy(String)
     }
 
     /// A transaction all of whose changes have arrived, though some may still be on the way to the spool.
@@ -39,6 +39,8 @@ final class TransactionAssembler {
     private var current: ChangeLog?
     private var streams: [UInt32: Stream] = [:]
     private var stream: Stream?
+    /// What waits for the values of generated columns.
+    private(set) var pending = PendingChanges()
 
     /// - Parameter makeLog: makes an empty log of changes.
     init(
@@ -65,13 +67,15 @@ final class TransactionAssembler {
             return .committed(Commit(changes: changes, end: end, microseconds: time, aborted: []))
         case .relation(let found):
             guard found.id == table else { break }
-            guard let new = RowMapping(found, layout) else { return .layoutChanged }
+            guard let new = RowMapping(found, layout) else {
+                return .mustCopy("the table's columns have changed")
+            }
             if let stream { stream.mapping = new } else { mapping = new }
-        case .insert(let id, let row) where id == table: try put(row, old: nil, transaction)
-        case .update(let id, let old, let row) where id == table: try put(row, old: old, transaction)
+        case .insert(let id, let row) where id == table: return try put(row, old: nil, transaction)
+        case .update(let id, let old, let row) where id == table: return try put(row, old: old, transaction)
         case .delete(let id, let old) where id == table: try delete(old, transaction)
         case .truncate(let tables) where tables.contains(table):
-            try log().append(.clear, subtransaction: transaction)
+            emit(.clear, try log(), transaction)
         case .insert, .update, .delete, .truncate, .other: break
         case .streamStart(let transaction, _):
             let begun = streams[transaction] ?? Stream(makeLog())
@@ -103,45 +107,112 @@ final class TransactionAssembler {
         return log
     }
 
-    private func values(_ row: [RowValue]) throws(PostgresDataError) -> [RowValue] {
+    private func described() throws(PostgresDataError) -> RowMapping {
         guard let mapping = stream?.mapping ?? mapping else {
             throw PostgresDataError("a row comes before the description of its table")
         }
-        return try mapping.values(row)
+        return mapping
+    }
+
+    private func emit(_ change: TableChange, _ log: ChangeLog, _ subtransaction: UInt32) {
+        if pending.isEmpty {
+            log.append(change, subtransaction: subtransaction)
+        } else {
+            pending.append(.other(change, log: log, subtransaction: subtransaction))
+        }
     }
 
     private func put(
         _ row: [RowValue], old: [RowValue]?, _ transaction: UInt32
-    ) throws(PostgresDataError) {
-        let log = try log()
-        var new = try values(row)
+    ) throws(PostgresDataError) -> Outcome {
+        let (log, mapping) = (try log(), try described())
+        var new = try mapping.values(row)
+        var inputs = try mapping.inputs(row)
         var previous: [UInt8]?
         if let old {
-            let old = try values(old)
             // An old row with all values has those that the new one does not repeat.
-            for index in new.indices {
-                if case .unchanged = new[index], case .text = old[index] { new[index] = old[index] }
-            }
-            previous = try writer.identifier(old[0])
+            let values = try mapping.values(old)
+            Self.fill(&new, from: values)
+            Self.fill(&inputs, from: try mapping.inputs(old))
+            previous = try writer.identifier(values[0])
         }
-        let id = try writer.identifier(new[0])
-        if previous == id { previous = nil }
+        guard !layout.generated.isEmpty else {
+            try write(new, previous, to: log, transaction)
+            return .nothing
+        }
+        if layout.generated.contains(where: { !canCompute($0, inputs) }) {
+            return .mustCopy(
+                "a generated column depends on a large value that the server does not repeat; REPLICA IDENTITY FULL avoids "
+                    + "copies for this reason")
+        }
+        pending.append(
+            .row(
+                PendingChanges.Row(
+                    log: log, subtransaction: transaction, values: new.map { OwnedValue($0) },
+                    previousID: previous,
+                    inputs: inputs.map { OwnedValue($0) })))
+        return .nothing
+    }
+
+    private static func fill(_ new: inout [RowValue], from old: [RowValue]) {
+        for index in new.indices {
+            if case .unchanged = new[index], case .text = old[index] { new[index] = old[index] }
+        }
+    }
+
+    /// Whether a generated column's value is known once the others are: it is computed, or its only input is unchanged.
+    private func canCompute(_ column: TableLayout.Generated, _ inputs: [RowValue]) -> Bool {
+        let unchanged = column.inputs.count { if case .unchanged = inputs[$0] { true } else { false } }
+        if unchanged == 0 { return true }
+        let isProperty = column.index >= layout.columns.count - layout.properties.count
+        return isProperty && column.inputs.count == 1
+    }
+
+    private func write(
+        _ values: [RowValue], _ old: [UInt8]?, to log: ChangeLog, _ subtransaction: UInt32
+    ) throws(PostgresDataError) {
+        let id = try writer.identifier(values[0])
+        let previous = old == id ? nil : old
         var text = ByteWriter()
-        switch try writer.append(new, to: &text) {
+        switch try writer.append(values, to: &text) {
         case .feature(let gaps):
             guard let id else { return }
             let row = FeatureRow(id: id, previousID: previous, template: text.bytes, gaps: gaps)
-            log.append(.put(row), subtransaction: transaction)
+            log.append(.put(row), subtransaction: subtransaction)
         case .skipped(let reason):
             log.count(skipped: reason)
             for gone in [previous, id].compactMap({ $0 }) {
-                log.append(.remove(id: gone), subtransaction: transaction)
+                log.append(.remove(id: gone), subtransaction: subtransaction)
             }
         }
     }
 
     private func delete(_ old: [RowValue], _ transaction: UInt32) throws(PostgresDataError) {
-        guard let id = try writer.identifier(try values(old)[0]) else { return }
-        try log().append(.remove(id: id), subtransaction: transaction)
+        guard let id = try writer.identifier(try described().values(old)[0]) else { return }
+        emit(.remove(id: id), try log(), transaction)
+    }
+
+    // MARK: Generated columns
+
+    /// Goes on with changes that waited for the values of generated columns, row by row as in `pending.inputs`.
+    func resolve(_ computed: [GeneratedColumns.Values]) throws(PostgresDataError) {
+        var rows = computed[...]
+        for change in pending.removeAll() {
+            switch change {
+            case .other(let change, let log, let subtransaction):
+                log.append(change, subtransaction: subtransaction)
+            case .row(var row):
+                guard let values = rows.popFirst(), values.count == layout.generated.count else {
+                    throw PostgresDataError("the server did not compute all generated columns")
+                }
+                for (column, value) in zip(layout.generated, values) {
+                    let isUnchanged = column.inputs.contains { row.inputs[$0] == .unchanged }
+                    row.values[column.index] = isUnchanged ? .unchanged : value
+                }
+                try OwnedValue.withRow(row.values) { (values) throws(PostgresDataError) in
+                    try write(values, row.previousID, to: row.log, row.subtransaction)
+                }
+            }
+        }
     }
 }

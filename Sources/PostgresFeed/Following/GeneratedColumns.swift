@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+import EventLoop
+
+/// Computes the values of generated columns, which logical replication leaves out (before PostgreSQL 18), on a connection
+/// of its own: the server evaluates the columns' expressions over the values that it sent. Expressions of generated
+/// columns are immutable, so the values are those of the transaction, whenever they are computed.
+final class GeneratedColumns {
+    private let loop: EventLoop
+    private let configuration: TableFeedConfiguration
+    private let layout: TableLayout
+    private var attempt: ConnectionAttempt?
+    private var connection: PostgresConnection?
+
+    /// The values of one row, in the order of `TableLayout.generated`.
+    typealias Values = [OwnedValue]
+
+    init(on loop: EventLoop, _ configuration: TableFeedConfiguration, _ layout: TableLayout) {
+        (self.loop, self.configuration, self.layout) = (loop, configuration, layout)
+    }
+
+    func close() {
+        attempt?.cancel()
+        connection?.close()
+        (attempt, connection) = (nil, nil)
+    }
+
+    /// Evaluates all expressions over each row of inputs, whose values are in the order of `TableLayout.inputs`.
+    func evaluate(_ rows: [Values], _ then: @escaping (Result<[Values], PostgresError>) -> Void) {
+        guard let connection else { return connect(rows, then) }
+        connection.query(statement(rows)) { answer in
+            then(
+                answer.map { results in
+                    FeedSession.rows(results).map { row in
+                        row.dropFirst().map { $0.map { .text(Array($0.utf8)) } ?? .null }
+                    }
+                })
+        }
+    }
+
+    private func connect(_ rows: [Values], _ then: @escaping (Result<[Values], PostgresError>) -> Void) {
+        attempt = ConnectionAttempt(on: loop, configuration.connection, isReplication: false) {
+            [weak self] result in
+            guard let self else { return }
+            attempt = nil
+            switch result {
+            case .failure(let error): then(.failure(error))
+            case .success(let made):
+                made.onLoss = { [weak self] _ in self?.connection = nil }
+                connection = made
+                made.query(SessionSettings.sql) { [weak self] answer in
+                    if case .failure(let error) = answer { return then(.failure(error)) }
+                    self?.evaluate(rows, then)
+                }
+            }
+        }
+    }
+
+    /// The row's number has a name that no column has.
+    private static let number = "\"clusterd: row\""
+
+    private func statement(_ rows: [Values]) -> String {
+        let values = rows.enumerated().map { index, row in
+            let literals = row.map { value in
+                if case .text(let text) = value {
+                    SQLName.literal(String(decoding: text, as: UTF8.self))
+                } else {
+                    "NULL"
+                }
+            }
+            return "(" + (["\(index)"] + literals.map { $0 + "::text" }).joined(separator: ",") + ")"
+        }
+        let places = layout.inputs.indices.map { "c\($0)" }
+        let inputs = layout.inputs.enumerated().map {
+            "c\($0.offset)::\($0.element.typeText) AS \(SQLName.quote($0.element.name))"
+        }
+        let expressions = layout.generated.enumerated().map {
+            "(\($0.element.expression))::\($0.element.typeText) AS g\($0.offset)"
+        }
+        let texts = layout.generated.enumerated().map { index, value in
+            CopyStatement.text("g\(index)", castsToOutput: value.castsToOutput)
+        }
+        let number = Self.number
+        return """
+            SELECT \(([number] + texts).joined(separator: ", ")) FROM (
+                SELECT \(([number] + expressions).joined(separator: ", ")) FROM (
+                    SELECT \(([number] + inputs).joined(separator: ", "))
+                    FROM (VALUES \(values.joined(separator: ","))) AS v(\(([number] + places).joined(separator: ", ")))
+                ) AS i OFFSET 0
+            ) AS g ORDER BY \(number)
+            """
+    }
+}
