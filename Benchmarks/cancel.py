@@ -47,12 +47,14 @@ def after_cancel(process, caller, method, params, delay):
     time.sleep(delay)
     begun = work(process)
     caller.send({"cancel": True})
-    is_cancelled = caller.read().get("error", {}).get("status") == "CANCELLED"
+    while "item" in (message := caller.read()):
+        pass
+    is_cancelled = message.get("error", {}).get("status") == "CANCELLED"
     time.sleep(0.3)
     return work(process) - begun if is_cancelled else None
 
 
-def calls(caller, text):
+def calls(caller, text, folder):
     largest = max(caller.call("ClusterService/GetClusters", {"source": "points", "zoom": 0, **WORLD})["features"],
                   key=lambda feature: feature["properties"].get("point_count", 0))["id"]
     yield "LoadFile", "SourceService/LoadFile", {"source": "empty", "path": text}, 12, 0.08
@@ -60,22 +62,27 @@ def calls(caller, text):
         "source": "points", "zoom": 3, "filter": [">", ["get", "value"], 100], **WORLD}, 30, 0.025
     yield "UpdateOptions", "SourceService/UpdateOptions", {"source": "points", "options": {
         "radius": 60, "clusterProperties": {"sum": ["+", ["get", "value"]]}}}, 30, 0.025
+    yield "PublishTiles", "SourceService/PublishTiles", {
+        "source": "points", "path": f"{folder}/cancelled.pmtiles", "maxZoom": 14}, 12, 0.4
     yield "a listing of the world", "ClusterService/GetClusters", {"source": "points", "zoom": 12, **WORLD}, 8, 0.02
     yield "the largest cluster's hull", "ClusterService/GetConvexHull", {"source": "points", "clusterId": largest}, 8, 0.003
 
 
 def rows(binaries, text):
-    path = os.path.join(tempfile.mkdtemp(), "s")
+    folder = tempfile.mkdtemp()
+    path, exports = os.path.join(folder, "s"), os.path.join(folder, "archives")
+    os.mkdir(exports)
     process = subprocess.Popen([os.path.join(binaries, "clusterd"), "--socket", path, "--log-level", "error",
-                                "--import-dir", os.path.dirname(os.path.abspath(text))])
+                                "--import-dir", os.path.dirname(os.path.abspath(text)), "--export-dir", exports])
     try:
         caller = Caller(path)
         for source in ("points", "empty"):
             caller.call("SourceService/CreateSource", {"source": source})
         caller.call("SourceService/LoadFile", {"source": "points", "path": text})
-        for name, method, params, tries, step in calls(caller, text):
+        for name, method, params, tries, step in calls(caller, text, exports):
             taken = [after_cancel(process, caller, method, params, step * (number + 0.5)) for number in range(tries)]
             taken = [seconds for seconds in taken if seconds is not None]
+            assert not os.listdir(exports), "a cancelled call has left something behind"
             if taken:
                 yield (f"work after the cancel of {name}, worst of {len(taken)}", f"{1000 * max(taken):.0f} ms", "", None)
     finally:
