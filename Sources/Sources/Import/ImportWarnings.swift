@@ -23,6 +23,12 @@ enum ImportWarnings {
         return warnings + missing(names, of: store, options)
     }
 
+    /// What to do after a change of the option `geometries`: of areas and lines only their points are kept.
+    static func keptPoints(_ count: Int) -> String {
+        "the option geometries applies to features that come from now on; the source's \(count) keep their points: "
+            + "import them again to place them anew"
+    }
+
     /// Which of the properties that options read no feature has.
     static func missing(
         _ names: Set<String>, of store: FeatureStore, _ options: SourceOptions

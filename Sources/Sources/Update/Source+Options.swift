@@ -10,9 +10,11 @@ extension Source {
     ///
     /// Features that the new filter does not load leave for good; those that the old one left out do not
     /// come back. Blocks: only for threads of the pool.
+    @discardableResult
     public func update(
         options: SourceOptions, at moment: Timestamp = .now, _ cancellation: Cancellation
-    ) throws(SourceError) -> SourceDescription {
+    ) throws(SourceError) -> OptionsOutcome {
+        var warnings: [String] = []
         let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
             let keeping = Keeping.record(.options(options.json))
             guard base.hasData else {
@@ -28,6 +30,11 @@ extension Source {
                 options: options, shared: shared, owner: owner, cancellation: cancellation)
             let batch = try maker.screen(store, policy: .reject)
             let features = batch.store(after: nil)
+            warnings = ImportWarnings.of(
+                ImportAdvice(), options, store: store, accepted: store.count, loaded: features.count)
+            if options.geometries != base.options.geometries {
+                warnings.append(ImportWarnings.keptPoints(base.store.count))
+            }
             let identifiers = keepsIds && features === store ? base.gatheredIdentifiers : nil
             return Change(
                 revision: try maker.make(features, counted: base.store, identifiers: identifiers),
@@ -35,7 +42,7 @@ extension Source {
         }
         // Clustering anew at the next start would take as long as it took now.
         saveLater()
-        return description(of: revision)
+        return OptionsOutcome(description: description(of: revision), warnings: warnings)
     }
 
     /// Reads features again by other rules: another property as their id, or a projection that may not have their positions.

@@ -28,6 +28,7 @@ enum OptionsCommand: Subcommand {
                 "SourceService/UpdateOptions", ["source": .string(source), "options": .object(wanted)],
                 options: invocation.callOptions)
             description = try SourceDescription(try answer.value())
+            try ImportReport.showWarnings(of: answer, invocation)
         }
         let options = JSONValue.object(description.options)
         guard invocation.form == .table else {

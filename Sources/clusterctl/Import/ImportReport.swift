@@ -21,6 +21,11 @@ enum ImportReport {
             line += ", \(Quantity.bytes(Double(source.memoryBytes)))"
             invocation.print(line)
         }
+        try showWarnings(of: answer, invocation)
+    }
+
+    /// Shows an answer's advice on standard error.
+    static func showWarnings(of answer: Answer, _ invocation: Invocation) throws {
         for warning in try answer.value()["warnings"]?.asArray ?? [] {
             invocation.warn(DaemonMessage.text(warning.asString ?? warning.text))
         }

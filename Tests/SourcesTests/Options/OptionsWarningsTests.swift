@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import SourceTestSupport
+import TestSupport
+import Testing
+
+@testable import Sources
+
+@Suite("Advice on new options")
+struct OptionsWarningsTests {
+    private static func warnings(_ options: String, before: String = "{}") throws -> [String] {
+        let test = try TestSource(options: before)
+        try test.load(
+            #"[{"type":"Feature","id":1,"properties":{"population":5},"geometry":{"type":"Point","coordinates":[1,2]}}]"#)
+        let outcome = try test.source.update(
+            options: SourceOptions(reading: JSONReader.parse(options)), .never)
+        var bytes = ByteWriter()
+        outcome.write(into: &bytes)
+        #expect(bytes.string.contains("\"warnings\"") == !outcome.warnings.isEmpty)
+        return outcome.warnings
+    }
+
+    @Test("names a property that no feature has, and the one that was probably meant")
+    func misspelt() throws {
+        let found = try Self.warnings(#"{"clusterProperties":{"sum":["+",["get","popluation"]]}}"#)
+        #expect(found.count == 1 && found[0].contains(#""popluation""#))
+        #expect(found[0].contains(#"did you mean "population"?"#))
+    }
+
+    @Test("names a promoted property that no feature has")
+    func promoted() throws {
+        let found = try Self.warnings(#"{"promoteId":"code"}"#)
+        #expect(found.count == 1 && found[0].contains(#""code" that promoteId names"#))
+    }
+
+    @Test("says that nothing passes a filter")
+    func filter() throws {
+        let found = try Self.warnings(#"{"filter":[">",["get","population"],10]}"#)
+        #expect(found == ["none of 1 features passes the source's option filter"])
+    }
+
+    @Test("says that features keep their points when geometries changes")
+    func geometries() throws {
+        let found = try Self.warnings(#"{"geometries":"inside"}"#, before: #"{"geometries":"centroid"}"#)
+        #expect(found.count == 1 && found[0].contains("import them again"))
+    }
+
+    @Test("is absent if there is nothing to say")
+    func fine() throws {
+        let options = #"{"radius":60,"promoteId":"population","filter":["<",["get","population"],10]}"#
+        #expect(try Self.warnings(options).isEmpty)
+    }
+}
