@@ -9,7 +9,8 @@ extension SourceError {
         switch error {
         case .badFeature(let feature):
             self = .badFeature(
-                index: feature.index, reason: feature.fault.rawValue, message: error.message)
+                index: feature.index, reason: feature.fault.rawValue, message: error.message,
+                feature: feature)
         case .malformed, .damaged, .unreadable: self = .unreadableInput(error.message)
         case .tooLarge: self = .tooLarge(error.message)
         case .cancelled: self = .cancelled

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
+import GeoJSON
 import SourceStorage
 import SystemSupport
 
@@ -20,7 +21,7 @@ public enum SourceError: Error, Sendable, Equatable {
     /// Another change came between; asking again may succeed.
     case conflict(String)
     /// A feature of an import is bad. The index counts from 0 over the whole import.
-    case badFeature(index: Int?, reason: String, message: String)
+    case badFeature(index: Int?, reason: String, message: String, feature: InvalidFeature? = nil)
     /// The input as a whole can't be read as features.
     case unreadableInput(String)
     /// The file is not below a directory that may be read from, or is no regular file there.
@@ -86,7 +87,7 @@ extension SourceError: CustomStringConvertible {
         case .unavailable(let name, let message):
             "the source '\(name)' is unavailable: \(message). Its files are unchanged, and the daemon tries again every few seconds"
         case .newerFormat(_, let message): message
-        case .badFeature(_, _, let message): message
+        case .badFeature(_, _, let message, _): message
         case .forbiddenFile:
             "the file may not be read: it has to be a regular file below one of the daemon's import directories"
         case .missingFile(let path): "there is no file '\(path)'"

@@ -139,7 +139,7 @@ struct ClusterctlTests {
         let bad = #"{"type":"Feature","geometry":null,"properties":{}}"#
         let refused = try run(["import", "odd"], input: good + "\n" + bad)
         #expect(
-            refused.status == 1 && refused.errors.contains("1") && refused.errors.contains("--skip-invalid"))
+            refused.status == 5 && refused.errors.contains("1") && refused.errors.contains("--skip-invalid"))
         #expect(try run(["source", "odd"]).status == 3)
         let unreadable = #"{"type":"Feature","geometry":nul,"properties":{}}"#
         let skipped = try run(
@@ -149,7 +149,7 @@ struct ClusterctlTests {
         let file = daemon.folder + "/broken.ndjson"
         try (good + "\n" + unreadable).write(toFile: file, atomically: true, encoding: .utf8)
         let located = try run(["import", "odd", file])
-        #expect(located.status == 1 && located.errors.contains("Feature 1 (line 2) is not JSON"))
+        #expect(located.status == 5 && located.errors.contains("Feature 1 (line 2) is not JSON"))
         #expect(try json(["source", "odd"])["points"] == 2)
         #expect(try run(["import", "odd", "/nonexistent"]).status == 1)
     }

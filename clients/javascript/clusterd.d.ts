@@ -213,7 +213,7 @@ export class Client {
     source: string, features: Iterable<object> | AsyncIterable<object>,
     how?: { mode?: "replace" | "append"; onInvalid?: "reject" | "skip" }, options?: CallOptions,
   ): Promise<ImportAnswer>;
-  /** All features of a source as they were sent, of one revision; over the socket. */
+  /** All features of a source as they were sent, of one revision; over the socket in the source's order, over HTTP in none. */
   features(
     source: string, query?: { filter?: Expression; properties?: string[]; precision?: number; revision?: number; atLeast?: string },
     options?: CallOptions,

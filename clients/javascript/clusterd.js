@@ -722,8 +722,12 @@ export class Client {
     return this.sendAll("SourceService/ImportFeatures", { ...how, source }, batches(features), options);
   }
 
-  /** All features of a source as they were sent, of one revision: an asynchronous iterable, over the socket. */
+  /**
+   * All features of a source as they were sent, of one revision: an asynchronous iterable. Over the socket in the
+   * source's order, over HTTP in none.
+   */
   async *features(source, query = {}, options) {
+    if (this.#transport instanceof HTTPTransport) return yield* pointsOf(this, source, query, options);
     for await (const page of await this.stream("SourceService/GetFeatures", { ...query, source }, options)) {
       yield* page.features;
     }
@@ -764,6 +768,45 @@ export class Client {
   /** Whether the daemon serves. */
   async check(options) {
     return (await this.call("ServerService/Check", {}, options)).status === "SERVING";
+  }
+}
+
+/** Beyond the last zoom of clusters, which is at most 24: a map of it shows each point by itself. */
+const POINTS_ZOOM = 25;
+
+/** A source's features by the answers of maps of them, which are divided until each is small enough to be sent. */
+async function* pointsOf(client, source, { atLeast, precision, ...query }, options) {
+  if (atLeast !== undefined) await client.clusters(source, { atLeast, limit: 1 }, options);
+  const { bbox, revision } = await client.getSource(source, options);
+  const boxes = bbox ? [bbox] : [];
+  const [, , lastX, lastY] = bbox ?? [];
+  while (boxes.length > 0) {
+    const [west, south, east, north] = boxes.pop();
+    // Positions are found by rounded ones, so a little beside the box is looked at too.
+    const margin = 1e-6 * Math.max(...bbox.map(Math.abs), 1) + 0.01 * Math.min(east - west, north - south);
+    const around = [west - margin, south - margin, east + margin, north + margin];
+    let answer;
+    try {
+      answer = await client.clusters(source, { revision, ...query, bbox: around, zoom: POINTS_ZOOM }, options);
+    } catch (error) {
+      if (error.status !== "RESOURCE_EXHAUSTED" || !(east - west > 4 * margin || north - south > 4 * margin)) throw error;
+      const isWide = east - west >= north - south;
+      const [x, y] = [(west + east) / 2, (south + north) / 2];
+      boxes.push(isWide ? [x, south, east, north] : [west, y, east, north]);
+      boxes.push(isWide ? [west, south, x, north] : [west, south, east, y]);
+      continue;
+    }
+    for (const feature of answer.features) {
+      const [x, y] = feature.geometry.coordinates;
+      // A point on the edge between two boxes belongs to the second.
+      const isInside = x >= west && y >= south && (x < east || east === lastX) && (y < north || north === lastY);
+      if (!isInside) continue;
+      // Rounded only now: the edges between the boxes are exact.
+      if (precision !== undefined) {
+        feature.geometry.coordinates = feature.geometry.coordinates.map((value) => Number(value.toFixed(precision)));
+      }
+      yield feature;
+    }
   }
 }
 

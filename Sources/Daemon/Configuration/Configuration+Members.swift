@@ -4,6 +4,7 @@ import ClusterProtocol
 import Answers
 import Sources
 import SystemSupport
+import GeoJSON
 import HTTPDoor
 import JSON
 
@@ -90,33 +91,61 @@ extension LogSettings {
 }
 
 extension DeclaredSource {
-    static let members: [ConfigurationMember<DeclaredSource>] = [
-        ConfigurationMember("options", .sourceOptions, "The source's options, as CreateSource takes them.") {
-            (value, target) throws(Configuration.Problem) in
-            let options = value.element.value
-            do throws(SourceError) { _ = try SourceOptions(reading: options) } catch {
-                throw value.reader.problem(at: value.element, Self.place(value.path, error))
-            }
-            target.options = options
+    static let members: [ConfigurationMember<DeclaredSource>] =
+        [
+            ConfigurationMember(
+                "options", .sourceOptions, "The source's options, as CreateSource takes them."
+            ) {
+                (value, target) throws(Configuration.Problem) in
+                let options = value.element.value
+                do throws(SourceError) { _ = try SourceOptions(reading: options) } catch {
+                    throw value.reader.problem(at: value.element, Self.place(value.path, error))
+                }
+                target.options = options
+            },
+            ConfigurationMember(
+                "file", .text,
+                "The file of the source's features: a FeatureCollection, lines of features, a JSON text sequence or a table, plain or gzipped."
+            ) { value, target in target.file = value.text },
+            ConfigurationMember(
+                "postgres", .members(PostgresSettings.members.map(\.entry)),
+                "The PostgreSQL table that the source copies and follows, instead of a file. Its data are read only then."
+            ) { (value, target) throws(Configuration.Problem) in
+                target.postgres = try PostgresSettings.read(value)
+            },
+            ConfigurationMember(
+                "watch", .boolean, default: .bool(true),
+                "Whether the file is loaded again, as a whole, whenever it changes."
+            ) { value, target in target.watches = value.boolean },
+            ConfigurationMember(
+                "onInvalid", .oneOf(["reject", "skip"]), default: .string(ParamDefaults.onInvalid),
+                "Whether an invalid feature rejects the file or is left out."
+            ) { value, target in target.skipsInvalid = value.text == "skip" },
+            ConfigurationMember(
+                "wrap", .boolean, default: .bool(false),
+                "Whether longitudes beyond -180 to 180 are brought back by whole turns."
+            ) { value, target in target.wrapsLongitudes = value.boolean },
+        ] + columnMembers
+
+    /// Of files that are tables.
+    private static let columnMembers: [ConfigurationMember<DeclaredSource>] = [
+        ConfigurationMember(
+            "longitude", .text,
+            "The column of a table's longitudes; else the first of longitude, lon, lng, long, x."
+        ) { value, target in target.columns.longitude = value.text },
+        ConfigurationMember(
+            "latitude", .text, "The column of a table's latitudes; else the first of latitude, lat, y."
+        ) { value, target in target.columns.latitude = value.text },
+        ConfigurationMember("id", .text, "The column of a table's ids; else id, if there is one.") {
+            value, target in target.columns.id = value.text
         },
         ConfigurationMember(
-            "file", .text,
-            "The file of the source's features: a FeatureCollection, lines of features, a JSON text sequence or a table, plain or gzipped."
-        ) { value, target in target.file = value.text },
+            "delimiter", .oneOf([",", ";", "tab", "|"]),
+            "What separates a table's cells; else what its header shows."
+        ) { value, target in target.columns.delimiter = TableColumns.delimiter(named: value.text) },
         ConfigurationMember(
-            "postgres", .members(PostgresSettings.members.map(\.entry)),
-            "The PostgreSQL table that the source copies and follows, instead of a file. Its data are read only then."
-        ) { (value, target) throws(Configuration.Problem) in
-            target.postgres = try PostgresSettings.read(value)
-        },
-        ConfigurationMember(
-            "watch", .boolean, default: .bool(true),
-            "Whether the file is loaded again, as a whole, whenever it changes."
-        ) { value, target in target.watches = value.boolean },
-        ConfigurationMember(
-            "onInvalid", .oneOf(["reject", "skip"]), default: .string(ParamDefaults.onInvalid),
-            "Whether an invalid feature rejects the file or is left out."
-        ) { value, target in target.skipsInvalid = value.text == "skip" },
+            "text", .list(.text), default: .array([]), "Columns of a table whose cells stay text."
+        ) { value, target in target.columns.text = Set(value.items.map(\.text)) },
     ]
 
     /// The sources of an object of them.

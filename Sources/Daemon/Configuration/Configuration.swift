@@ -3,6 +3,7 @@ import Calls
 import Answers
 import Sources
 import SystemSupport
+import GeoJSON
 import Glibc
 import HTTPDoor
 import JSON
@@ -128,6 +129,10 @@ public struct DeclaredSource: Sendable, Equatable {
     public var watches = true
     /// Whether bad features are left out; else they refuse the file.
     public var skipsInvalid = false
+    /// Whether longitudes beyond ±180 are brought back by whole turns.
+    public var wrapsLongitudes = false
+    /// Which columns mean what if the file is a table.
+    public var columns = TableColumns()
 
     init(name: SourceName) { self.name = name }
 }

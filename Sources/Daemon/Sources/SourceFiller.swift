@@ -4,6 +4,7 @@ import Answers
 import Sources
 import SystemSupport
 import EventLoop
+import GeoJSON
 import Glibc
 import JSON
 
@@ -94,6 +95,8 @@ final class SourceFiller {
         } catch { return complain(declared, error) }
         let isSameFile =
             old?.declared.file == declared.file && old?.declared.skipsInvalid == declared.skipsInvalid
+            && old?.declared.wrapsLongitudes == declared.wrapsLongitudes
+            && old?.declared.columns == declared.columns
         if isSameFile, !isNew, let old {
             entry.stamp = old.stamp
             entry.isWanted = old.isWanted || entry.changesOptions
@@ -216,7 +219,8 @@ final class SourceFiller {
             throw .unreadableInput(error.description)
         }
         let load = FeatureImport(
-            into: source, mode: .replace, policy: declared.skipsInvalid ? .skip : .reject)
+            into: source, mode: .replace, policy: declared.skipsInvalid ? .skip : .reject,
+            format: FeatureFormat(table: declared.columns), wrapsLongitudes: declared.wrapsLongitudes)
         try load.read(file, threads: threads, cancellation)
         return try load.finish(cancellation)
     }
@@ -236,6 +240,9 @@ final class SourceFiller {
                     "skipped": .number(Double(outcome.skipped)),
                     "ms": .number(Double(nanoseconds / 1_000_000)),
                 ])
+            for warning in outcome.warnings {
+                log.write(.warning, warning, ["source": .string(declared.name.text)])
+            }
         case .success(nil): break
         case .failure(.cancelled) where isEnding: break
         case .failure(let error): complain(declared, error)

@@ -35,16 +35,20 @@ enum FileImport {
     static func explained(_ error: any Error, file: String) -> any Error {
         switch error {
         case let error as FeatureTextError where !error.isOfFeatures:
-            return Failure(message: "\(file): \(clause("\(error)")); nothing was imported")
-        case let error as FeatureTextError: return Failure(message: refusal(error.message, file))
-        case let error as RPCError where error.code == .invalidArgument:
-            return Failure(message: refusal(error.message, file))
+            return Failure(
+                message: "\(file): \(clause("\(error)")); nothing was imported", status: ExitStatus.refused)
+        case let error as FeatureTextError: return refusal(error.message, file)
+        case let error as RPCError where error.code == .invalidArgument: return refusal(error.message, file)
         default: return error
         }
     }
 
-    private static func refusal(_ message: String, _ file: String) -> String {
-        "\(file): \(clause(DaemonMessage.text(message))); nothing was imported (--skip-invalid leaves invalid features out)"
+    /// With the status that a refusal by the daemon has, whichever program has read the features.
+    private static func refusal(_ message: String, _ file: String) -> Failure {
+        Failure(
+            message:
+                "\(file): \(clause(DaemonMessage.text(message))); nothing was imported (--skip-invalid leaves invalid features out)",
+            status: ExitStatus.refused)
     }
 
     /// A sentence without its full stop, as more follows.

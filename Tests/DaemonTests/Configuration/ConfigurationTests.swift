@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import GeoJSON
 import Testing
 
 @testable import Calls
@@ -44,6 +45,18 @@ import Testing
         #expect(configuration.sources[1].options == ["radius": 60])
     }
 
+    @Test func declaredTablesHaveTheColumnsOfImports() throws {
+        let declared = try configuration(
+            #"{"sources":{"a":{"file":"/a.csv","longitude":"x1","latitude":"y1","id":"code","delimiter":"tab","text":["zip"],"wrap":true}}}"#
+        ).sources[0]
+        #expect(
+            declared.columns
+                == TableColumns(
+                    longitude: "x1", latitude: "y1", id: "code", delimiter: UInt8(ascii: "\t"), text: ["zip"])
+        )
+        #expect(declared.wrapsLongitudes)
+    }
+
     @Test func rulesNameUsersAndGroups() throws {
         let access = try configuration(
             #"{"access":{"query":{"users":[7]},"manage":{"users":["root",1001],"groups":["root"]},"admin":{"users":["*"]}}}"#
@@ -59,6 +72,10 @@ import Testing
         (#"{"socket":1}"#, "line 1, column 11: socket must be a string"), (#"{"socket":""}"#, "socket"),
         ("{\"socket\":\"/s\",\n \"socket\":\"/t\"}", "line 2, column 2: socket is given twice"),
         (#"{"importDirectories":["/a",2]}"#, "column 28: importDirectories[1]"),
+        (
+            #"{"sources":{"a":{"file":"/a.csv","delimiter":"xy"}}}"#,
+            "sources.a.delimiter must be one of"
+        ),
         (#"{"log":{"level":"loud"}}"#, "log.level must be one of error, warning"),
         (#"{"log":{"format":"xml"}}"#, "log.format"),
         ("{\n\"limits\": {\n  \"maxCalls\": 0}}", "line 3, column 15: limits.maxCalls"),

@@ -14,9 +14,9 @@ struct HTTPClientTests {
     private static let package = ConformanceServers.clients + "/javascript"
 
     /// A daemon that serves HTTP to pages of any origin, and its address.
-    private static func serve() throws -> (daemon: DaemonProcess, address: String) {
+    private static func serve(limits: String = "{}") throws -> (daemon: DaemonProcess, address: String) {
         let path = NSTemporaryDirectory() + "clusterd-http-\(UUID().uuidString).json"
-        try #"{"http":{"listen":["127.0.0.1:0"],"right":"admin","origins":["*"]}}"#
+        try #"{"http":{"listen":["127.0.0.1:0"],"right":"admin","origins":["*"]},"limits":\#(limits)}"#
             .write(toFile: path, atomically: true, encoding: .utf8)
         defer { unlink(path) }
         let daemon = try DaemonProcess(["--config", path, "--log-level", "info"])
@@ -44,6 +44,15 @@ struct HTTPClientTests {
         for result in results { #expect(result.outcome != .failed, "\(result)") }
         let skipped = results.filter { $0.outcome == .skipped && !$0.reason.contains("no WebSocket") }
         #expect(skipped.map(\.name) == ["import-item-of-wrong-type"])
+    }
+
+    @Test func listsAllFeatures() throws {
+        let (daemon, address) = try Self.serve(limits: #"{"maxAnswerBytes":20000}"#)
+        let result = try DaemonProcess.run(
+            "/usr/bin/env",
+            ["-C", Self.package, "CLUSTERD_HTTP=\(address)", "node", "--test", "tests/http.test.js"])
+        #expect(
+            result.status == 0 && result.output.contains("pass 1"), "\(result.output) \(daemon.errorText())")
     }
 
     /// The layer shows what the daemon answers, on real Leaflet in a real browser.

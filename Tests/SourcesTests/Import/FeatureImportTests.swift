@@ -71,7 +71,7 @@ import Testing
         let error = try #require(throws: SourceError.self) {
             try load.add(list(point(3, 0, 0), point(4, 181, 0)))
         }
-        guard case .badFeature(index: 2, _, _) = error else {
+        guard case .badFeature(index: 2, _, _, _) = error else {
             Issue.record("\(error)")
             return
         }
@@ -132,7 +132,7 @@ import Testing
             point(4, 0, 0),
             point(5, 0.0001, 0, #"{"w":3}"#))
         let error = try #require(throws: SourceError.self) { try test.load(features) }
-        guard case .badFeature(index: 1, FeatureBatch.badWeight, _) = error else {
+        guard case .badFeature(index: 1, FeatureBatch.badWeight, _, _) = error else {
             Issue.record("\(error)")
             return
         }

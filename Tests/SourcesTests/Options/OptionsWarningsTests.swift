@@ -11,7 +11,8 @@ struct OptionsWarningsTests {
     private static func warnings(_ options: String, before: String = "{}") throws -> [String] {
         let test = try TestSource(options: before)
         try test.load(
-            #"[{"type":"Feature","id":1,"properties":{"population":5},"geometry":{"type":"Point","coordinates":[1,2]}}]"#)
+            #"[{"type":"Feature","id":1,"properties":{"population":5},"geometry":{"type":"Point","coordinates":[1,2]}}]"#
+        )
         let outcome = try test.source.update(
             options: SourceOptions(reading: JSONReader.parse(options)), .never)
         var bytes = ByteWriter()

@@ -57,7 +57,7 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
         let before = test.source.revision.number
         for bad in [list(point(2, 0, 0), point(3, 0, 95)), list(point(2, 0, 0), point(nil, 0, 0))] {
             let error = try #require(throws: SourceError.self) { try test.update(upsert: bad) }
-            guard case .badFeature(index: 1, _, _) = error else {
+            guard case .badFeature(index: 1, _, _, _) = error else {
                 Issue.record("\(error)")
                 continue
             }
@@ -82,7 +82,7 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
         let before = test.source.revision.number
         let options = try SourceOptions(reading: JSONReader.parse(#"{"radius":1}"#))
         let description = try test.source.update(options: options, .never)
-        #expect(description.revision.number > before)
+        #expect(description.description.revision.number > before)
         #expect(try test.world(4).pointCounts == [])
     }
 }

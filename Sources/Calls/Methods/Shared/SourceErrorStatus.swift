@@ -17,9 +17,11 @@ extension RPCError {
         case .revisionChanged(_, let current):
             self.init(.aborted, error.description, details: ["revision": .number(Double(current))])
         case .conflict: self.init(.aborted, error.description)
-        case .badFeature(let index, let reason, _):
+        case .badFeature(let index, let reason, _, let feature):
             var details: JSONObject = ["reason": .string(reason)]
-            if let index { details["index"] = .number(Double(index)) }
+            details["index"] = index.map { .number(Double($0)) }
+            details["line"] = feature?.line.map { .number(Double($0)) }
+            details["id"] = feature?.identifier.flatMap { try? JSONReader.parse($0) }
             self.init(.invalidArgument, error.description, details: details)
         case .unreadableInput: self.init(.invalidArgument, error.description)
         case .forbiddenFile: self.init(.permissionDenied, error.description)
