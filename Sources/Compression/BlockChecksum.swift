@@ -29,6 +29,13 @@ public enum BlockChecksum {
         return sum ^ (sum &>> 32)
     }
 
+    /// The checksum of each block of some bytes. O(bytes).
+    public static func list(of bytes: UnsafeRawBufferPointer, blockSize: Int) -> [UInt64] {
+        stride(from: 0, to: bytes.count, by: blockSize).map { start in
+            of(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + blockSize, bytes.count)]))
+        }
+    }
+
     @inline(__always) private static func step(_ sum: UInt64, _ word: UInt64) -> UInt64 {
         let mixed = (sum ^ word) &* factor
         return mixed ^ (mixed &>> 29)

@@ -105,6 +105,7 @@ public final class Daemon {
 
     /// Answers as soon as the declared sources have data; until then clients wait in the system.
     private func begin() {
+        warnOfUnknownNames(configuration.access)
         filler.apply(configuration.sources)
         followers.apply(configuration.sources)
         let status = StatusReport(loop: loop, registry: sources.registry)
@@ -245,6 +246,7 @@ public final class Daemon {
         if let problem = http?.apply(new.http, exportDirectories: new.exportDirectories) {
             log.write(.error, problem)
         }
+        warnOfUnknownNames(new.access)
         doors.apply(limits: new.limits, access: new.access)
         doors.observe(CallLog(log, new.log))
         sources.settings.set(new.liveValues(doors.limits))
@@ -253,6 +255,10 @@ public final class Daemon {
         filler.apply(new.sources)
         followers.apply(new.sources)
         configuration = new.keepingFixed(of: configuration)
+    }
+
+    private func warnOfUnknownNames(_ access: AccessPolicy) {
+        for name in access.unknownNames { log.write(.warning, "\(name); nobody has the right by it") }
     }
 
     /// Declared sources that are being filled, expiry, and what calls leave behind.

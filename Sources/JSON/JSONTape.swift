@@ -154,6 +154,9 @@ public struct JSONElement {
 
     public var number: Double? { kind == .number ? entry.number : nil }
 
+    /// How many values it is made of, keys and itself included. O(1).
+    public var valueCount: Int { Int(entry.next) - index }
+
     /// A number written without fraction or exponent, if 64 bits hold it; also one that is integral and
     /// exact as a double.
     public var integer: Int64? {

@@ -211,7 +211,7 @@ final class SocketConnection {
         caller.hold(isCongested)
         let standing = ConnectionLife.Standing(
             isUnwritten: queuedBytes > 0, isCongested: isCongested, hasMore: hasMore,
-            isInputFull: caller.inputBytes > door.engine.limits.maxStreamBytes)
+            isInputFull: caller.isInputFull)
         switch life.next(standing) {
         case .none: break
         case .read: socket.resumeReading()

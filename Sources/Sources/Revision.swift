@@ -108,8 +108,14 @@ public final class Revision: Sendable {
         DispatchQueue.global(qos: .utility).async { _ = try? self.identifierIndex(cancellation) }
     }
 
-    /// Whether `writeLocation` answers without making the features' index by id.
-    public var isReadyToLocate: Bool { identifiers.withLock { $0 != nil } }
+    /// Whether the features' index by id is there.
+    var isReadyToLocate: Bool { identifiers.withLock { $0 != nil } }
+
+    /// Whether `writeLocation` finds a feature within some microseconds: the index by id is there, and few features have
+    /// the id. O(log features).
+    public func isQuickToLocate(_ identifier: FeatureIdentifier) -> Bool {
+        identifiers.withLock { $0 }?.hasFew(identifier) ?? false
+    }
 
     /// A number for each feature, made if it is not there yet: about 40 ms for a million.
     package func featureCodes(_ cancellation: Cancellation) throws(SourceError) -> FeatureCodes {

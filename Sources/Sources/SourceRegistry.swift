@@ -99,6 +99,8 @@ public final class SourceRegistry: Sendable {
             }
             return retire(source)
         }
+        // Waits for what is being written, which may take long, before others have to wait for this.
+        try source(name).files?.settleWrites()
         try naming.withLock(.never) { () throws(SourceError) in
             let source = try source(name)
             // What is being written is done after this.

@@ -61,18 +61,19 @@ public struct Salvage {
     private mutating func readSnapshot(_ path: String) -> Bool {
         do throws(StateFault) {
             let text = try SnapshotText(path)
-            let (strict, lenient) = try stores(text, path)
-            for place in 0..<lenient.count {
-                let isVerified = strict.withProperties(place) { !$0.isEmpty }
+            let (sections, store) = try store(text, path)
+            let damage = text.damage()
+            for place in 0..<store.count {
+                let isVerified = !damage.touches(sections.record(place))
                 var writer = ByteWriter(capacity: 512)
-                lenient.writeSent(place, into: &writer)
+                store.writeSent(place, into: &writer)
                 guard isVerified || Self.isFeature(writer.bytes) else {
                     lostCount += 1
                     continue
                 }
-                add(writer.bytes, lenient.featureIdentifier(place), isVerified: isVerified)
+                add(writer.bytes, store.featureIdentifier(place), isVerified: isVerified)
             }
-            notes.append("\(path): \(text.damagedBlocks.count) damaged blocks of text")
+            notes.append("\(path): \(damage.blocks.count) damaged blocks of text")
             withExtendedLifetime(text.sections.file) {}
             return true
         } catch {
@@ -81,29 +82,26 @@ public struct Salvage {
         }
     }
 
-    /// The features' store with the checksums of the file, and with those of the text as it is now.
-    private func stores(
+    /// The features' store with the checksums of the text as it is now, so that all of it can be read.
+    private func store(
         _ text: SnapshotText, _ path: String
-    ) throws(StateFault) -> (strict: FeatureStore, lenient: FeatureStore) {
-        let checksums: [UInt64] = stride(from: 0, to: text.text.count, by: TextGuard.chunkSize).map { start in
-            let end = min(start + TextGuard.chunkSize, text.text.count)
-            return BlockChecksum.of(UnsafeRawBufferPointer(rebasing: text.text[start..<end]))
-        }
-        func store(_ checksums: UnsafeRawBufferPointer) throws(StateFault) -> FeatureStore {
-            let sections = FeatureSections(
+    ) throws(StateFault) -> (FeatureSections, FeatureStore) {
+        func sections(_ checksums: UnsafeRawBufferPointer) -> FeatureSections {
+            FeatureSections(
                 text: text.text, blockStarts: text.sections.bytes(SnapshotSection.blockStarts),
                 offsets: text.sections.bytes(SnapshotSection.offsets), checksums: checksums)
-            do throws(FeatureSectionError) {
-                return try FeatureStore.onSections(sections, owner: text.sections.file)
-            } catch {
-                throw StateFault("\(path): \(error.message)")
+        }
+        let checksums = BlockChecksum.list(of: text.text, blockSize: TextGuard.chunkSize)
+        let store = checksums.withUnsafeBytes { checksums in
+            Result { () throws(FeatureSectionError) in
+                try FeatureStore.onSections(sections(checksums), owner: text.sections.file)
             }
         }
-        let strict = try store(text.sections.bytes(SnapshotSection.textChecksums))
-        let lenient = checksums.withUnsafeBytes { bytes in
-            Result { () throws(StateFault) in try store(bytes) }
+        do throws(FeatureSectionError) {
+            return (sections(text.sections.bytes(SnapshotSection.textChecksums)), try store.get())
+        } catch {
+            throw StateFault("\(path): \(error.message)")
         }
-        return (strict, try lenient.get())
     }
 
     private static func isFeature(_ text: [UInt8]) -> Bool {

@@ -101,6 +101,8 @@ struct SnapshotText {
     let sections: SectionFileReader
     let text: UnsafeRawBufferPointer
     private let checksums: [UInt64]
+    /// Bytes that one of the checksums covers.
+    private let blockSize: Int
 
     /// Loads a snapshot's table, its text and its text's checksums.
     init(_ path: String) throws(StateFault) {
@@ -108,7 +110,20 @@ struct SnapshotText {
         do throws(FileError) { file = try FileImage(loading: path) } catch { throw StateFault(error) }
         sections = try SectionFileReader(file, path: path)
         text = sections.bytes(SnapshotSection.text)
-        checksums = try sections.values(SnapshotSection.textChecksums)
+        let fine: [UInt64]? = try? sections.values(
+            SnapshotSection.fineTextChecksums, count: Self.blocks(of: text, FineChecksums.blockSize))
+        if let fine, (try? sections.verify(section: SnapshotSection.fineTextChecksums)) != nil {
+            (checksums, blockSize) = (fine, FineChecksums.blockSize)
+        } else {
+            // The file is of an older clusterd, or these checksums are damaged themselves.
+            blockSize = TextGuard.chunkSize
+            checksums = try sections.values(
+                SnapshotSection.textChecksums, count: Self.blocks(of: text, blockSize))
+        }
+    }
+
+    private static func blocks(of text: UnsafeRawBufferPointer, _ size: Int) -> Int {
+        (text.count + size - 1) / size
     }
 
     /// Where in the file blocks of the text are that do not have their checksums.
@@ -116,10 +131,36 @@ struct SnapshotText {
         let start = sections.offset(of: SnapshotSection.text)
         defer { withExtendedLifetime(sections.file) {} }
         return checksums.indices.compactMap { block in
-            let first = block * TextGuard.chunkSize
-            let range = min(first, text.count)..<min(first + TextGuard.chunkSize, text.count)
-            let isGood = BlockChecksum.of(UnsafeRawBufferPointer(rebasing: text[range])) == checksums[block]
-            return isGood ? nil : start + range.lowerBound..<start + range.upperBound
+            guard isDamaged(block) else { return nil }
+            let range = range(block)
+            return start + range.lowerBound..<start + range.upperBound
         }
+    }
+
+    /// The blocks that do not have their checksums, in one pass.
+    func damage() -> Damage {
+        Damage(blocks: Set(checksums.indices.filter(isDamaged)), blockSize: blockSize)
+    }
+
+    /// Which parts of a text are damaged.
+    struct Damage {
+        let blocks: Set<Int>
+        let blockSize: Int
+
+        /// Whether a damaged block has bytes of a range of the text.
+        func touches(_ range: Range<Int>) -> Bool {
+            guard !range.isEmpty, !blocks.isEmpty else { return false }
+            return (range.lowerBound / blockSize...(range.upperBound - 1) / blockSize).contains {
+                blocks.contains($0)
+            }
+        }
+    }
+
+    private func range(_ block: Int) -> Range<Int> {
+        min(block * blockSize, text.count)..<min((block + 1) * blockSize, text.count)
+    }
+
+    private func isDamaged(_ block: Int) -> Bool {
+        BlockChecksum.of(UnsafeRawBufferPointer(rebasing: text[range(block)])) != checksums[block]
     }
 }

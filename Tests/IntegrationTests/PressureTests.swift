@@ -247,4 +247,37 @@ struct PressureTests {
             #expect(check?["latencyMs"]?["histogram"]?.array?.last?["count"] == 1)
         }
     }
+
+    @Test("calls that stay open are charged with what their params hold")
+    func openCallsAreCharged() throws {
+        let daemon = try DaemonProcess(limits: ["maxInputBytes": 1 << 20])
+        let client = try load(daemon)
+        // Names of properties: about 30 KiB of text, 200 KiB parsed.
+        let names = JSONValue.array((0..<3000).map { .string("name\($0)") })
+        let watch: JSONValue = [
+            "source": "s", "bbox": Self.world, "zoom": 0, "properties": names,
+        ]
+        var holder: RawClient? = try daemon.client()
+        var (open, refused) = (0, 0)
+        for _ in 0..<12 {
+            try holder?.open("ClusterService/WatchClusters", watch)
+            let answer = try holder?.receive()
+            if answer?["item"] != nil {
+                open += 1
+            } else {
+                #expect(RawClient.status(answer?["error"]).status == "RESOURCE_EXHAUSTED")
+                refused += 1
+            }
+        }
+        #expect(open > 0 && refused > 0)
+        // Small calls are answered all the same; large ones again once the others are over.
+        #expect(try client.call("ServerService/Check") == ["status": "SERVING"])
+        holder = nil
+        var isTaken = false
+        for _ in 0..<10_000 where !isTaken {
+            try client.open("ClusterService/WatchClusters", watch)
+            isTaken = try client.receive()["item"] != nil
+        }
+        #expect(isTaken)
+    }
 }

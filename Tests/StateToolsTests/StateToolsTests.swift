@@ -110,7 +110,8 @@ struct StateToolsTests {
             (data[(data.count / 3)...].firstRange(of: Data("xxxxxxxx".utf8))?.lowerBound ?? 0) + 3
         }
         let salvage = try Salvage("test", in: folder.state)
-        #expect(salvage.verifiedCount > 1500 && salvage.verifiedCount < 2000)
+        // One block of 4 KiB is lost: fewer than twenty features of 260 bytes.
+        #expect(salvage.verifiedCount > 1980 && salvage.verifiedCount < 2000)
         #expect(salvage.verifiedCount + salvage.unverifiedCount + salvage.lostCount == 2000)
         var lines: [String] = []
         salvage.write(verifiedOnly: false) { lines.append(String(decoding: $0, as: UTF8.self)) }

@@ -12,6 +12,9 @@ public struct AccessPolicy: Sendable, Equatable {
         public var everybody: Bool
         public var users: Set<UInt32>
         public var groups: Set<UInt32>
+        /// Names of users and groups that the system does not have, as the configuration has them: they give nobody a
+        /// right.
+        public var unknownNames: [String] = []
 
         public init(everybody: Bool = false, users: Set<UInt32> = [], groups: Set<UInt32> = []) {
             self.everybody = everybody
@@ -28,6 +31,10 @@ public struct AccessPolicy: Sendable, Equatable {
     public var query = Rule(everybody: true)
     public var manage = Rule()
     public var admin = Rule()
+    /// What the rules name that the system does not have.
+    public var unknownNames: [String] {
+        query.unknownNames + manage.unknownNames + admin.unknownNames
+    }
     /// Whom the daemon runs as.
     let ownUser: UInt32
 

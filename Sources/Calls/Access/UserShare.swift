@@ -9,6 +9,15 @@ package enum UserKey: Hashable, Sendable {
     /// A process whose user the system does not name.
     case unknown
 
+    /// A number that no other key has.
+    var number: UInt64 {
+        switch self {
+        case .user(let user): UInt64(user)
+        case .http: 1 << 32
+        case .unknown: 1 << 33
+        }
+    }
+
     /// The key of the process at the other end of a Unix socket.
     package init(_ peer: Peer) { self = peer == .unknown ? .unknown : .user(peer.userID) }
 }
@@ -19,6 +28,7 @@ package final class UserShare: Sendable {
     private let inFlight = Atomic<Int>(0)
     private let unreadBytes = Atomic<Int>(0)
     private let inputBytes = Atomic<Int>(0)
+    private let streamBytes = Atomic<Int>(0)
     private let readingBytes = Atomic<Int>(0)
     private let watched = Atomic<Int>(0)
 
@@ -32,9 +42,20 @@ package final class UserShare: Sendable {
     package var unread: Int { unreadBytes.load(ordering: .relaxed) }
     package func addUnread(_ count: Int) { unreadBytes.add(count, ordering: .relaxed) }
 
-    /// Bytes of messages that are not whole or not answered.
-    package var input: Int { inputBytes.load(ordering: .relaxed) }
-    package func addInput(_ count: Int) { inputBytes.add(count, ordering: .relaxed) }
+    /// Bytes of one part of what the user's clients have sent.
+    package func input(_ part: InputBudget.Part) -> Int {
+        switch part {
+        case .messages: inputBytes.load(ordering: .relaxed)
+        case .streams: streamBytes.load(ordering: .relaxed)
+        }
+    }
+
+    package func addInput(_ count: Int, _ part: InputBudget.Part) {
+        switch part {
+        case .messages: inputBytes.add(count, ordering: .relaxed)
+        case .streams: streamBytes.add(count, ordering: .relaxed)
+        }
+    }
 
     /// Memory that the user's large messages take while they are read.
     package var reading: Int { readingBytes.load(ordering: .relaxed) }

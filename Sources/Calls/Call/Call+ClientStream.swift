@@ -54,7 +54,8 @@ extension Call {
             return
         }
         input.isBusy = true
-        runInTurn { call in
+        // Items are only read; the last job changes the source.
+        runInTurn(on: input.items.isEmpty ? input.stream.subject : nil) { call in
             let items = input.items
             input.items = []
             let job = ItemsJob(

@@ -95,29 +95,31 @@ package final class Call {
     /// Gives the pool a job in the caller's turn. Nothing happens once the call is over.
     ///
     /// - Parameters:
+    ///   - subject: what no other job works on meanwhile.
     ///   - begin: makes the job on the loop's thread, when it is its turn.
     ///   - completion: after the job, on the loop's thread.
     func runInTurn(
+        on subject: PoolSubject? = nil,
         _ begin: @escaping (Call) -> (body: @Sendable () -> Void, completion: (Call) -> Void),
         abandoned: @escaping () -> Void = {}
     ) {
         guard let (queue, lane) = lane else { return }
-        queue.run(in: lane) { [self] in
+        queue.run(in: lane, on: subject) { [self] in
             guard let loop = caller?.engine.loop else {
                 abandoned()
-                return queue.finished(in: lane)
+                return queue.finished(in: lane, on: subject)
             }
             let (body, completion) = begin(self)
             loop.work(body) { [self] in
                 // What this answer holds counts before the next is begun.
-                defer { queue.finished(in: lane) }
+                defer { queue.finished(in: lane, on: subject) }
                 if isOver { abandoned() } else { completion(self) }
             }
         }
     }
 
     func runOnPool(_ answer: PreparedAnswer) {
-        runInTurn { call in
+        runInTurn(on: answer.subject) { call in
             let job = AnswerJob(call.builder, answer.facts, call.context)
             return ({ job.run(answer.write) }, { $0.finish(job, answer.facts) })
         }
@@ -159,6 +161,7 @@ package final class Call {
         deadlineTimer = nil
         context.cancel()
         caller.engine.callEnded(caller.share)
+        caller.engine.load.input.add(-opening.request.memoryBytes, of: caller.share)
         caller.engine.record(
             served, opening.request, by: caller.peer, status, since: started, until: answered,
             changed: context.changed)

@@ -17,7 +17,15 @@ package final class Caller {
     let queries: PoolQueue.Lane
     let changes: PoolQueue.Lane
     /// Bytes of streams from the client that wait for the pool.
-    package internal(set) var inputBytes = 0
+    package internal(set) var inputBytes = 0 {
+        didSet { engine.load.streams.add(inputBytes - oldValue, of: share) }
+    }
+    /// Whether the transport should read nothing more for now: streams of the connection wait for the pool with too many
+    /// bytes, or all streams of its user do.
+    package var isInputFull: Bool {
+        inputBytes > engine.limits.maxStreamBytes
+            || inputBytes > 0 && engine.load.streams.isExceeded(by: share, limit: engine.limits.maxInputBytes)
+    }
 
     package init(
         _ engine: CallEngine, peer: Peer, right: AccessRight, share: UserShare, transport: any CallTransport
@@ -89,11 +97,14 @@ package final class Caller {
             case .unary:
                 guard let answer = call.answer else { return .failed(Self.notPrepared) }
                 if try answerNow(call, answer, into: &bytes) { return .answered(answer.facts) }
+                try checkRoom(for: call)
                 return .open(open(call, .unary) { $0.runOnPool(answer) })
             case .clientStream(let method):
+                try checkRoom(for: call)
                 let stream = try method.begin(call.params, call.context)
                 return .open(open(call, .clientStream(ClientStreamInput(stream))) { _ in })
             case .serverStream(let method):
+                try checkRoom(for: call)
                 let output = StreamOutput(engine)
                 let stream = try method.begin(call.params, call.context, output)
                 return .open(open(call, .serverStream(stream, output)) { output.open($0) })
@@ -141,7 +152,17 @@ package final class Caller {
         engine.record(call.method, call.opening.request, by: peer, status, since: call.started)
     }
 
+    /// Rejects a call that cannot be answered at once if its user's calls hold too much memory already.
+    private func checkRoom(for call: PreparedCall) throws(RPCError) {
+        let memory = call.opening.request.memoryBytes
+        guard
+            memory <= Self.alwaysHeld
+                || !engine.load.input.isExceeded(by: share, limit: engine.limits.maxInputBytes - memory)
+        else { throw Self.tooMuchHeld }
+    }
+
     private func open(_ prepared: PreparedCall, _ work: Call.Work, _ begin: (Call) -> Void) -> Call {
+        engine.load.input.add(prepared.opening.request.memoryBytes, of: share)
         let call = Call(prepared, by: self, work)
         machine.add(call, call.id, call.method.kind)
         engine.callBegan(share)
@@ -158,6 +179,11 @@ package final class Caller {
         return most == 0 || share.calls < most || right == .admin
     }
 
+    /// Params up to this size are always taken: their number is limited.
+    private static let alwaysHeld = 4 << 10
+    private static let tooMuchHeld = RPCError(
+        .resourceExhausted,
+        "Too many bytes of calls that wait are held. Wait for some to be answered, or send smaller calls.")
     private static let notPrepared = RPCError(.internal, "The call was not prepared.")
     private static let drainError = RPCError(.unavailable, "The server is shutting down. Try again soon.")
 

@@ -36,16 +36,19 @@ package struct PreparedAnswer: Sendable {
     /// Whether the loop's thread makes it: for what takes some tens of microseconds at most.
     package let isQuick: Bool
     package let facts: AnswerFacts
+    /// What no other call works on meanwhile.
+    let subject: PoolSubject?
     /// Writes the answer; what was written before an error is left out. On the pool it asks the call now and then
     /// whether to go on. Called once.
     package let write: @Sendable (CallContext, inout ByteWriter) throws(RPCError) -> Void
 
     package init(
-        isQuick: Bool, facts: AnswerFacts = AnswerFacts(),
+        isQuick: Bool, facts: AnswerFacts = AnswerFacts(), subject: PoolSubject? = nil,
         write: @escaping @Sendable (CallContext, inout ByteWriter) throws(RPCError) -> Void
     ) {
         self.isQuick = isQuick
         self.facts = facts
+        self.subject = subject
         self.write = write
     }
 }
@@ -60,6 +63,8 @@ package protocol ClientStreamMethod: Sendable {
 
 /// A call that takes items, or a file's bytes. Its functions are called on the pool, one after another.
 package protocol ClientStream: AnyObject, Sendable {
+    /// What no other call works on while `finish` runs.
+    var subject: PoolSubject? { get }
     /// Takes the JSON text of an item; or, if the call's input is bytes, the next of them.
     func receive(_ item: [UInt8]) throws(RPCError)
     /// Writes the JSON value of the answer, after the last item.

@@ -50,7 +50,10 @@ extension Limits {
             "maxStreamBytes", \.maxStreamBytes,
             "Bytes of an import that may wait to be processed; above, its client's messages are not read."),
         live("maxWatchedFeatures", \.maxWatchedFeatures, "Features that all watching clients show."),
-        live("maxInputBytes", \.maxInputBytes, "Bytes of unfinished messages, over all connections."),
+        live(
+            "maxInputBytes", \.maxInputBytes,
+            "Bytes of unfinished messages and of calls in flight, over all connections; and the same of imports that wait."
+        ),
         live(
             "maxTimeoutMs", \.maxTimeoutMs, from: 0,
             "The longest deadline of a call, in milliseconds, also of calls that give none. 0: no limit."),

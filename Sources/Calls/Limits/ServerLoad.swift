@@ -5,7 +5,8 @@ import Synchronization
 /// the same moment may be passed by one.
 package final class ServerLoad: Sendable {
     package let unread: UnreadBudget
-    package let input = InputBudget()
+    package let input = InputBudget(.messages)
+    package let streams = InputBudget(.streams)
     package let users = UserTable()
     /// Calls that read sources.
     package let queries: PoolQueue
@@ -19,9 +20,10 @@ package final class ServerLoad: Sendable {
     package init(limits: Limits) {
         let unread = UnreadBudget(limit: limits.maxQueuedBytes)
         self.unread = unread
-        // One thread more than a user may have, so that nobody waits for another user's call to end.
+        // As many threads again as a user may have, so that one user's long queries leave another as many as when it is
+        // alone; of changes one more, so that nobody waits for another user's change to end.
         queries = PoolQueue(
-            jobs: limits.queryThreads + 1, jobsPerUser: limits.queryThreads,
+            jobs: 2 * limits.queryThreads, jobsPerUser: limits.queryThreads,
             jobsPerLane: max(1, limits.queryThreads - 1)
         ) { !unread.isSpent(for: $0) }
         changes = PoolQueue(
@@ -37,7 +39,7 @@ package final class ServerLoad: Sendable {
 
     /// How many threads of the pool all queues use at most.
     package static func poolThreads(_ limits: Limits) -> Int {
-        2 * (limits.queryThreads + 1) + limits.changeThreads + 1
+        2 * limits.queryThreads + limits.queryThreads + 1 + limits.changeThreads + 1
     }
 
     package var openConnections: Int { connections.load(ordering: .relaxed) }

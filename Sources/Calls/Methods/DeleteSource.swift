@@ -12,7 +12,7 @@ struct DeleteSource: UnaryMethod {
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let name = try catalog.sourceToChange(params, call, insteadOf: .source).name
         let registry = catalog.registry
-        return PreparedAnswer(isQuick: false) { (_, bytes) throws(RPCError) in
+        return PreparedAnswer(isQuick: false, subject: .data(name)) { (_, bytes) throws(RPCError) in
             try answering { () throws(SourceError) in try registry.delete(name) }
             bytes.append("{}")
         }

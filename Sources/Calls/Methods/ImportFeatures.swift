@@ -24,8 +24,9 @@ struct ImportFeatures: ClientStreamMethod {
         let features = FeatureImport(
             into: source, mode: options.mode, policy: options.policy, format: format,
             wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)
-        guard case .bytes = call.input else { return FeatureImportStream(features, call) }
-        return FileImportStream(features, call, threads: catalog.settings.values.limits.buildThreads)
+        guard case .bytes = call.input else { return FeatureImportStream(features, call, source.name) }
+        return FileImportStream(
+            features, call, source.name, threads: catalog.settings.values.limits.buildThreads)
     }
 }
 
@@ -34,10 +35,12 @@ private final class FileImportStream: ClientStream {
     private let features: FeatureImport
     private let call: CallContext
     private let threads: Int
+    let subject: PoolSubject?
 
-    init(_ features: FeatureImport, _ call: CallContext, threads: Int) {
+    init(_ features: FeatureImport, _ call: CallContext, _ source: SourceName, threads: Int) {
         self.features = features
         self.call = call
+        subject = .data(source)
         self.threads = threads
     }
 
@@ -52,7 +55,9 @@ private final class FileImportStream: ClientStream {
 
     func finish(into bytes: inout ByteWriter) throws(RPCError) {
         try answering(call) { () throws(SourceError) in
-            try features.finish(call.cancellation).write(into: &bytes)
+            let outcome = try features.finish(call.cancellation)
+            call.noteChanged(outcome.accepted)
+            outcome.write(into: &bytes)
         }
     }
 
@@ -63,10 +68,12 @@ private final class FileImportStream: ClientStream {
 private final class FeatureImportStream: ClientStream {
     private let features: FeatureImport
     private let call: CallContext
+    let subject: PoolSubject?
 
-    init(_ features: FeatureImport, _ call: CallContext) {
+    init(_ features: FeatureImport, _ call: CallContext, _ source: SourceName) {
         self.features = features
         self.call = call
+        subject = .data(source)
     }
 
     func receive(_ item: [UInt8]) throws(RPCError) {

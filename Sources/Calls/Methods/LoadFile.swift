@@ -14,7 +14,7 @@ struct LoadFile: UnaryMethod {
         let path = try params.string("path")
         let settings = catalog.settings.values
         let options = try ImportParams(params)
-        return PreparedAnswer(isQuick: false) { (call, bytes) throws(RPCError) in
+        return PreparedAnswer(isQuick: false, subject: .file(source.name)) { (call, bytes) throws(RPCError) in
             try answering(call) { () throws(SourceError) in
                 let file = try settings.importDirectories.open(
                     path, maximumBytes: settings.limits.maxFileBytes)

@@ -20,7 +20,7 @@ struct LocateFeature: UnaryMethod {
         let target = try catalog.target(params)
         let revision = target.revision
         let isQuick =
-            revision.isReadyToLocate && revision.readyView(target.filter, zoom: zoom) != nil
+            revision.isQuickToLocate(identifier) && revision.readyView(target.filter, zoom: zoom) != nil
         return target.answer(isQuick: isQuick) { (call, bytes) throws(SourceError) in
             let view = try revision.view(target.filter, zoom: zoom, call.cancellation)
             try revision.writeLocation(of: identifier, at: zoom, in: view, into: &bytes, call.cancellation)

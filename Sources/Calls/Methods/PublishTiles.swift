@@ -22,13 +22,12 @@ struct PublishTiles: ServerStreamMethod {
         let request = try Self.request(params, target, catalog)
         let overwrite = try params.optionalBool("overwrite") ?? false
         let path = try params.string("path")
-        let file: ArchiveTarget
-        do throws(ArchiveError) {
-            file = try settings.exportDirectories.target(path, overwrite: overwrite)
-        } catch { throw RPCError(error, call) }
+        let directories = settings.exportDirectories
+        // On the pool: directories may lie on a disk that does not answer.
         let job = PublishTilesJob(
-            target: target, request: request, file: file,
-            threads: max(settings.limits.buildThreads, Processors.available), call: call)
+            target: target, request: request,
+            threads: max(settings.limits.buildThreads, Processors.available), call: call
+        ) { () throws(ArchiveError) in try directories.target(path, overwrite: overwrite) }
         return PublishTilesStream(job, call, output)
     }
 
@@ -60,39 +59,41 @@ struct PublishTiles: ServerStreamMethod {
 private final class PublishTilesJob: Sendable {
     private let target: QueryTarget
     private let request: ArchiveRequest
-    private let file: ArchiveTarget
+    private let open: @Sendable () throws(ArchiveError) -> ArchiveTarget
     private let threads: Int
     private let call: CallContext
     private let state = Mutex(State())
 
     struct State: Sendable {
         var progress: ArchiveProgress?
-        var outcome: Result<ArchiveSummary, RPCError>?
+        /// What came of it, and the file's path.
+        var outcome: Result<(ArchiveSummary, path: String), RPCError>?
     }
 
     init(
-        target: QueryTarget, request: ArchiveRequest, file: ArchiveTarget, threads: Int, call: CallContext
+        target: QueryTarget, request: ArchiveRequest, threads: Int, call: CallContext,
+        open: @escaping @Sendable () throws(ArchiveError) -> ArchiveTarget
     ) {
         self.target = target
         self.request = request
-        self.file = file
+        self.open = open
         self.threads = threads
         self.call = call
     }
 
     var current: State { state.withLock { $0 } }
 
-    var path: String { file.path }
-
     var revision: Revision { target.revision }
 
     func run() {
-        let outcome: Result<ArchiveSummary, RPCError>
+        let outcome: Result<(ArchiveSummary, path: String), RPCError>
         do throws(RPCError) { outcome = .success(try write()) } catch { outcome = .failure(error) }
         state.withLock { $0.outcome = outcome }
     }
 
-    private func write() throws(RPCError) -> ArchiveSummary {
+    private func write() throws(RPCError) -> (ArchiveSummary, path: String) {
+        let file: ArchiveTarget
+        do throws(ArchiveError) { file = try open() } catch { throw RPCError(error, call) }
         let revision = target.revision
         let view = try answering(call) { () throws(SourceError) in
             try revision.view(target.filter, zoom: nil, call.cancellation)
@@ -106,7 +107,7 @@ private final class PublishTilesJob: Sendable {
             }
         } catch { throw RPCError(error, call) }
         try answering(call) { () throws(SourceError) in try target.source.checkIntact() }
-        return summary
+        return (summary, file.path)
     }
 }
 
@@ -149,9 +150,9 @@ private final class PublishTilesStream: ServerStream {
         let state = job.current
         let news = state.progress == reported ? nil : state.progress
         if let outcome = state.outcome {
-            let summary = try outcome.get()
+            let (summary, path) = try outcome.get()
             guard let news else {
-                write(summary, into: &bytes)
+                write(summary, path, into: &bytes)
                 return .end
             }
             // The last report says that all tiles are written, also of an archive that was quick.
@@ -176,9 +177,9 @@ private final class PublishTilesStream: ServerStream {
         bytes.append("}")
     }
 
-    private func write(_ summary: ArchiveSummary, into bytes: inout ByteWriter) {
+    private func write(_ summary: ArchiveSummary, _ path: String, into bytes: inout ByteWriter) {
         bytes.append("{\"path\":")
-        bytes.append(json: job.path)
+        bytes.append(json: path)
         bytes.append(",\"tiles\":")
         bytes.append(integer: summary.tiles)
         bytes.append(",\"bytes\":")

@@ -12,7 +12,7 @@ struct UpdateFeatures: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let source = try catalog.sourceToChange(params, call, insteadOf: .features)
-        return PreparedAnswer(isQuick: false) { (call, bytes) throws(RPCError) in
+        return PreparedAnswer(isQuick: false, subject: .data(source.name)) { (call, bytes) throws(RPCError) in
             try Self.update(source, params, call, &bytes)
         }
     }

@@ -15,7 +15,7 @@ struct UpdateOptions: UnaryMethod {
             throw .invalidParam(
                 params.path(of: "options"), "is missing: the complete options were expected.")
         }
-        return PreparedAnswer(isQuick: false) { (call, bytes) throws(RPCError) in
+        return PreparedAnswer(isQuick: false, subject: .data(source.name)) { (call, bytes) throws(RPCError) in
             try answering(call) { () throws(SourceError) in
                 let options = try SourceOptions(reading: options)
                 try source.update(options: options, call.cancellation).write(into: &bytes)

@@ -2,7 +2,8 @@
 import Synchronization
 
 /// Shares some threads of the pool out: among users in turn, and among a user's connections in turn, so that one with
-/// hundreds of heavy calls does not hold up the others. Safe from any thread.
+/// hundreds of heavy calls does not hold up the others. Of jobs with the same subject one runs at a time. Safe from any
+/// thread.
 package final class PoolQueue: Sendable {
     /// A connection's jobs. Whoever starts a job keeps its lane, so that its end is counted even if the
     /// connection has gone. Its state belongs to the queue's lock; that is why it may be shared.
@@ -11,11 +12,13 @@ package final class PoolQueue: Sendable {
         fileprivate var user: UserKey { share.key }
         /// Runs a function on the lane's loop.
         fileprivate let post: @Sendable (@escaping @Sendable () -> Void) -> Void
-        fileprivate var waiting: [OnLoop<() -> Void>] = []
+        fileprivate var waiting = JobLines<OnLoop<() -> Void>>()
         fileprivate var running = 0
         fileprivate var isReady = false
         fileprivate var isHeld = false
         fileprivate var isBlocked = false
+        /// Busy subjects for which it is in `State.parked`.
+        fileprivate var parkedFor: Set<PoolSubject> = []
 
         package init(
             _ share: UserShare, post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -36,6 +39,10 @@ package final class PoolQueue: Sendable {
         var ready: [UserKey] = []
         /// Lanes that could start a job if the gate let them.
         var blocked: [Lane] = []
+        /// Subjects of jobs that run.
+        var busy: Set<PoolSubject> = []
+        /// By busy subject, the lanes whose jobs all wait for busy subjects.
+        var parked: [PoolSubject: [Lane]] = [:]
         var running = 0
         var depth = 0
     }
@@ -64,23 +71,24 @@ package final class PoolQueue: Sendable {
     /// Jobs that wait, of all lanes.
     package var depth: Int { state.withLock { $0.depth } }
 
-    /// Starts a job now or in its turn, on its lane's loop. `finished` is to be called for it, once. On the lane's
-    /// loop.
-    package func run(in lane: Lane, _ start: @escaping () -> Void) {
+    /// Starts a job now or in its turn, on its lane's loop. `finished` is to be called for it, once, with the same
+    /// subject. On the lane's loop.
+    package func run(in lane: Lane, on subject: PoolSubject? = nil, _ start: @escaping () -> Void) {
         let job = OnLoop(start)
         launch(from: lane) { state in
-            lane.waiting.append(job)
+            lane.waiting.append(job, on: subject)
             state.depth += 1
             makeReady(lane, &state)
         }
     }
 
     /// A job that was started has ended. On the lane's loop.
-    package func finished(in lane: Lane) {
+    package func finished(in lane: Lane, on subject: PoolSubject? = nil) {
         launch(from: lane) { state in
             lane.running -= 1
             state.running -= 1
             state.users[lane.user]?.running -= 1
+            if let subject { free(subject, &state) }
             makeReady(lane, &state)
             makeReady(lane.user, &state)
             forgetIfIdle(lane.user, &state)
@@ -112,7 +120,7 @@ package final class PoolQueue: Sendable {
     package func clear(_ lane: Lane) {
         state.withLock { state in
             state.depth -= lane.waiting.count
-            lane.waiting = []
+            lane.waiting = JobLines()
         }
     }
 
@@ -142,12 +150,13 @@ package final class PoolQueue: Sendable {
                 forgetIfIdle(key, &state)
                 continue
             }
+            guard let (job, subject) = lane.waiting.takeFirst(besides: state.busy) else { continue }
+            if let subject { state.busy.insert(subject) }
             user.running += 1
             state.users[key] = user
             lane.running += 1
             state.running += 1
             state.depth -= 1
-            let job = lane.waiting.removeFirst()
             makeReady(lane, &state)
             makeReady(key, &state)
             return (lane, job)
@@ -159,7 +168,7 @@ package final class PoolQueue: Sendable {
         while !user.ready.isEmpty {
             let lane = user.ready.removeFirst()
             lane.isReady = false
-            guard canStart(lane) else { continue }
+            guard canStart(lane, &state) else { continue }
             if gate(lane.share) { return lane }
             lane.isBlocked = true
             state.blocked.append(lane)
@@ -168,7 +177,7 @@ package final class PoolQueue: Sendable {
     }
 
     private func makeReady(_ lane: Lane, _ state: inout State) {
-        guard !lane.isReady, !lane.isBlocked, canStart(lane) else { return }
+        guard !lane.isReady, !lane.isBlocked, canStart(lane, &state) else { return }
         guard gate(lane.share) else {
             lane.isBlocked = true
             state.blocked.append(lane)
@@ -193,7 +202,26 @@ package final class PoolQueue: Sendable {
         state.users[key] = nil
     }
 
-    private func canStart(_ lane: Lane) -> Bool {
-        !lane.waiting.isEmpty && lane.running < jobsPerLane && !lane.isHeld
+    private func canStart(_ lane: Lane, _ state: inout State) -> Bool {
+        guard !lane.waiting.isEmpty, lane.running < jobsPerLane, !lane.isHeld else { return false }
+        if lane.waiting.hasJob(besides: state.busy) { return true }
+        park(lane, &state)
+        return false
+    }
+
+    /// Notes that a lane's jobs all wait for busy subjects.
+    private func park(_ lane: Lane, _ state: inout State) {
+        for subject in lane.waiting.subjects where lane.parkedFor.insert(subject).inserted {
+            state.parked[subject, default: []].append(lane)
+        }
+    }
+
+    /// A subject's job has ended: the lanes that waited for it may start theirs. O(these lanes).
+    private func free(_ subject: PoolSubject, _ state: inout State) {
+        state.busy.remove(subject)
+        for lane in state.parked.removeValue(forKey: subject) ?? [] {
+            lane.parkedFor.remove(subject)
+            makeReady(lane, &state)
+        }
     }
 }

@@ -30,6 +30,8 @@ public struct CallRequest: Sendable, Equatable {
     /// How many bytes the params have as they were sent: of the text, not of the call, so that requests that
     /// differ in it alone are equal.
     public var paramsBytes = 0
+    /// About how many bytes of memory the params take, parsed and as text.
+    public var memoryBytes = 0
     /// How long the client waits, in milliseconds; nil: for ever.
     public var timeoutMilliseconds: Int64?
     public var acceptsDeflate: Bool
@@ -48,6 +50,32 @@ public struct CallRequest: Sendable, Equatable {
 }
 
 extension CallRequest {
+    /// Takes over the params of a message.
+    fileprivate mutating func read(_ element: JSONElement) {
+        paramsBytes = element.rawRange.count
+        memoryBytes = element.valueCount * Self.bytesPerValue + paramsBytes
+        guard
+            let declaration = Self.methodsThatKeepText.first(where: { $0.fullName.hasSameBytes(as: method) })
+        else {
+            if case .object(let object) = element.value { params = object }
+            return
+        }
+        paramsText = Array(element.rawText)
+        params = JSONObject(
+            element.members.map { key, value in
+                let isTextOnly =
+                    value.kind == .array && declaration.textParams.contains { key.isString(Array($0.utf8)) }
+                if isTextOnly { memoryBytes -= value.valueCount * Self.bytesPerValue }
+                return (key.string ?? "", isTextOnly ? .array([]) : value.value)
+            })
+        memoryBytes += paramsBytes
+    }
+
+    /// What a parsed value takes of memory, with its share of the array or object that it is in.
+    private static let bytesPerValue = 64
+
+    private static let methodsThatKeepText = MethodDeclaration.all.filter(\.keepsParamsText)
+
     public static func == (a: CallRequest, b: CallRequest) -> Bool {
         a.id == b.id && a.method == b.method && a.params == b.params && a.paramsText == b.paramsText
             && a.timeoutMilliseconds == b.timeoutMilliseconds && a.acceptsDeflate == b.acceptsDeflate
@@ -111,12 +139,6 @@ extension ClientMessage {
             id: message.id, error: RPCError(.invalidArgument, "The message is refused: \(error.message)"),
             isOpening: message.id != nil && message.opensCall)
     }
-
-    private static func keepsParamsText(_ method: String) -> Bool {
-        methodsThatKeepText.contains { $0.hasSameBytes(as: method) }
-    }
-
-    private static let methodsThatKeepText = MethodDeclaration.all.filter(\.keepsParamsText).map(\.fullName)
 
     private struct Members {
         var id: JSONElement?
@@ -195,10 +217,8 @@ extension ClientMessage {
         }
         var request = CallRequest(id: id, method: method, params: JSONObject())
         if let params = members.params {
-            guard case .object(let object) = params.value else { throw refuse("params must be an object.") }
-            request.params = object
-            request.paramsBytes = params.rawRange.count
-            if keepsParamsText(method) { request.paramsText = Array(params.rawText) }
+            guard params.kind == .object else { throw refuse("params must be an object.") }
+            request.read(params)
         }
         if let timeout = members.timeout {
             guard let milliseconds = timeout.integer, milliseconds >= 0 else {

@@ -40,6 +40,9 @@ public struct MethodDeclaration: Sendable, Equatable {
     public let params: [String]
     /// Whether params are kept as they were sent, besides the parsed values: for features, whose text is stored.
     public let keepsParamsText: Bool
+    /// Arrays among the params of which only the text is read: large ones, which parsed would take many times as much
+    /// memory. In the parsed params they are empty.
+    public let textParams: [String]
     /// What it does, in a sentence.
     public let summary: String
     /// As it stands in an envelope, such as `clusterd.v1.ClusterService/GetClusters`.
@@ -47,7 +50,8 @@ public struct MethodDeclaration: Sendable, Equatable {
 
     public init(
         _ service: Service, _ name: String, _ kind: Kind = .unary, right: AccessRight, on threads: Threads,
-        params: [String], keepsParamsText: Bool = false, _ summary: String
+        params: [String], keepsParamsText: Bool = false, textParams: [String] = [],
+        _ summary: String
     ) {
         self.service = service
         self.name = name
@@ -56,6 +60,7 @@ public struct MethodDeclaration: Sendable, Equatable {
         self.threads = threads
         self.params = params
         self.keepsParamsText = keepsParamsText
+        self.textParams = textParams
         self.summary = summary
         fullName = "\(Self.package).\(service.rawValue)/\(name)"
     }

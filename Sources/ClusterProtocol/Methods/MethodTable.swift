@@ -67,7 +67,7 @@ extension MethodDeclaration {
         ], "Writes all tiles as a PMTiles archive.")
     public static let updateFeatures = MethodDeclaration(
         .source, "UpdateFeatures", right: .manage, on: .change, params: ["source", "upsert", "remove"],
-        keepsParamsText: true, "Adds, replaces and removes features by id.")
+        keepsParamsText: true, textParams: ["upsert"], "Adds, replaces and removes features by id.")
     public static let updateOptions = MethodDeclaration(
         .source, "UpdateOptions", right: .manage, on: .change, params: ["source", "options"],
         "Changes a source's options and clusters anew.")

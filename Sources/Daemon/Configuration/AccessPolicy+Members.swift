@@ -26,8 +26,10 @@ extension AccessPolicy.Rule {
             for item in value.items {
                 if item.element.isString("*") {
                     target.everybody = true
+                } else if let user = try item.identifier("user", { AccountNames.user($0) }) {
+                    target.users.insert(user)
                 } else {
-                    target.users.insert(try item.identifier("user") { AccountNames.user($0) })
+                    target.unknownNames.append("\(item.path): there is no user \"\(item.text)\"")
                 }
             }
         },
@@ -35,7 +37,11 @@ extension AccessPolicy.Rule {
             "groups", .list(.account), "Groups, by name or number; a user's supplementary groups count too."
         ) { (value, target) throws(Configuration.Problem) in
             for item in value.items {
-                target.groups.insert(try item.identifier("group") { AccountNames.group($0) })
+                if let group = try item.identifier("group", { AccountNames.group($0) }) {
+                    target.groups.insert(group)
+                } else {
+                    target.unknownNames.append("\(item.path): there is no group \"\(item.text)\"")
+                }
             }
         },
     ]
@@ -50,17 +56,16 @@ extension AccessPolicy.Rule {
 }
 
 extension ConfigurationValue {
-    /// The number of a user or a group that is given by name or number.
+    /// The number of a user or a group that is given by name or number; nil if the system does not have the name.
     fileprivate func identifier(
         _ kind: String, _ find: (String) -> UInt32?
-    ) throws(Configuration.Problem) -> UInt32 {
+    ) throws(Configuration.Problem) -> UInt32? {
         if let number = element.integer {
             guard let identifier = UInt32(exactly: number), identifier != .max else {
                 throw problem("is no number of a \(kind)")
             }
             return identifier
         }
-        guard let identifier = find(text) else { throw problem("names no \(kind) of this system: \(text)") }
-        return identifier
+        return find(text)
     }
 }

@@ -20,7 +20,7 @@ extension Configuration {
             guard let file = source.file, Glibc.access(file, R_OK) != 0 else { continue }
             warnings.append("sources.\(source.name.text).file: \(file): \(String(cString: strerror(errno)))")
         }
-        return warnings
+        return warnings + access.unknownNames
     }
 
     private static func isDirectory(_ path: String) -> Bool {

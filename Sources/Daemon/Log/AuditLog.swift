@@ -13,8 +13,12 @@ struct AuditLog {
     func callEnded(_ call: EndedCall) {
         let isDenied = call.status == .permissionDenied
         guard isDenied || call.method.isChange else { return }
+        let message =
+            isDenied
+            ? "a call was denied"
+            : call.status == .ok ? "a call changed a source" : "a call to change a source failed"
         log.write(
-            isDenied ? .warning : .info, isDenied ? "a call was denied" : "a call changed a source",
+            isDenied ? .warning : .info, message,
             [
                 "uid": .number(Double(call.peer.userID)), "pid": .number(Double(call.peer.processID)),
                 "method": .string(call.method.shortName), "source": CallLog.source(of: call.request),

@@ -26,6 +26,20 @@ public struct FeatureSections {
         self.offsets = offsets
         self.checksums = checksums
     }
+
+    /// Where the record of a feature lies in the text; only of sections from which a store could be made. O(1).
+    public func record(_ place: Int) -> Range<Int> {
+        let (start, end) = (start(of: place), start(of: place + 1))
+        return start..<max(start, end)
+    }
+
+    private func start(of place: Int) -> Int {
+        let stride = MemoryLayout<UInt32>.stride
+        guard (place + 1) * stride <= offsets.count else { return text.count }
+        let block = blockStarts.loadUnaligned(
+            fromByteOffset: place / FeatureStore.blockSize * MemoryLayout<Int64>.stride, as: Int64.self)
+        return Int(block) + Int(offsets.loadUnaligned(fromByteOffset: place * stride, as: UInt32.self))
+    }
 }
 
 extension FeatureStore {

@@ -77,9 +77,6 @@ public final class TextGuard: Sendable {
 
     /// The checksums of a text's chunks. O(text).
     static func checksums(of text: UnsafeRawBufferPointer) -> [UInt64] {
-        stride(from: 0, to: text.count, by: chunkSize).map { start in
-            BlockChecksum.of(
-                UnsafeRawBufferPointer(rebasing: text[start..<min(start + chunkSize, text.count)]))
-        }
+        BlockChecksum.list(of: text, blockSize: chunkSize)
     }
 }

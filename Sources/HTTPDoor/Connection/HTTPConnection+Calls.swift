@@ -74,6 +74,7 @@ extension HTTPConnection: CallTransport {
         callID &+= 1
         var request = CallRequest(id: callID, method: method, params: params, paramsBytes: paramsBytes)
         request.paramsText = paramsText
+        request.memoryBytes = paramsBytes * Self.memoryPerByte
         var plan = plan
         do throws(RPCError) {
             request.timeoutMilliseconds = try timeout()
@@ -90,6 +91,9 @@ extension HTTPConnection: CallTransport {
             start(prepared)
         } catch { fail(error) }
     }
+
+    /// What params take of memory, about, for each byte of a body.
+    private static let memoryPerByte = 12
 
     private func start(_ prepared: PreparedCall) {
         switch caller.start(prepared, into: &door.answer) {

@@ -237,7 +237,7 @@ final class HTTPConnection {
             return
         }
         let isBehind =
-            caller.inputBytes > door.engine.limits.maxStreamBytes
+            caller.isInputFull
             || exchange?.inputEnded == true && reader.heldBytes > Self.mostWaiting
         let pauses = isHeld || isBehind
         if pauses != isReadingPaused {

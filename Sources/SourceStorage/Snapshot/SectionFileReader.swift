@@ -93,7 +93,8 @@ package struct SectionFileReader: Sendable {
         if let fault = found.min(by: { $0.key < $1.key }) { throw fault.value }
     }
 
-    private func verify(section name: UInt32) throws(StateFault) {
+    /// Loads a section, if it is there, and compares its checksum.
+    package func verify(section name: UInt32) throws(StateFault) {
         guard let section = sections[name] else { return }
         try Self.load(section.range, of: file)
         guard BlockChecksum.of(bytes(name)) == section.checksum else {

@@ -49,9 +49,9 @@ package final class FilterCache: Sendable {
 
     private let state = Mutex(State())
     private let budget: Int
-    /// Views are built one after the other, each on all the cores that a build may use: many filters at once
+    /// A user's views are built one after the other, each on all the cores that a build may use: many filters at once
     /// leave queries as much of the machine as one does, and decode the columns that they share once.
-    private let building = FairLock()
+    private let building = UserLocks()
 
     package init(budget: Int) {
         self.budget = budget
@@ -103,7 +103,7 @@ package final class FilterCache: Sendable {
             }
             let view: View
             do throws(SourceError) {
-                view = try building.withLock(cancellation, build)
+                view = try building.withLock(cancellation, orThrow: .cancelled, build)
             } catch {
                 state.withLock { $0.remove(.view(key)) }
                 throw error

@@ -58,17 +58,33 @@ package struct IdentifierIndex: Sendable {
         of identifier: FeatureIdentifier, in store: FeatureStore, where isRight: (Int) -> Bool
     ) -> Int? {
         let prefix = Self.prefix(identifier.hash(key))
+        var next = firstEntry(of: prefix)
+        while next < entries.count, Self.prefix(entries[next]) == prefix {
+            let place = Int(UInt32(truncatingIfNeeded: entries[next]))
+            if store.featureIdentifier(place) == identifier, isRight(place) { return place }
+            next += 1
+        }
+        return added[identifier]?.first { store.featureIdentifier($0) == identifier && isRight($0) }
+    }
+
+    /// Whether so few features can have the id that looking at all of them takes some microseconds. O(log features).
+    package func hasFew(_ identifier: FeatureIdentifier) -> Bool {
+        let prefix = Self.prefix(identifier.hash(key))
+        let last = firstEntry(of: prefix) + Self.few
+        if last < entries.count, Self.prefix(entries[last]) == prefix { return false }
+        return added[identifier]?.count ?? 0 < Self.few
+    }
+
+    private static let few = 64
+
+    /// The place in `entries` of the first whose hash begins so, or of the one after it.
+    private func firstEntry(of prefix: UInt64) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
             if entries[middle] < prefix { low = middle + 1 } else { high = middle }
         }
-        while low < entries.count, Self.prefix(entries[low]) == prefix {
-            let place = Int(UInt32(truncatingIfNeeded: entries[low]))
-            if store.featureIdentifier(place) == identifier, isRight(place) { return place }
-            low += 1
-        }
-        return added[identifier]?.first { store.featureIdentifier($0) == identifier && isRight($0) }
+        return low
     }
 
     /// The index of a store's `plain()`, without reading ids again.

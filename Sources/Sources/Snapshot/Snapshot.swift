@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
 import Clustering
+import Compression
 import Expressions
 import GeoJSON
 import JSON
@@ -57,6 +58,9 @@ package struct Snapshot {
             try writer.add(SnapshotSection.blockStarts, sections.blockStarts)
             try writer.add(SnapshotSection.offsets, sections.offsets)
             try writer.add(SnapshotSection.textChecksums, sections.checksums)
+            try writer.add(
+                SnapshotSection.fineTextChecksums,
+                BlockChecksum.list(of: sections.text, blockSize: FineChecksums.blockSize))
             try writer.add(
                 SnapshotSection.text, sections.text, checksum: SectionFile.checkedElsewhere)
         }

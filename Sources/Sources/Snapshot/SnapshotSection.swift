@@ -13,6 +13,9 @@ package enum SnapshotSection {
     package static let blockStarts: UInt32 = 3
     package static let offsets: UInt32 = 4
     package static let textChecksums: UInt32 = 5
+    /// Checksums of smaller blocks of the text, for salvaging all that lies around a damaged byte. A start does not
+    /// read it.
+    package static let fineTextChecksums: UInt32 = 12
     /// The features by id: `IdentifierIndex.entries`, and the key that ids are hashed with. (Section 6 had them by a
     /// hash without a key; it is not read, and the index is made when it is needed.)
     package static let identifiers: UInt32 = 10

@@ -150,6 +150,8 @@ package final class SourceFiles: Sendable {
                         generation: generation, revision: revision.number, previous: nil,
                         hasBegun: false))
                 made = journal
+                // A loss of power must not leave the snapshot without the journal that says whether it counts.
+                try onDisk(try FileIO.syncDirectory(directory))
                 try onDisk(try FileIO.rename(new, to: final))
                 try onDisk(try FileIO.syncDirectory(directory))
                 // This is the moment from which the new data count.
@@ -334,6 +336,9 @@ package final class SourceFiles: Sendable {
 
     /// After this nothing is written any more; what was being written is done on return.
     package func retire() { state.withLock { $0.isRemoved = true } }
+
+    /// Waits until nothing is being written.
+    package func settleWrites() { state.withLock { _ in } }
 
     package func unretire() { state.withLock { $0.isRemoved = false } }
 

@@ -91,13 +91,18 @@ package enum FileIO {
         guard let directory = opendir(path) else { throw failure(errno, "read", path) }
         defer { closedir(directory) }
         var names: [String] = []
-        while let entry = readdir(directory) {
+        while true {
+            // An error ends the list as its end does: what is not listed would seem not to be there.
+            errno = 0
+            guard let entry = readdir(directory) else {
+                guard errno == 0 else { throw failure(errno, "read", path) }
+                return names
+            }
             let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name != "." && name != ".." { names.append(name) }
         }
-        return names
     }
 
     /// Whether a path leads to an open file, not to another or none.
@@ -114,7 +119,10 @@ package enum FileIO {
     /// Removes a file; false if it is still there.
     package static func removes(_ path: String) -> Bool { unlink(path) == 0 || errno == ENOENT }
 
-    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    /// Whether there is a file, or nobody can say: then reading it gives the error.
+    package static func exists(_ path: String) -> Bool {
+        access(path, F_OK) == 0 || errno != ENOENT && errno != ENOTDIR
+    }
 
     package static func failure(_ code: Int32, _ action: String, _ path: String) -> FileError {
         .failed(action: action, path: path, code: code)

@@ -4,28 +4,76 @@ import CommandLineOptions
 import JSON
 import Rendering
 
-/// `clusterctl health`: whether the daemon serves, as its exit status too.
+/// `clusterctl health`: whether the daemon serves, and on request its sources, as its exit status too.
 enum HealthCommand: Subcommand {
     static let table = Command(
         "health", summary: "Show whether the daemon serves; exit status 0 if it does",
-        examples: [Example("clusterctl health && echo fine", "for scripts and monitors")])
+        details: [
+            "With --sources it lists the sources too, with the time of their data's last change. The exit status is then 0 only if each "
+                + "serves its newest data: none is damaged, unavailable or serves older data."
+        ],
+        options: [.flag("sources", help: "list each source's state, and what is wrong with it")],
+        examples: [
+            Example("clusterctl health && echo fine", "for scripts and monitors"),
+            Example("clusterctl health --sources", "shows each source's state and age"),
+        ])
 
     static func run(_ invocation: Invocation) async throws {
         let answer = try await invocation.call("ServerService/Check")
         let status = try answer.value()["status"]?.asString ?? ""
-        // A caller that may not list sources learns all the same whether the daemon serves.
-        let sources = try? await invocation.call("SourceService/ListSources").value()["sources"]?.asArray
-        try invocation.show(answer) { _ in
-            let style = Terminal.outputStyle
-            Terminal.write((status == "SERVING" ? style.green(status) : style.red(status)) + "\n")
-            for case .object(let source) in sources ?? [] {
-                guard let replication = source["replication"]?.asObject else { continue }
-                let note = source["note"]?.asString.map { ": \($0)" } ?? ""
-                let line =
-                    "\(source["source"]?.asString ?? ""): \(ReplicationText.summary(of: replication))\(note)"
-                Terminal.write(PrintableText.of(line) + "\n")
+        guard invocation.arguments.has("sources") else {
+            // A caller that may not list sources learns all the same whether the daemon serves.
+            let sources = try? await invocation.call("SourceService/ListSources").value()["sources"]?.asArray
+            try invocation.show(answer) { _ in
+                show(status)
+                for case .object(let source) in sources ?? [] {
+                    if let line = replication(source) { Terminal.write(PrintableText.of(line) + "\n") }
+                }
             }
+            if status != "SERVING" { throw Failure(message: "") }
+            return
+        }
+        let list = try await invocation.call("SourceService/ListSources")
+        let sources = try (list.value()["sources"]?.asArray ?? []).map(SourceDescription.init)
+        try invocation.show(list) { _ in
+            show(status)
+            invocation.print(table(sources))
+        }
+        let bad = sources.count { problem(of: $0) != nil }
+        if bad > 0 {
+            throw Failure(message: "\(bad) of \(sources.count) sources do not serve their newest data")
         }
         if status != "SERVING" { throw Failure(message: "") }
+    }
+
+    /// How a source follows what it is fed from; nil if it has no feed.
+    private static func replication(_ source: JSONObject) -> String? {
+        guard let replication = source["replication"]?.asObject else { return nil }
+        let note = source["note"]?.asString.map { ": \($0)" } ?? ""
+        return "\(source["source"]?.asString ?? ""): \(ReplicationText.summary(of: replication))\(note)"
+    }
+
+    private static func show(_ status: String) {
+        let style = Terminal.outputStyle
+        Terminal.write((status == "SERVING" ? style.green(status) : style.red(status)) + "\n")
+    }
+
+    private static func table(_ sources: [SourceDescription]) -> Table {
+        var table = Table([
+            .text("SOURCE"), .text("STATE"), .number("POINTS"), .text("UPDATED"), .flexible("PROBLEM"),
+        ])
+        for source in sources {
+            table.add([
+                source.name, source.state, Quantity.grouped(source.points),
+                source.json["updatedAt"]?.asString ?? "", problem(of: source) ?? "",
+            ])
+        }
+        return table
+    }
+
+    /// Why a source does not serve its newest data; nil if it does.
+    private static func problem(of source: SourceDescription) -> String? {
+        if let damage = source.json["damage"]?.asString { return damage }
+        return ["damaged", "unavailable"].contains(source.state) ? source.state : nil
     }
 }

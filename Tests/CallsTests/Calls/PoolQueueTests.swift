@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Sources
 import Testing
 
 @testable import Calls
@@ -105,5 +106,64 @@ import Testing
         blocked.addUnread(-1)
         queue.retry()
         #expect(record.started == ["b", "a"])
+    }
+
+    private func subject(_ name: String) throws -> PoolSubject { .data(try #require(SourceName(name))) }
+
+    private func add(
+        _ name: String, on subject: PoolSubject, _ lane: PoolQueue.Lane, to queue: PoolQueue
+    ) {
+        let record = record
+        queue.run(in: lane, on: subject) { record.started.append(name) }
+    }
+
+    @Test func aSubjectTakesOneThreadHoweverManyJobsItHas() throws {
+        let queue = PoolQueue(jobs: 4, jobsPerUser: 4, jobsPerLane: 4)
+        let (a, b) = (try subject("a"), try subject("b"))
+        let lanes = (0..<3).map { _ in lane() }
+        for (number, lane) in lanes.enumerated() {
+            for job in 0..<3 { add("a\(number).\(job)", on: a, lane, to: queue) }
+        }
+        #expect(record.started == ["a0.0"])
+        add("b", on: b, lanes[0], to: queue)
+        add("free", lanes[2], to: queue)
+        #expect(record.started == ["a0.0", "b", "free"])
+        queue.finished(in: lanes[0], on: a)
+        #expect(record.started.count == 4 && record.started[3].hasPrefix("a"))
+        #expect(queue.depth == 7)
+    }
+
+    @Test func jobsOfASubjectKeepTheirOrderAndAllStartInTheEnd() throws {
+        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2)
+        let (a, lanes) = (try subject("a"), (0..<2).map { _ in lane() })
+        for job in 0..<3 {
+            for (number, lane) in lanes.enumerated() { add("\(number).\(job)", on: a, lane, to: queue) }
+        }
+        for place in 0..<5 {
+            #expect(record.started.count == place + 1)
+            let number = try #require(Int(record.started[place].prefix(1)))
+            queue.finished(in: lanes[number], on: a)
+        }
+        #expect(record.started.count == 6 && queue.depth == 0)
+        for number in 0..<2 {
+            #expect(record.started.filter { $0.hasPrefix("\(number)") } == (0..<3).map { "\(number).\($0)" })
+        }
+    }
+
+    @Test func aSubjectIsFreeAgainForOthersIfItsNextConnectionHasGoneOrIsHeld() throws {
+        let queue = PoolQueue(jobs: 4, jobsPerUser: 1, jobsPerLane: 1)
+        let a = try subject("a")
+        let (first, gone, held, other) = (lane(1), lane(2), lane(3), lane(4))
+        add("first", on: a, first, to: queue)
+        for (name, lane) in [("gone", gone), ("held", held), ("other", other)] {
+            add(name, on: a, lane, to: queue)
+        }
+        queue.clear(gone)
+        queue.hold(held, true)
+        queue.finished(in: first, on: a)
+        #expect(record.started == ["first", "other"])
+        queue.finished(in: other, on: a)
+        queue.hold(held, false)
+        #expect(record.started == ["first", "other", "held"])
     }
 }

@@ -123,4 +123,33 @@ import Testing
     @Test func membersOfLaterVersionsAreIgnored() throws {
         #expect(try read(#"{"id":1,"priority":9,"cancel":true}"#) == .cancel(id: 1))
     }
+
+    @Test func whatParamsTakeOfMemoryGrowsWithTheirValues() throws {
+        func memory(_ params: String, _ method: String = "m") throws -> Int {
+            guard case .open(let request) = try read(#"{"id":7,"method":"\#(method)","params":\#(params)}"#)
+            else {
+                return 0
+            }
+            return request.memoryBytes
+        }
+        let nested = String(repeating: "[", count: 50) + String(repeating: "]", count: 50)
+        #expect(try memory(#"{"x":\#(nested)}"#) >= 50 * 48)
+        #expect(try memory(#"{"x":1}"#) < 300)
+        // Of features only the text is kept.
+        let features = "[" + Array(repeating: nested, count: 100).joined(separator: ",") + "]"
+        let update = "clusterd.v1.SourceService/UpdateFeatures"
+        #expect(try memory(#"{"upsert":\#(features)}"#, update) < 3 * features.utf8.count)
+        #expect(try memory(#"{"upsert":\#(features)}"#) > 20 * features.utf8.count)
+    }
+
+    @Test func ofFeaturesOnlyTheTextIsKept() throws {
+        let text =
+            #"{"id":7,"method":"clusterd.v1.SourceService/UpdateFeatures","params":{"source":"s","upsert":[{"a":1}]}}"#
+        guard case .open(let request) = try read(text) else {
+            Issue.record("no call")
+            return
+        }
+        #expect(request.params == ["source": .string("s"), "upsert": .array([])])
+        #expect(String(decoding: request.paramsText, as: UTF8.self) == #"{"source":"s","upsert":[{"a":1}]}"#)
+    }
 }

@@ -84,8 +84,6 @@ import Testing
         (#"{"limits":{"maxCalls":-1}}"#, "limits.maxCalls"),
         (#"{"limits":{"maxCalls":"5"}}"#, "limits.maxCalls"),
         (#"{"limits":{"more":1}}"#, "limits.more"), (#"{"socket":"/s","limits":[]}"#, "limits"),
-        (#"{"access":{"query":{"users":["no-such-user-here"]}}}"#, "access.query.users[0] names no user"),
-        (#"{"access":{"query":{"groups":["no-such-group-x"]}}}"#, "access.query.groups[0] names no group"),
         (#"{"access":{"query":{"users":[4294967295]}}}"#, "access.query.users[0]"),
         (#"{"access":{"query":{"users":[-2]}}}"#, "access.query.users[0]"),
         (#"{"access":{"query":{"users":[true]}}}"#, "access.query.users[0]"),
@@ -154,5 +152,19 @@ import Testing
                 #expect(error.description.hasPrefix("line "), "\(bytes)")
             }
         }
+    }
+
+    @Test func anUnknownUserIsAWarningAndGivesNobodyARight() throws {
+        var configuration = Configuration()
+        try configuration.read(
+            Array(
+                #"{"access":{"query":{"users":["no-such-user-here",7]},"admin":{"groups":["no-such-group-x"]}}}"#
+                    .utf8))
+        #expect(configuration.access.query.users == [7] && !configuration.access.query.everybody)
+        #expect(configuration.access.admin.groups.isEmpty)
+        let warnings = configuration.warnings
+        #expect(
+            warnings.contains { $0.contains("access.query.users[0]") && $0.contains("no-such-user-here") })
+        #expect(warnings.contains { $0.contains("access.admin.groups[0]") && $0.contains("no-such-group-x") })
     }
 }

@@ -69,4 +69,16 @@ struct GatheredIdentifiersTests {
         _ = try test.source.update(options: options, .never)
         #expect(try test.source.revision.identifierIndex(.never).entries.isEmpty)
     }
+
+    @Test("an id that many features have is not quick to locate")
+    func manyOfOneID() throws {
+        let test = try TestSource()
+        try test.load(list((0..<200).map { feature($0 < 100 ? "\"same\"" : String($0), $0 % 90) }))
+        let revision = test.source.revision
+        #expect(!revision.isQuickToLocate(try id("150")))
+        _ = try revision.identifierIndex(.never)
+        let (few, none, many) = (try id("150"), try id("\"none\""), try id("\"same\""))
+        #expect(revision.isQuickToLocate(few) && revision.isQuickToLocate(none))
+        #expect(!revision.isQuickToLocate(many))
+    }
 }

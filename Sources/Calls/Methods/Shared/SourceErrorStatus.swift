@@ -71,5 +71,5 @@ func answering<Result: ~Copyable>(
 
 extension CallContext {
     /// Whether anybody still waits for the call, as the sources ask it.
-    var cancellation: Cancellation { Cancellation { self.isOver } }
+    var cancellation: Cancellation { Cancellation(of: share.key.number) { self.isOver } }
 }

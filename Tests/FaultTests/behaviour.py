@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: MIT
+"""Clients that take more than their part, and a machine that does what machines do: signals, clocks, full logs."""
+import json, os, shutil, signal, socket, struct, subprocess, threading, time, zlib
+from harness import (NOBODY, PATIENCE, WORLD, CallError, Client, Daemon, Fault, Place, as_nobody, check, feature,
+                     served)
+
+# What the limits of queued answers and of unfinished messages add up to, and what else the daemon needs, in MiB.
+MOST_MEMORY = 64 + 256 + 100
+
+
+def filled(daemon, count=20000, size=100):
+    daemon.start()
+    client = daemon.client()
+    client.call("SourceService/CreateSource", source="s")
+    for first in range(0, count, 5000):
+        client.put("s", [feature(n, text="x" * size) for n in range(first, min(first + 5000, count))], "append")
+    return client
+
+
+def frame(text, compressed=False):
+    if compressed:
+        text = zlib.compress(text, 9)
+    return struct.pack(">BI", compressed, len(text)) + text
+
+
+def connect(path):
+    other = socket.socket(socket.AF_UNIX)
+    other.connect(path)
+    return other
+
+
+def honest(daemon, patience=PATIENCE):
+    """What a client that reads what it asked for gets, whatever others do."""
+    client = daemon.client(patience)
+    try:
+        check(client.call("ServerService/Check") == {"status": "SERVING"}, "Check")
+        check(len(client.query("s", limit=10)) == 10, "a small answer")
+        check(len(client.query("s", limit=3000)) == 3000, "a large answer")
+        client.open("ClusterService/WatchClusters", source="s", bbox=WORLD, zoom=3)
+        check(client.receive()["item"]["add"], "a watch")
+        client.close()
+        client = daemon.client(patience)
+        name = f"h{time.monotonic_ns()}"
+        client.call("SourceService/CreateSource", source=name)
+        check(client.put(name, [feature(n, text="y" * 200) for n in range(2000)])["points"] == 2000, "an import")
+        client.call("SourceService/DeleteSource", source=name)
+    except (CallError, OSError, EOFError) as error:
+        raise Fault(f"an honest client got {error!r}")
+    finally:
+        client.close()
+
+
+def memory():
+    """Messages that parse to far more than their size, answers that nobody reads, and calls that wait with large params."""
+    nested = b",".join([b"[" * 58 + b"]" * 58] * 140000)
+    bomb = frame(b'{"id":2,"method":"clusterd.v1.ServerService/Check","params":{"a":[' + nested + b"]}}", True)
+    # Small enough to be read on the loop, and large once parsed.
+    small = b",".join([b"[" * 58 + b"]" * 58] * 2000)
+    waiting = (b'"method":"clusterd.v1.ClusterService/WatchClusters","params":{"source":"s","bbox":[0,0,1,1],"zoom":3,'
+               b'"filter":["literal",[' + small + b"]]}}")
+    rise = {}
+
+    def attack(path, what):
+        def body(say):
+            held = []
+            for number in range(200 if what == "unread" else 30):
+                try:
+                    other = connect(path)
+                    if what == "bombs":
+                        other.sendall(bomb)
+                    elif what == "unread":
+                        other.sendall(frame(json.dumps({
+                            "id": 1, "method": "clusterd.v1.ClusterService/GetClusters",
+                            "params": {"source": "s", "bbox": WORLD, "zoom": 24, "limit": 10000}}).encode()))
+                    else:
+                        for call in range(40):
+                            other.sendall(frame(b'{"id":%d,' % (call + 1) + waiting))
+                    held.append(other)
+                except OSError:
+                    pass
+            say("sent")
+            time.sleep(1000)
+        return body
+    for what in ("bombs", "unread", "calls"):
+        with Daemon(state=False) as daemon:
+            filled(daemon, 20000, 500)
+            before = daemon.resident()
+            other = as_nobody(attack(daemon.path, what))
+            other.line()
+            honest(daemon)
+            check(daemon.is_alive(), f"{what} ended it")
+            rise[what] = daemon.resident("VmHWM") - before
+            other.end()
+            check(rise[what] <= MOST_MEMORY, f"{what} took {rise[what]} MiB")
+            honest(daemon)
+            client = daemon.client()
+            for _ in range(2000):
+                if client.call("ServerService/GetStats")["bytes"]["input"] == 0:
+                    break
+            check(client.call("ServerService/GetStats")["bytes"]["input"] == 0, f"{what} are still counted")
+    return ", ".join(f"{what} {size} MiB" for what, size in rise.items())
+
+
+def starvation():
+    """A user leaves messages unfinished and answers unread, and watches all that may be watched: others are served."""
+    def unfinished(path):
+        def body(say):
+            held = []
+            for _ in range(40):
+                try:
+                    other = connect(path)
+                    other.settimeout(1)
+                    other.sendall(struct.pack(">BI", 0, 16 << 20) + b"{" + b" " * ((16 << 20) - 4096))
+                    held.append(other)
+                except OSError:
+                    pass
+            say("sent")
+            time.sleep(1000)
+        return body
+
+    def unread(path):
+        def body(say):
+            held = []
+            for number in range(300):
+                other = connect(path)
+                other.sendall(frame(json.dumps({
+                    "id": 1, "method": "clusterd.v1.ClusterService/GetClusters",
+                    "params": {"source": "s", "bbox": WORLD, "zoom": 24, "limit": (20000, 5000, 500)[number % 3]}}).encode()))
+                held.append(other)
+            say("sent")
+            time.sleep(1000)
+        return body
+
+    def watches(path):
+        def body(say):
+            held = []
+            for _ in range(300):
+                client = Client(path)
+                client.open("ClusterService/WatchClusters", source="s", bbox=WORLD, zoom=24, properties=[])
+                try:
+                    client.receive()
+                    held.append(client)
+                except CallError:
+                    break
+            say("sent")
+            time.sleep(1000)
+        return body
+    for name, body in (("unfinished messages", unfinished), ("unread answers", unread), ("watches", watches)):
+        with Daemon(state=False) as daemon:
+            filled(daemon)
+            other = as_nobody(body(daemon.path))
+            other.line()
+            try:
+                for _ in range(3):
+                    honest(daemon)
+            except Fault as fault:
+                raise Fault(f"{name}: {fault}")
+            finally:
+                other.end()
+            honest(daemon)
+    return "three ways"
+
+
+def bomb(depth, number):
+    """A filter of 2^depth steps a feature, another for each number."""
+    expression = ["get", "n"]
+    for level in range(depth):
+        expression = ["let", f"v{level}", expression, ["+", ["var", f"v{level}"], ["var", f"v{level}"]]]
+    return [">", expression, number]
+
+
+def bombs():
+    """Filters that take very long: another user's new filter is answered meanwhile, and the work ends with the call."""
+    with Daemon(state=False) as daemon:
+        client = filled(daemon, 50000, 10)
+
+        def attack(say):
+            clients = []
+            for number in range(4):
+                clients.append(Client(daemon.path, 600))
+                for call in range(40):
+                    clients[-1].open("ClusterService/GetClusters", source="s", bbox=WORLD, zoom=3,
+                                     filter=bomb(19, number * 100 + call))
+            say("sent")
+            time.sleep(1000)
+        other = as_nobody(attack)
+        other.line()
+        try:
+            for number in range(5):
+                check(client.query("s", zoom=3, filter=[">", ["get", "n"], number]), "a new filter")
+            honest(daemon)
+        finally:
+            other.end()
+        # Nobody waits for the work any more: it stops.
+        for timeout in (200, 1000):
+            try:
+                client.query("s", zoom=3, timeout=timeout, filter=bomb(20, -timeout))
+            except CallError as error:
+                check(error.status in ("DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"), f"a bomb got {error}")
+            before = daemon.processor_seconds()
+            time.sleep(1)
+            spent = daemon.processor_seconds() - before
+            check(spent <= 0.3, f"{spent:.2f} s of CPU time after the deadline")
+        last = daemon.client()
+        last.open("ClusterService/GetClusters", source="s", bbox=WORLD, zoom=3, filter=bomb(20, 7))
+        check(daemon.end() == 0, "it does not end in order")
+    return "deadlines, another user's filters and the end"
+
+
+def ids():
+    """Many features with one id do not hold up the loop, nor do filters that none of them passes."""
+    with Daemon(state=False) as daemon:
+        client = filled(daemon, 2000)
+        client.call("SourceService/CreateSource", source="same")
+        many = 200000
+        for first in range(0, many, 10000):
+            client.put("same", [{**feature(n), "id": "x"} for n in range(first, first + 10000)], "append")
+        locate = dict(source="same", featureId="x", zoom=3)
+        none = ["==", ["get", "n"], -1]
+        check(client.call("ClusterService/LocateFeature", **locate)["feature"], "it is not found")
+        other = daemon.client()
+        # The filter's view is made once; afterwards all features have to be looked at, and none is in the view.
+        for number in range(2):
+            try:
+                client.call("ClusterService/LocateFeature", **locate, filter=none)
+                raise Fault("what does not pass was found")
+            except CallError as error:
+                check(error.status == "NOT_FOUND", f"it got {error}")
+        before = daemon.client().call("ServerService/GetStats")
+        for _ in range(50):
+            client.send({"id": 10**6 + _, "method": "clusterd.v1.ClusterService/LocateFeature",
+                         "params": {**locate, "filter": none}})
+        # This one is answered by the loop, so it comes before those if they are not.
+        check(other.call("ServerService/Check"), "Check")
+        done = other.call("ServerService/GetStats")
+        key = "ClusterService/LocateFeature"
+        count = lambda stats: next((m["calls"] if "calls" in m else sum(m.get("statuses", {}).values())
+                                    for name, m in stats["methods"].items() if name.endswith("LocateFeature")), 0)
+        check(count(done) - count(before) < 50, "the loop has looked at all features first")
+    return f"{many} features"
+
+
+def restarts():
+    """Restarts under socket activation while clients ask: each call is answered, and nothing acknowledged is lost."""
+    with Daemon() as daemon:
+        held = socket.socket(socket.AF_UNIX)
+        held.bind(daemon.path)
+        held.listen(512)
+        os.makedirs(daemon.state)
+
+        def start():
+            command = f'exec 3<&{held.fileno()}; exec env LISTEN_FDS=1 LISTEN_PID=$$ {Place.program} --state-dir {daemon.state} --log-level warning'
+            return subprocess.Popen(["/bin/bash", "-c", command], pass_fds=(held.fileno(),), stderr=subprocess.DEVNULL)
+        process = start()
+        client = Client(daemon.path)
+        client.call("SourceService/CreateSource", source="s")
+        client.put("s", [feature(n) for n in range(5000)])
+        client.close()
+        is_over, unanswered, kept, notices, lock = threading.Event(), [], set(), [], threading.Lock()
+
+        def ask(worker):
+            number, client = worker * 10**6 + 10**7, None
+            while not is_over.is_set():
+                client = client or Client(daemon.path)
+                number += 1
+                try:
+                    if worker % 4 == 0:
+                        client.update("s", [feature(number)])
+                        with lock:
+                            kept.add(number)
+                    else:
+                        client.query("s", zoom=3)
+                    notices.extend(client.notices)
+                    client.notices = []
+                except CallError as error:
+                    if error.status != "UNAVAILABLE":
+                        unanswered.append(str(error))
+                    client.close()
+                    client = None
+                except (EOFError, OSError, struct.error) as error:
+                    notices.extend(client.notices)
+                    # A notice says that calls sent later are not answered.
+                    if not client.notices:
+                        unanswered.append(repr(error))
+                    client.close()
+                    client = None
+        workers = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
+        for worker in workers:
+            worker.start()
+        statuses = set()
+        for _ in range(10):
+            time.sleep(0.3)
+            process.terminate()
+            statuses.add(process.wait(40))
+            process = start()
+        is_over.set()
+        for worker in workers:
+            worker.join()
+        client = Client(daemon.path)
+        lost = {n for n in kept} - {f["id"] for f in client.query("s")}
+        process.terminate()
+        statuses.add(process.wait(40))
+        held.close()
+        check(statuses == {0}, f"it ended with {statuses}")
+        check(not unanswered, f"{len(unanswered)} calls without an answer: {unanswered[:3]}")
+        check(not lost, f"{len(lost)} of {len(kept)} acknowledged updates are lost")
+        check(all(n["id"] is None for n in notices), "a notice has an id")
+    return f"10 restarts, {len(kept)} updates"
+
+
+def signals():
+    """Signals that mean nothing to it, and reloads by the hundred, do nothing."""
+    with Daemon(state=False) as daemon:
+        client = filled(daemon, 2000)
+        names = ["SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGIO", "SIGPIPE", "SIGCHLD", "SIGWINCH", "SIGURG"]
+        for number in [getattr(signal, name) for name in names] + list(range(signal.SIGRTMIN, signal.SIGRTMAX + 1)):
+            daemon.process.send_signal(number)
+            check(client.call("ServerService/Check"), "Check")
+        for _ in range(300):
+            daemon.process.send_signal(signal.SIGHUP)
+        check(client.query("s", zoom=3), "a query")
+        check(daemon.is_alive() and daemon.end() == 0, "it does not end in order")
+    return f"{len(names) + signal.SIGRTMAX - signal.SIGRTMIN + 1} signals"
+
+
+def log():
+    """Its log is a pipe that nobody reads, a full device, or closed: nobody waits for it."""
+    reader, writer = os.pipe()
+    with open("/dev/full", "wb") as full:
+        for name, target in (("a pipe that nobody reads", writer), ("a full device", full)):
+            with Daemon(state=False) as daemon:
+                daemon.start(stderr=target, arguments=["--log-level", "debug"])
+                client = daemon.client()
+                for _ in range(4000):
+                    try:
+                        client.call("ServerService/GetClusters")
+                    except CallError:
+                        pass
+                    daemon.process.send_signal(signal.SIGHUP)
+                try:
+                    check(daemon.client().call("ServerService/Check"), name)
+                    check(daemon.end() == 0, f"{name}: it does not end in order")
+                except (TimeoutError, subprocess.TimeoutExpired):
+                    raise Fault(f"{name}: it waits for its log")
+    os.close(reader)
+    os.close(writer)
+    return "two logs"
+
+
+def clock():
+    """A clock that is a year ahead for one start does not delete what has a time to live."""
+    with Daemon() as daemon:
+        daemon.start()
+        client = daemon.client()
+        client.call("SourceService/CreateSource", source="a", options={"ttlSeconds": 3600})
+        client.put("a", [feature(n) for n in range(50)])
+        daemon.kill()
+        for ahead in ("31536000", "-31536000", "0"):
+            daemon.environment = {"FAULT_CLOCK": ahead}
+            daemon.start()
+            client = daemon.client()
+            # Ages are looked at four times a second.
+            end = time.monotonic() + 1
+            while time.monotonic() < end:
+                check(len(client.query("a")) == 50, f"with a clock that is {ahead} s ahead features are gone")
+            daemon.kill()
+    return "a year ahead and behind"
+
+
+def directory():
+    """Its directory is removed, moved or replaced: no change is acknowledged that would be lost."""
+    def removed(daemon):
+        shutil.rmtree(daemon.state)
+
+    def source_removed(daemon):
+        shutil.rmtree(daemon.state + "/sources/a")
+
+    def replaced(daemon):
+        shutil.copytree(daemon.state, daemon.folder + "/copy")
+        os.rename(daemon.state, daemon.folder + "/old")
+        os.rename(daemon.folder + "/copy", daemon.state)
+    for harm in (removed, source_removed, replaced):
+        with Daemon() as daemon:
+            daemon.start()
+            client = daemon.client()
+            client.call("SourceService/CreateSource", source="a")
+            client.put("a", [feature(n) for n in range(50)])
+            harm(daemon)
+            for name, change in (
+                    ("update", lambda: client.update("a", [feature(100)])),
+                    ("import", lambda: client.put("a", [feature(1)])),
+                    ("options", lambda: client.call("SourceService/UpdateOptions", source="a", options={"radius": 3}))):
+                try:
+                    change()
+                    raise Fault(f"{harm.__name__}: an {name} was acknowledged")
+                except CallError as error:
+                    check(error.status == "FAILED_PRECONDITION", f"{harm.__name__}: {name} got {error}")
+            check(len(client.query("a")) == 50, f"{harm.__name__}: it serves no longer")
+    return "three ways"
+
+
+SCENARIOS = [memory, starvation, bombs, ids, restarts, signals, log, clock, directory]

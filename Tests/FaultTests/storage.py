@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: MIT
+"""Faults of the disk: calls that fail, power that is lost, bytes that change, sectors and disks that do not answer."""
+import collections, errno, hashlib, os, shutil, threading
+from concurrent.futures import ThreadPoolExecutor
+from harness import OPERATIONS, CallError, Daemon, Fault, Work, check, difference, feature, served
+
+WORKERS = 4
+
+
+def each(jobs, body):
+    """Runs body(job) for all, some at a time; raises the first faults that were found."""
+    found = []
+
+    def run(job):
+        try:
+            body(job)
+        except Fault as fault:
+            found.append(f"{job}: {fault}")
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(run, jobs))
+    check(not found, f"{len(found)} of {len(jobs)}: " + "\n    ".join(found[:5]))
+    return f"{len(jobs)} cases"
+
+
+def calls():
+    """Each call to the file system fails, once or from then on, while sources change; then the daemon is killed."""
+    with Daemon() as daemon:
+        daemon.start()
+        client, counts = daemon.client(), {}
+        # How often each operation comes while nothing fails.
+        for name in ("create", "write", "sync", "sync_directory", "rename", "unlink", "mkdir", "rmdir", "open", "truncate"):
+            counts[name] = 0
+        for name in counts:
+            daemon.control.arm([name], before=1 << 30)
+            work = Work(client)
+            work.all()
+            counts[name] = daemon.control.seen
+            for source in list(work.model):
+                client.call("SourceService/DeleteSource", source=source)
+    # Sections of snapshots are written by many calls: some of them stand for all.
+    jobs = [(name, number, count, errno.EIO if count == 1 else errno.ENOSPC)
+            for name, most in counts.items()
+            for number in range(0, most, 5 if name == "write" else 1)
+            for count in (1, -1)]
+    jobs += [("write", number, 1, -1) for number in range(0, counts["write"], 9)]
+
+    def run(job):
+        name, number, count, error = job
+        with Daemon() as daemon:
+            daemon.start()
+            daemon.control.arm([name], number, count, error)
+            work = Work(daemon.client())
+            work.all()
+            daemon.control.disarm()
+            found, notes = served(daemon.client())
+            check(not difference(found, work.model) and not notes, f"it serves {difference(found, work.model)} {notes}")
+            daemon.restart()
+            found, notes = served(daemon.client())
+            check(not difference(found, work.model), f"after a restart {difference(found, work.model)}")
+            check(not notes, f"after a restart it reports {notes}")
+    return each(jobs, run)
+
+
+def prepare(daemon):
+    """A state directory with two sources, one of them with two generations and a journal; what it has."""
+    daemon.start()
+    client, work = daemon.client(), None
+    work = Work(client)
+    for source in "ab":
+        work.create(source)
+        work.put(source, range(20))
+        work.update(source, [500])
+    work.put("a", range(1000, 1030))
+    work.update("a", [2000])
+    daemon.kill()
+    return work.model
+
+
+def copy_of(base):
+    daemon = Daemon()
+    shutil.copytree(base.state, daemon.state)
+    return daemon
+
+
+def starts():
+    """One call fails while the daemon starts; the next start serves everything that was acknowledged."""
+    with Daemon() as base:
+        model = prepare(base)
+        counts = {}
+        for name in OPERATIONS:
+            with copy_of(base) as daemon:
+                daemon.control.arm([name], before=1 << 30)
+                daemon.start()
+                counts[name] = daemon.control.seen
+        jobs = [(name, number, error) for name in OPERATIONS for number in range(counts[name])
+                for error in ((errno.EIO, errno.EMFILE) if name in ("open", "list") else (errno.EIO,))]
+
+        def run(job):
+            name, number, error = job
+            with copy_of(base) as daemon:
+                daemon.control.arm([name], number, 1, error)
+                if daemon.start(must=False):
+                    found, _ = served(daemon.client())
+                    wrong = {source: value for source, value in found.items()
+                             if value != model.get(source) and value != "unavailable"}
+                    check(not wrong, f"it serves {difference(wrong, model)}")
+                daemon.restart()
+                found, notes = served(daemon.client())
+                check(not difference(found, model) and not notes, f"the next start: {difference(found, model)} {notes}")
+        return each(jobs, run)
+
+
+# Power loss: the disk as it can be after the machine has stopped at any moment.
+
+class File:
+    def __init__(self):
+        self.bytes, self.safe, self.last = b"", b"", None
+
+    def write(self, offset, data):
+        self.last = (offset, data)
+        whole = self.bytes.ljust(offset, b"\0")
+        self.bytes = whole[:offset] + data + whole[offset + len(data):]
+
+    def torn(self):
+        """As `bytes`, but of the last write only half has reached the disk."""
+        if self.last is None or self.bytes == self.safe:
+            return self.bytes
+        offset, data = self.last
+        half = len(data) // 2
+        old = self.safe.ljust(len(self.bytes), b"\0")
+        return self.bytes[:offset + half] + old[offset + half:offset + len(data)] + self.bytes[offset + len(data):]
+
+
+class Disk:
+    """The files below a directory, as processes see them and as the disk has them for certain."""
+
+    def __init__(self, root):
+        self.root, self.names, self.pending = root, {}, []
+        self.safe = {}
+
+    def apply(self, operation, path, target, offset, data):
+        if operation == "create":
+            if path not in self.names:
+                self.rename([(path, File())])
+            elif offset:
+                self.names[path].write(0, b"")
+                self.names[path].bytes = b""
+        elif operation == "mkdir":
+            self.rename([(path, None)])
+        elif operation in ("unlink", "rmdir"):
+            self.rename([(path, False)])
+        elif operation == "link":
+            self.rename([(target, self.names[path])])
+        elif operation == "rename":
+            moved = [name for name in self.names if name == path or name.startswith(path + "/")]
+            self.rename([(name, False) for name in moved]
+                        + [(target + name[len(path):], self.names[name]) for name in moved])
+        elif operation == "write":
+            self.names[path].write(offset, data)
+        elif operation == "truncate":
+            file = self.names[path]
+            file.bytes, file.last = file.bytes[:offset].ljust(offset, b"\0"), None
+        elif operation == "sync":
+            self.names[path].safe = self.names[path].bytes
+        elif operation == "sync_directory":
+            # The names in this directory are on disk, and what lies in directories that were renamed within it.
+            rest = []
+            for change in self.pending:
+                if any(os.path.dirname(name) == path for name, _ in change):
+                    self.settle(self.safe, change)
+                else:
+                    rest.append(change)
+            self.pending = rest
+
+    def rename(self, change):
+        self.settle(self.names, change)
+        self.pending.append(change)
+
+    @staticmethod
+    def settle(names, change):
+        for name, file in change:
+            if file is False:
+                names.pop(name, None)
+            else:
+                names[name] = file
+
+    def states(self):
+        """What a start can find: names in order or one of them alone; contents safe, all, or torn."""
+        orders = [[], self.pending, self.pending[:len(self.pending) // 2]] + [[change] for change in self.pending]
+        for changes in orders:
+            names = dict(self.safe)
+            for change in changes:
+                self.settle(names, change)
+            # What has lost its directory is not there.
+            names = {name: file for name, file in names.items()
+                     if os.path.dirname(name) == self.root or names.get(os.path.dirname(name), False) is None}
+            for contents in (lambda f: f.safe, lambda f: f.bytes, File.torn):
+                yield {name: None if file is None else contents(file) for name, file in names.items()}
+
+
+def entries(path):
+    """What the shim has recorded."""
+    import struct
+    with open(path, "rb") as file:
+        raw = file.read()
+    place = 0
+    while place < len(raw):
+        operation, a, b, size, offset = struct.unpack_from("<4Iq", raw, place)
+        place += 24
+        yield (OPERATIONS[operation], raw[place:place + a].decode(), raw[place + a:place + a + b].decode(), offset,
+               raw[place + a + b:place + a + b + size])
+        place += a + b + size
+
+
+def power():
+    """Power is lost between any two calls; what the disk can have then is served without a loss, and without a
+    report of one."""
+    with Daemon(record=True) as daemon:
+        daemon.start()
+        work, marks = Work(daemon.client()), []
+        step = work.step
+
+        def counted(change, call):
+            step(change, call)
+            marks.append((os.path.getsize(daemon.record), dict(work.model)))
+        work.step = counted
+        work.all()
+        daemon.kill()
+        disk, jobs, seen, place, last = Disk(daemon.state), [], set(), 0, -1
+        models = [{}] + [model for _, model in marks]
+        recorded = list(entries(daemon.record))
+        for number, entry in enumerate(recorded):
+            disk.apply(*entry)
+            place += 24 + len(entry[1].encode()) + len(entry[2].encode()) + len(entry[4])
+            following = recorded[number + 1][:2] if number + 1 < len(recorded) else None
+            # Of a snapshot's sections, written one after another to a file that nobody reads, one stands for all.
+            if entry[0] == "write" and following == entry[:2] and "new-" in entry[1]:
+                continue
+            done = sum(end <= place for end, _ in marks)
+            allowed = [models[done]] + models[done + 1:done + 2]
+            for state in disk.states():
+                digest = hashlib.sha256(repr(sorted(state.items())).encode()).digest() + bytes([done])
+                if digest not in seen:
+                    seen.add(digest)
+                    jobs.append((f"call {number} ({entry[0]} {entry[1][len(daemon.state):]})", state, allowed))
+
+        def run(job):
+            _, state, allowed = job
+            with Daemon() as other:
+                os.makedirs(other.state)
+                for name, data in sorted(state.items()):
+                    path = other.state + name[len(daemon.state):]
+                    if data is None:
+                        os.makedirs(path, exist_ok=True)
+                    else:
+                        with open(path, "wb") as file:
+                            file.write(data)
+                other.start()
+                found, notes = served(other.client())
+                check(found in allowed, f"it serves {difference(found, allowed[0])}")
+                check(not notes, f"it reports {notes}")
+
+        class Job(tuple):
+            def __repr__(self):
+                return self[0]
+        return each([Job(job) for job in jobs], run)
+
+
+def files_of(folder):
+    """What files there are, by content."""
+    found = collections.Counter()
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(path, name), "rb") as file:
+                found[hashlib.sha256(file.read()).hexdigest()] += 1
+    return found
+
+
+def damage():
+    """A byte of a file changes, it ends early, or is of a later format: nothing is deleted, and only its source notices."""
+    with Daemon() as base:
+        model = prepare(base)
+        older = {("a",): [(frozenset((n, n) for n in range(20)) | {(500, 500)}, 40)]}
+        jobs = []
+        for name in ("3.snapshot", "3.journal"):
+            size = os.path.getsize(f"{base.state}/sources/a/{name}")
+            jobs += [(name, "flip", place) for place in range(3, size, max(1, size // 24))]
+            jobs += [(name, "cut", size // 2), (name, "cut", 0), (name, "zeros", size // 2), (name, "later", 0)]
+
+        def run(job):
+            name, how, place = job
+            with copy_of(base) as daemon:
+                path = f"{daemon.state}/sources/a/{name}"
+                with open(path, "rb") as file:
+                    data = bytearray(file.read())
+                if how == "flip":
+                    data[place] ^= 4
+                elif how == "cut":
+                    data = data[:place]
+                elif how == "zeros":
+                    data[place:] = bytes(len(data) - place)
+                else:
+                    data = later(data)
+                with open(path, "wb") as file:
+                    file.write(data)
+                digest = hashlib.sha256(data).hexdigest()
+                for attempt in range(2):
+                    daemon.start()
+                    client = daemon.client()
+                    found, notes = served(client)
+                    check(found.get("b") == model["b"], "another source noticed")
+                    a = found.get("a")
+                    is_old = isinstance(a, tuple) and a[0] < model["a"][0] | older[("a",)][0][0]
+                    check(a == model["a"] or "a" in notes and (is_old or a in ("damaged", "unavailable")),
+                          f"a has {difference({'a': a}, model)}, reported: {notes.get('a')}")
+                    if a != model["a"] and how != "flip":
+                        pass
+                    if a != model["a"] and digest not in files_of(daemon.state):
+                        raise Fault("the damaged file is gone")
+                    if how == "later":
+                        check(a == "unavailable", f"a later format is served as {a}")
+                        check(os.path.exists(path), "the file of a later format was moved")
+                    client.close()
+                    daemon.kill()
+        return each(jobs, run)
+
+
+def later(data):
+    """A file's bytes as a later format would have them."""
+    import struct, zlib
+    head = bytearray(data[:64])
+    head[8:12] = struct.pack("<I", 2)
+    head[20:24] = bytes(4)
+    head[20:24] = struct.pack("<I", zlib.crc32(bytes(head)))
+    return head + data[64:]
+
+
+def sectors():
+    """A file cannot be read: only its source is unavailable, and comes back by itself."""
+    with Daemon() as base:
+        model = prepare(base)
+        jobs = [("sources/a/3.snapshot",), ("sources/a/3.journal",), ("sources/a/2.snapshot",)]
+
+        def run(job):
+            with copy_of(base) as daemon:
+                daemon.control.arm(["read"], 0, -1, errno.EIO, job[0])
+                daemon.start()
+                client = daemon.client()
+                found, _ = served(client)
+                check(found["b"] == model["b"], "another source noticed")
+                check(found["a"] in ("unavailable", model["a"]), f"a is {found['a']}")
+                if found["a"] == "unavailable":
+                    try:
+                        client.query("a")
+                        raise Fault("a query was answered")
+                    except CallError as error:
+                        check(error.status == "UNAVAILABLE", f"a query got {error}")
+                daemon.control.disarm()
+                while served(client)[0] != model:
+                    check(daemon.is_alive(), "it ended")
+        return each(jobs, run)
+
+
+def slow():
+    """The disk of one source does not answer: other sources are changed, made and deleted, and queries answered."""
+    with Daemon() as daemon:
+        daemon.start()
+        client = daemon.client()
+        for source in ("a", "b", "gone"):
+            client.call("SourceService/CreateSource", source=source)
+            client.put(source, [feature(n) for n in range(100)])
+        daemon.control.arm(["sync"], 0, -1, 0, "sources/a/", wait=10 * 60 * 1000)
+        answered = []
+
+        def change(number):
+            daemon.client(600).update("a", [feature(1000 + number)])
+            answered.append(number)
+        threads = [threading.Thread(target=change, args=(number,)) for number in range(24)]
+        for thread in threads:
+            thread.start()
+        try:
+            while daemon.control.failed == 0:
+                pass
+            # Each of these would wait for the disk if it took what those hold; then the client gives up.
+            for _ in range(3):
+                daemon.client().update("b", [feature(2000)])
+            other = daemon.client()
+            other.call("SourceService/CreateSource", source="new")
+            other.put("new", [feature(1)])
+            other.call("SourceService/UpdateOptions", source="b", options={"radius": 50})
+            other.call("SourceService/DeleteSource", source="gone")
+            check(len(other.query("a")) == 100, "a source with a slow disk is not served")
+            check(len(other.call("SourceService/ListSources")["sources"]) == 3, "sources are missing")
+            check(not answered, "a change was answered that is not on disk")
+        except TimeoutError:
+            raise Fault("a call for another source waits for the disk")
+        finally:
+            daemon.control.disarm()
+            daemon.control.wait = 0
+        for thread in threads:
+            thread.join()
+        check(len(answered) == 24 and len(daemon.client().query("a")) == 124, "changes were lost")
+        daemon.control.arm(["sync"], 0, -1, 0, "sources/a/", wait=10 * 60 * 1000)
+        last = daemon.client()
+        last.open("SourceService/UpdateFeatures", source="a", upsert=[feature(5000)])
+        while daemon.control.failed == 0:
+            pass
+        daemon.process.terminate()
+        daemon.control.wait = 0
+        check(daemon.process.wait(40) == 0, "it does not end")
+    return "24 changes wait, others do not"
+
+
+SCENARIOS = [calls, starts, power, damage, sectors, slow]
