@@ -120,12 +120,33 @@ class Place:
         cls.program = program
         cls.root = tempfile.mkdtemp(prefix="clusterd-faults-")
         os.chmod(cls.root, 0o755)
-        cls.shim = cls.root + "/shim.so"
-        subprocess.check_call(["cc", "-shared", "-fPIC", "-O2", "-o", cls.shim, here + "/shim.c", "-ldl", "-lpthread"])
+        cls.shim = cls.build(cls.root)
+
+    @staticmethod
+    def build(folder):
+        """Compiles the library; its path."""
+        path = folder + "/shim.so"
+        subprocess.check_call(["cc", "-shared", "-fPIC", "-O2", "-o", path, here + "/shim.c", "-ldl", "-lpthread"])
+        return path
 
     @classmethod
     def remove(cls):
         shutil.rmtree(cls.root, ignore_errors=True)
+
+
+class Shim:
+    """The library, and what it does to a daemon that is started with `environment`."""
+
+    def __init__(self, folder, directory, record=None):
+        library = Place.shim or Place.build(folder)
+        path = folder + "/control"
+        with open(path, "wb") as file:
+            file.write(bytes(ctypes.sizeof(Control)))
+        with open(path, "r+b") as file:
+            self.control = Control.from_buffer(mmap.mmap(file.fileno(), ctypes.sizeof(Control)))
+        self.environment = {"LD_PRELOAD": library, "FAULT_DIRECTORY": directory or "/nowhere", "FAULT_CONTROL": path}
+        if record:
+            self.environment["FAULT_RECORD"] = record
 
 
 class Daemon:
@@ -135,21 +156,16 @@ class Daemon:
         self.path, self.state = self.folder + "/s", self.folder + "/state" if state else None
         self.config = {"socketMode": "0666", **(config or {})}
         self.record = self.folder + "/record" if record else None
-        with open(self.folder + "/control", "wb") as file:
-            file.write(bytes(ctypes.sizeof(Control)))
-        self.shared = open(self.folder + "/control", "r+b")
-        self.control = Control.from_buffer(mmap.mmap(self.shared.fileno(), ctypes.sizeof(Control)))
+        self.shim = Shim(self.folder, self.state, self.record)
+        self.control = self.shim.control
         self.process, self.environment, self.errors = None, {}, self.folder + "/errors"
 
     def start(self, must=True, stderr=None, arguments=()):
         """Starts it and waits until it answers; False if it ended instead."""
         with open(self.folder + "/config", "w") as file:
             json.dump(self.config, file)
-        environment = {**os.environ, "LD_PRELOAD": Place.shim, "FAULT_DIRECTORY": self.state or "/nowhere",
-                       "FAULT_CONTROL": self.folder + "/control", **self.environment}
+        environment = {**os.environ, **self.shim.environment, **self.environment}
         environment.pop("CLUSTERD_SOCKET", None)
-        if self.record:
-            environment["FAULT_RECORD"] = self.record
         command = [Place.program, "--socket", self.path, "--config", self.folder + "/config", *arguments]
         command += ["--state-dir", self.state] if self.state else []
         log = stderr or open(self.errors, "ab")

@@ -22,9 +22,11 @@ func makeTarget() -> any FuzzTarget {
     case "snapshot"?: return SnapshotTarget()
     case "request"?: return RequestTarget()
     case "websocket"?: return WebSocketTarget()
+    case "journal"?: return JournalTarget()
+    case "updates"?: return UpdatesTarget()
     default:
         say(
-            "FUZZ_TARGET must be frame, envelope, geojson, expression, options, snapshot, request or websocket")
+            "FUZZ_TARGET must be frame, envelope, geojson, expression, options, snapshot, request, websocket, journal or updates")
         exit(2)
     }
 }
