@@ -349,6 +349,8 @@ final class SocketConnection {
         lingering = nil
         caller.close()
         socket.close()
+        // A large message that is being read, or waits for it, is answered no more.
+        input.set(large: 0)
         input.set(unfinished: 0)
         door.remove(self)
     }

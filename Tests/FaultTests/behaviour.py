@@ -151,8 +151,7 @@ def starvation():
             other = as_nobody(body(daemon.path))
             other.line()
             try:
-                for _ in range(3):
-                    honest(daemon)
+                honest(daemon)
             except Fault as fault:
                 raise Fault(f"{name}: {fault}")
             finally:
@@ -278,6 +277,7 @@ def restarts():
                     client.close()
                     client = None
                 except (EOFError, OSError, struct.error) as error:
+                    client.drain()
                     notices.extend(client.notices)
                     # A notice says that calls sent later are not answered.
                     if not client.notices:

@@ -69,6 +69,14 @@ class Client:
             self.send({"id": self.last, "end": True})
         return self.receive()["result"]
 
+    def drain(self):
+        """Reads what has come before the daemon closed."""
+        try:
+            while True:
+                self.receive()
+        except (EOFError, OSError, CallError, struct.error):
+            pass
+
     def query(self, source, zoom=24, **params):
         return self.call("ClusterService/GetClusters", source=source, bbox=WORLD, zoom=zoom, **params)["features"]
 
@@ -230,6 +238,16 @@ class Daemon:
 
 def served(client):
     """What each source has: the features' ids and numbers and the radius; else its state. And what is reported."""
+    try:
+        return listed(client)
+    except CallError as error:
+        # Text is checked as it is read: a source can turn out to be damaged after it was listed.
+        if error.status not in ("DATA_LOSS", "UNAVAILABLE"):
+            raise
+        return served(client)
+
+
+def listed(client):
     found, notes = {}, {}
     for source in client.call("SourceService/ListSources")["sources"]:
         name = source["source"]

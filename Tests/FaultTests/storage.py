@@ -329,7 +329,7 @@ def later(data):
     """A file's bytes as a later format would have them."""
     import struct, zlib
     head = bytearray(data[:64])
-    head[8:12] = struct.pack("<I", 2)
+    head[8:12] = struct.pack("<I", 99)
     head[20:24] = bytes(4)
     head[20:24] = struct.pack("<I", zlib.crc32(bytes(head)))
     return head + data[64:]
