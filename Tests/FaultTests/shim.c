@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum operation { OPEN, CREATE, READ, WRITE, SYNC, SYNC_DIRECTORY, TRUNCATE, RENAME, UNLINK, RMDIR, MKDIR, LIST, LINK, MAP, OPERATIONS };
+enum operation { OPEN, CREATE, READ, WRITE, SYNC, SYNC_DIRECTORY, TRUNCATE, RENAME, UNLINK, RMDIR, MKDIR, LIST, LINK, MAP, ENTRY, OPERATIONS };
 
 struct control {
     _Atomic uint32_t operations;  // a bit for each operation that may fail; 0: none
@@ -200,6 +201,14 @@ int link(const char *from, const char *to) {
 DIR *opendir(const char *path) {
     FAIL(LIST, path, NULL);
     return NEXT(opendir)(path);
+}
+struct dirent *readdir(DIR *list) {
+    char link[32], path[512];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd(list));
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = 0;
+    FAIL(ENTRY, path, NULL);
+    return NEXT(readdir)(list);
 }
 void *mmap(void *address, size_t size, int protection, int flags, int file, off_t offset) {
     // Memory of the process itself fails too, as without room for more.
