@@ -48,7 +48,11 @@ class Client:
             head = self.reader.read(5)
             if len(head) < 5:
                 raise EOFError("the daemon has closed")
-            message = json.loads(self.reader.read(struct.unpack(">BI", head)[1]))
+            size = struct.unpack(">BI", head)[1]
+            text = self.reader.read(size)
+            if len(text) < size:
+                raise EOFError("the daemon has closed within a message")
+            message = json.loads(text)
             if "goaway" in message:
                 self.notices.append(message)
                 continue
@@ -258,7 +262,9 @@ def listed(client):
             continue
         features = client.query(name)
         found[name] = (frozenset((f["id"], f["properties"]["n"]) for f in features), source["options"]["radius"])
-    return found, notes
+    again = {s["source"]: s.get("damage") for s in client.call("SourceService/ListSources")["sources"]}
+    # What is found meanwhile in the background changes what was listed.
+    return (found, notes) if {k: v for k, v in again.items() if v} == notes else listed(client)
 
 
 def difference(found, expected):
