@@ -196,13 +196,13 @@ final class TableFollower {
         perform { () throws(TableJob.Failure) in
             try TableJob.finish(copy, following: log, cancellation)
         } then: { [self] outcome in
-            (self.copy, attempts) = (nil, 0)
+            if self.copy === copy { self.copy = nil }
+            attempts = 0
             if let feed { take(feed.status.state) }
             copied(outcome, end)
             feed?.confirm(end.position)
         } orElse: { [self] failure in
-            self.copy = nil
-            copyLater(failure)
+            if self.copy === copy { copyLater(failure) }
         }
     }
 
