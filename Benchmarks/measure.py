@@ -236,4 +236,5 @@ def main():
     print("\n".join(table))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -89,7 +89,8 @@ function startWatch() {
 }
 
 function refuse(message) {
-    if (page.filter) showFilterError(message);
+    if (!description()) notify(`There is no source "${page.source}". Choose one of the list above.`);
+    else if (page.filter) showFilterError(message);
     else notify(message);
 }
 
@@ -212,7 +213,8 @@ element("source").addEventListener("change", ({ target }) => {
 
 function showFilterError(message) {
     const line = element("filter-error");
-    line.textContent = message;
+    // The page has no other params, and calls this one a filter.
+    line.textContent = message.replace(/^params\.filter(: | )/, "");
     line.hidden = !message;
     element("filter").setAttribute("aria-invalid", message ? "true" : "false");
 }

@@ -124,6 +124,15 @@ import Testing
         expect("\(line)\(String(repeating: "b", count: 500))", ["failure 431"], limits: limits)
     }
 
+    @Test func aLongTargetIsTooLongWhateverFollowsTheLimit() {
+        let limits = RequestLimits(headBytes: 1024, targetBytes: 64)
+        let long = "GET /" + String(repeating: "a", count: 80)
+        for text in [long + "\u{1} HTTP/1.1\r\n", long + " HTTP/9.9\r\n", long + "\r\n"] {
+            expect(text, ["failure 414"], limits: limits)
+        }
+        expect("GET /aa\u{1}" + String(repeating: "a", count: 80), ["failure 400"], limits: limits)
+    }
+
     @Test func chunksWithEndlessExtensionsAreRefused() {
         let text =
             "PUT / HTTP/1.1\r\n\(Self.host)Transfer-Encoding: chunked\r\n\r\n1;\(String(repeating: "e", count: 40000))"

@@ -148,7 +148,7 @@ struct RequestReader: ~Copyable {
     private mutating func readHead() -> Event {
         while parsed < bytes.count, !parser.isHeadComplete {
             if bytes[parsed - 1] == 0x0A, bytes[parsed] == 0x20 || bytes[parsed] == 0x09 { return failLine() }
-            parse(upTo: min(lineEnd, start + limits.headBytes + 1))
+            parse(upTo: min(lineEnd, start + limits.headBytes + 1, mostOfTarget))
             if let failure = headFailure() { return failure }
         }
         guard parser.isHeadComplete else { return .wait }
@@ -159,6 +159,12 @@ struct RequestReader: ~Copyable {
         } catch {
             return fail(error.status, error.error.message)
         }
+    }
+
+    /// As far as may be parsed before the target's length is looked at: the library does not report a target that ends
+    /// with a fault.
+    private var mostOfTarget: Int {
+        parser.names.isEmpty ? parsed + limits.targetBytes + 1 - (parser.target?.count ?? 0) : bytes.count
     }
 
     /// Behind the line that is being parsed, as far as it has come.

@@ -8,6 +8,8 @@ enum MapEvent: Sendable {
     /// Time to try again what has failed.
     case tick
     case ended
+    /// Markers that move are due at their next position.
+    case frame
     /// What is to be seen, after a change of the data or a move; and by the keys of markers that have gone, what absorbed them.
     case loaded([Marker], absorbers: [String: String])
     case opened(longitude: Double, latitude: Double, zoom: Int)

@@ -20,6 +20,8 @@ public struct MapSession {
     private var watch: MapWatch?
     private var hasMoved = true
     private var hasFailed = false
+    /// Whether the next frame is on its way.
+    private var isSliding = false
 
     /// - Parameters:
     ///   - extra: further params of every query, such as a filter.
@@ -69,8 +71,13 @@ public struct MapSession {
             load()
         case .tick: if watch == nil { load() }
         case .ended: return false
+        case .frame:
+            map.advance()
+            isSliding = false
+            scheduleFrame()
         case .loaded(let markers, let absorbers):
             map.show(markers, absorbers: absorbers, keepingSelection: !hasMoved)
+            scheduleFrame()
             if hasFailed { map.message = "" }
             hasFailed = false
             hasMoved = false
@@ -108,6 +115,17 @@ public struct MapSession {
         case .quit: return
         }
         load()
+    }
+
+    /// Draws again soon if markers move.
+    private mutating func scheduleFrame() {
+        guard map.slide != nil, !isSliding else { return }
+        isSliding = true
+        let events = events.continuation
+        Task {
+            try? await Task.sleep(for: .milliseconds(MarkerSlide.milliseconds))
+            events.yield(.frame)
+        }
     }
 
     private func draw() {

@@ -78,10 +78,13 @@ extension TerminalMap {
     /// the last to the first.
     private func drawMarkers(_ frame: PictureFrame, on grid: inout TerminalGrid) -> [CountedDisc] {
         for (index, feature) in features.enumerated() where feature.cluster == nil {
-            let position = frame.pixel(longitude: feature.longitude, latitude: feature.latitude)
+            let position = pixel(self.position(of: index), frame)
             let isSelected = index == selected
             if isSelected { grid.disc(position, radius: 1.2, colour: TerminalStyle.selection) }
             grid.text("●", at: position, ink: isSelected ? MarkerStyle.ink : MarkerStyle.point)
+        }
+        for (feature, position) in slide?.leaving ?? [] {
+            drawLeaving(feature, pixel(position, frame), on: &grid)
         }
         var discs: [CountedDisc] = []
         let clusters = features.indices.filter { features[$0].cluster != nil }.sorted { one, other in
@@ -90,10 +93,8 @@ extension TerminalMap {
         }
         for index in clusters {
             guard let cluster = features[index].cluster else { continue }
-            let centre = Self.snapped(
-                frame.pixel(longitude: features[index].longitude, latitude: features[index].latitude),
-                under: cluster.abbreviatedCount)
-            let radius = max(1.2, MarkerStyle.radius(count: cluster.pointCount) / MapCamera.pixelsOfDot)
+            let centre = Self.snapped(pixel(position(of: index), frame), under: cluster.abbreviatedCount)
+            let radius = Self.radius(cluster)
             if index == selected {
                 grid.disc(centre, radius: radius + 1, colour: TerminalStyle.selection)
             }
@@ -102,6 +103,23 @@ extension TerminalMap {
                 CountedDisc(centre: centre, label: cluster.abbreviatedCount, isSelected: index == selected))
         }
         return discs.reversed()
+    }
+
+    /// A marker that has gone is below those that are there, without its count.
+    private func drawLeaving(_ feature: Feature, _ position: PixelPoint, on grid: inout TerminalGrid) {
+        guard let cluster = feature.cluster else {
+            return grid.text("●", at: position, ink: MarkerStyle.point)
+        }
+        grid.disc(
+            position, radius: Self.radius(cluster), colour: MarkerStyle.colour(count: cluster.pointCount))
+    }
+
+    private func pixel(_ position: MarkerSlide.Position, _ frame: PictureFrame) -> PixelPoint {
+        frame.pixel(longitude: position.longitude, latitude: position.latitude)
+    }
+
+    private static func radius(_ cluster: Feature.Cluster) -> Double {
+        max(1.2, MarkerStyle.radius(count: cluster.pointCount) / MapCamera.pixelsOfDot)
     }
 
     /// Writes the counts above all circles, the last circle's first; one that would run into another is left out.

@@ -10,6 +10,8 @@ struct TerminalMap {
     private(set) var features: [Feature] = []
     private var keys: [String] = []
     private(set) var isLoaded = false
+    /// The markers' way to where they are, until they are there.
+    private(set) var slide: MarkerSlide?
     /// The selected marker's index in `features`.
     private(set) var selected: Int?
     /// Shown instead of the keys, until the next key.
@@ -27,6 +29,9 @@ struct TerminalMap {
     ///   - absorbers: by the keys of markers that have gone, the keys of those that absorbed them.
     ///   - keepingSelection: whether the selected marker stays selected if it is still there, or else its absorber.
     mutating func show(_ markers: [Marker], absorbers: [String: String] = [:], keepingSelection: Bool) {
+        let old = features.indices.map { (keys[$0], (feature: features[$0], position: position(of: $0))) }
+        slide = MarkerSlide(
+            from: Dictionary(old) { $1 }, to: markers, absorbers: absorbers, wraps: camera.projection.wraps)
         let former = selected.map { keys[$0] }
         let key = former.flatMap { absorbers[$0] } ?? former
         features = markers.map(\.feature)
@@ -34,6 +39,16 @@ struct TerminalMap {
         isLoaded = true
         let kept = keepingSelection ? key.flatMap { key in keys.firstIndex { $0 == key } } : nil
         selected = kept ?? order.first
+    }
+
+    /// Moves the markers on by one frame.
+    mutating func advance() {
+        if slide?.advance() != true { slide = nil }
+    }
+
+    /// Where a marker is now.
+    func position(of index: Int) -> MarkerSlide.Position {
+        slide?.position(of: keys[index], features[index]) ?? MarkerSlide.Position(features[index])
     }
 
     /// Selects the next marker further out, and after the last one the first again.
