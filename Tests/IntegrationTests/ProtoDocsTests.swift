@@ -61,6 +61,47 @@ import Testing
         }
     }
 
+    /// The messages of requests have every param that the daemon knows, and every option of a source.
+    @Test func everyParamIsInItsMessage() throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.client()
+        let proto = try Self.text("clusterd.proto")
+        for method in try #require(client.call("ServerService/GetServerInfo")["methods"]?.array) {
+            let name = try #require(method["name"]?.string?.split(separator: "/").last)
+            let request = try #require(
+                proto.components(separatedBy: "rpc \(name)(").last?.prefix { $0 != ")" })
+            // The params of a client's stream stand before its items.
+            guard !request.hasPrefix("stream ") else { continue }
+            let fields = Self.fields(of: String(request), in: proto)
+            for param in method["params"]?.array ?? [] {
+                #expect(fields.contains(Self.fieldName(param.string ?? "")), "\(name): \(param.text)")
+            }
+        }
+        let unknown = try client.failure(
+            "SourceService/CreateSource", ["source": "a", "options": ["unknown": 1]])
+        let list = try #require(unknown.message.components(separatedBy: "options are ").last)
+        let options = list.dropLast().components(separatedBy: ", ")
+        #expect(options.count > 15)
+        for option in options {
+            let fields = Self.fields(of: "SourceOptions", in: proto)
+            #expect(fields.contains(Self.fieldName(option)), "\(option)")
+        }
+    }
+
+    private static func fields(of message: String, in proto: String) -> [String] {
+        let body = proto.components(separatedBy: "\nmessage \(message) {").dropFirst().first ?? ""
+        return body.components(separatedBy: "\n}").first?.components(separatedBy: "\n").compactMap { line in
+            line.components(separatedBy: " = ").first?.split(separator: " ").last.map(String.init)
+        } ?? []
+    }
+
+    /// `maxZoom` as proto3 spells it.
+    private static func fieldName(_ name: String) -> String {
+        name.reduce(into: "") { text, letter in
+            text += letter.isUppercase ? "_" + letter.lowercased() : String(letter)
+        }
+    }
+
     private static func text(_ page: String) throws -> String {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("proto-docs")
