@@ -88,6 +88,20 @@ import Testing
         }
     }
 
+    /// The page of the configuration lists each method under the right that it needs.
+    @Test func everyMethodIsListedUnderItsRight() throws {
+        let daemon = try DaemonProcess()
+        let page = try Self.text("configuration.md")
+        for method in try #require(daemon.client().call("ServerService/GetServerInfo")["methods"]?.array) {
+            let name = try #require(method["name"]?.string)
+            guard let right = method["right"]?.string, right != "none", !name.contains("ClusterService")
+            else { continue }
+            let row = page.components(separatedBy: "\n").first { $0.hasPrefix("| `\(right)`") }
+            let short = name.components(separatedBy: "/").last ?? name
+            #expect(row?.contains("`\(short)`") == true, "\(short): \(right)")
+        }
+    }
+
     private static func fields(of message: String, in proto: String) -> [String] {
         let body = proto.components(separatedBy: "\nmessage \(message) {").dropFirst().first ?? ""
         return body.components(separatedBy: "\n}").first?.components(separatedBy: "\n").compactMap { line in
