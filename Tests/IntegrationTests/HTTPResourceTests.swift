@@ -232,6 +232,21 @@ struct HTTPResourceTests {
         #expect(try http.isClosed())
     }
 
+    @Test func theBoundsOfAPlaneAreWhereAMapShowsItsTiles() throws {
+        _ = try socket.call(
+            "SourceService/CreateSource",
+            ["source": "plane", "options": ["projection": ["planar": [0, 0, 1000, 500]]]])
+        let corners = #"[[0,500],[1000,0]]"#
+        let features = try JSONReader.parse(corners).array?.enumerated().map { place, position in
+            #"{"type":"Feature","id":\#(place),"geometry":{"type":"Point","coordinates":\#(position.text)},"properties":{}}"#
+        }
+        _ = try socket.importFeatures("plane", features ?? [])
+        let bounds = try #require(
+            try json("/sources/plane/tiles.json")["bounds"]?.array?.compactMap(\.number))
+        let expected = [-180, 0, 180, 85.0511287798066]
+        #expect(bounds.count == 4 && zip(bounds, expected).allSatisfy { abs($0 - $1) < 1e-9 }, "\(bounds)")
+    }
+
     @Test func tilesAreDescribed() throws {
         let plain = try json("/sources/s/tiles.json", ["Host: localhost"])
         #expect(plain["tilejson"] == "3.0.0" && plain["minzoom"] == 0 && plain["maxzoom"] == 17)

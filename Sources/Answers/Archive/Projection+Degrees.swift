@@ -4,7 +4,7 @@ import Clustering
 extension Projection {
     /// Where a map of the Earth shows a position, in degrees. Maps put a plane's tiles on the Earth's, and archives have
     /// no other bounds.
-    func degrees(x: Double, y: Double) -> (longitude: Double, latitude: Double) {
+    package func degrees(x: Double, y: Double) -> (longitude: Double, latitude: Double) {
         guard case .planar = self else { return (x, y) }
         return (
             Mercator.longitude(x: self.x(longitude: x)), Mercator.latitude(y: self.y(latitude: y))

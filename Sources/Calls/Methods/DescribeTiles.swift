@@ -53,8 +53,14 @@ struct DescribeTiles: UnaryMethod {
     /// All that Web Mercator shows, while there are no points.
     private static let world: [Double] = [-180, -85.0511287798066, 180, 85.0511287798066]
 
+    /// In degrees, as TileJSON has it: of a plane, where a map of the Earth shows its tiles.
     private static func bounds(of revision: Revision) -> JSONValue {
-        let box = revision.bounds.map { [$0.west, $0.south, $0.east, $0.north] } ?? world
-        return .array(box.map { .number($0) })
+        let box = revision.bounds.map { box in
+            let projection = revision.options.clustering.projection
+            let (west, south) = projection.degrees(x: box.west, y: box.south)
+            let (east, north) = projection.degrees(x: box.east, y: box.north)
+            return [west, south, east, north]
+        }
+        return .array((box ?? world).map { .number($0) })
     }
 }
