@@ -76,7 +76,7 @@ public final class PostgresServer: Sendable {
         let lines =
             [
                 "listen_addresses = ''", "unix_socket_directories = '\(folder)'", "wal_level = logical",
-                "max_replication_slots = 40", "max_wal_senders = 40", "max_connections = 100",
+                "max_replication_slots = 500", "max_wal_senders = 200", "max_connections = 400",
                 "fsync = off", "shared_buffers = 32MB", "log_min_messages = warning",
             ] + settings
         try Data((lines.joined(separator: "\n") + "\n").utf8).write(
