@@ -12,7 +12,7 @@ extension SourceError {
                 index: feature.index, reason: feature.fault.rawValue, message: error.message,
                 feature: feature)
         case .malformed, .damaged, .unreadable: self = .unreadableInput(error.message)
-        case .tooLarge: self = .tooLarge(error.message)
+        case .tooLarge, .tooMany: self = .tooLarge(error.message)
         case .cancelled: self = .cancelled
         }
     }

@@ -226,6 +226,59 @@ import Testing
         }
     }
 
+    @Test func followsTheRemovalOfWhoClaimedAllAtOnePlace() throws {
+        var live = try Live(PointSet.onePlace.places(2000), ClusteringOptions())
+        for step in 0..<2 {
+            var changes = PointChanges()
+            changes.removed = (10 * step..<10 * step + 10).map { PointIndex(rawValue: UInt32($0)) }
+            guard live.apply(changes, threads: 2) else {
+                Issue.record("refused")
+                return
+            }
+            try Self.expectEqual(live, "step \(step)")
+        }
+    }
+
+    @Test func nodesAtOnePlaceAreNotAllComparedWithEachOther() throws {
+        let index = try ClusterIndex.build(PointSet.onePlace.places(2000), ClusteringOptions())
+        guard case .float(let spatial) = index.layers.base.spatial else { return }
+        let positions = PointPositionCache<Float>(index.options) { _ in
+            PointSet.onePlace.places(1).map { ($0.longitude, $0.latitude) }[0]
+        }
+        var layers = index.layers
+        layers.delta.open(index.options)
+        let level = LevelReader(layers: layers, spatial: spatial, positions: positions)
+        let search = NeighbourSearch(
+            level, zoom: 16, departed: [layers.departure(NodeKey(rawValue: 0), positions)], arrived: [])
+        let keys = (1..<2000).map { NodeKey(rawValue: $0) }
+        let prefetch = NeighbourPrefetch(keys, search, [positions])
+        #expect(prefetch.compared >= 2000)
+        #expect(prefetch.compared <= NeighbourPrefetch<Float>.mostCompared + 2000)
+    }
+
+    @Test func refusesMoreNodesThanCanBeNumbered() throws {
+        let places = PointSet.gathered.places(100)
+        func build(limit: Int) throws -> ClusterIndex {
+            let (longitudes, latitudes) = (places.map(\.longitude), places.map(\.latitude))
+            return try longitudes.withUnsafeBufferPointer { longitudes in
+                try latitudes.withUnsafeBufferPointer { latitudes in
+                    try ClusterIndex.build(
+                        longitudes: longitudes, latitudes: latitudes, weights: nil, partitions: nil,
+                        options: ClusteringOptions(), Parallel(threads: 1), limit: limit)
+                }
+            }
+        }
+        #expect(throws: ClusteringError.tooManyPoints(100)) { try build(limit: 199) }
+        let index = try build(limit: 200)
+        var changes = PointChanges()
+        changes.added = [.init(point: PointIndex(rawValue: 100), longitude: 1, latitude: 1)]
+        func updated(limit: Int) -> IndexUpdate? {
+            index.updated(changes, threads: 1, limit: limit) { _ in (0, 0) }
+        }
+        #expect(updated(limit: 201) == nil)
+        #expect(ClusterIndex.nodeLimit == 0xFFFF_FFFF)
+    }
+
     @Test func leavesUntouchedClustersTheirIds() throws {
         var live = try Live(PointSet.gathered.places(2000), ClusteringOptions())
         let before = live.index

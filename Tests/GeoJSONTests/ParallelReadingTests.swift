@@ -95,6 +95,26 @@ struct ParallelReadingTests {
         }
     }
 
+    @Test("refuses more points than can be numbered, for any number of threads")
+    func tooMany() throws {
+        let text = Array(Self.forms[1].text((0..<300).map { feature("\($0)", "[1,2]") }).utf8)
+        for threads in [1, 4] {
+            for most in [299, 300] {
+                var builder = FeatureStoreBuilder(policy: .reject, rules: FeatureRules())
+                builder.mostRows = most
+                var reader = FeatureReader(threads: threads, window: 1000)
+                var failure: GeoJSONError?
+                text.withUnsafeBytes { bytes in
+                    do throws(GeoJSONError) {
+                        try reader.push(bytes, into: &builder)
+                        try reader.finish(into: &builder)
+                    } catch { failure = error }
+                }
+                #expect(failure == (most < 300 ? .tooMany(most) : nil))
+            }
+        }
+    }
+
     @Test("stops at the same feature when there is no more room, and when cancelled")
     func refused() throws {
         let text = Self.forms[1].text(Self.features(12) + (0..<3000).map { feature("\($0)", "[1,2]") })

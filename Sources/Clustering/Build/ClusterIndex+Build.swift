@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
+    /// The most nodes, points and clusters together, that 32 bits number, with one number left for none. There are fewer
+    /// clusters than points.
+    static let nodeLimit = Int(UInt32.max)
+
     /// Clusters points at every zoom.
     ///
     /// - Parameters:
@@ -23,7 +27,8 @@ extension ClusterIndex {
 
     static func build(
         longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
-        weights: [Double]?, partitions: [UInt32]?, options: ClusteringOptions, _ parallel: Parallel
+        weights: [Double]?, partitions: [UInt32]?, options: ClusteringOptions, _ parallel: Parallel,
+        limit: Int = nodeLimit
     ) throws(ClusteringError) -> ClusterIndex {
         try options.validate()
         let count = longitudes.count
@@ -33,7 +38,7 @@ extension ClusterIndex {
             throw .invalidOptions(
                 "every point needs a longitude, a latitude, and a weight and part where asked")
         }
-        guard count < Int(UInt32.max / 2) else { throw .tooManyPoints(count) }
+        guard 2 * count <= limit else { throw .tooManyPoints(count) }
         let inputs = PointInputs(
             longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions)
         switch options.precision {

@@ -27,8 +27,16 @@ extension ClusterIndex {
         _ changes: PointChanges, threads: Int = 1,
         coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> IndexUpdate? {
+        updated(changes, threads: threads, limit: Self.nodeLimit, coordinates: coordinates)
+    }
+
+    /// - Parameter limit: the most nodes that can be numbered.
+    func updated(
+        _ changes: PointChanges, threads: Int, limit: Int,
+        coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
+    ) -> IndexUpdate? {
         guard takesUpdates, changes.count <= max(64, pointCount / 16),
-            pointLimit + changes.added.count < Int(UInt32.max / 2)
+            2 * (pointLimit + changes.added.count) <= limit
         else { return nil }
         let changed: LayeredIndex? =
             switch layers.base.spatial {
@@ -37,7 +45,8 @@ extension ClusterIndex {
             case .double(let spatial):
                 withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, $0) }
             }
-        guard let changed else { return nil }
+        // What a build makes has fewer clusters than points; updates leave numbers of former ones unused.
+        guard let changed, 2 * changed.clusterLimit <= limit else { return nil }
         let made =
             UInt32(truncatingIfNeeded: layers.clusterLimit)..<UInt32(truncatingIfNeeded: changed.clusterLimit)
         return IndexUpdate(index: ClusterIndex(changed, lineage: lineage), made: made)

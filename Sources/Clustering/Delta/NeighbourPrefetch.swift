@@ -26,6 +26,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         var visits: [Visit] = []
         var claimants: [Search.Claimant] = []
         var laterNeighbours: [Search.LaterNeighbour] = []
+        var compared = 0
     }
 
     /// By key: the place among all shares' visits.
@@ -38,6 +39,11 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
     private static var smallestShare: Int { 64 }
     /// So many laterNeighbours are kept of a share's nodes together, and as many of one at the most.
     private static var mostLaterNeighbours: Int { 1 << 13 }
+    /// So many nodes are compared for the later neighbours of a share's nodes: where thousands lie at one place each has
+    /// all others around it, and nearly all of them will be claimed by somebody and need none.
+    static var mostCompared: Int { 1 << 18 }
+    /// How many nodes were compared for later neighbours.
+    private(set) var compared = 0
 
     init() {}
 
@@ -53,6 +59,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
             made.withLock { $0[number] = share }
         }
         shares = made.withLock { $0 }
+        compared = shares.reduce(0) { $0 + $1.compared }
         var place: UInt32 = 0
         for key in sorted {
             visitIndexes.set(key.rawValue, place)
@@ -77,10 +84,12 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         share.visits.reserveCapacity(keys.count)
         for key in keys {
             let (claimant, laterNeighbour) = (share.claimants.count, share.laterNeighbours.count)
+            let hasRoom = laterNeighbour < mostLaterNeighbours && share.compared < mostCompared
             let visited = search.findAll(
-                of: key, limit: laterNeighbour < mostLaterNeighbours ? mostLaterNeighbours : 0,
+                of: key, limit: hasRoom ? mostLaterNeighbours : 0,
                 claimants: &share.claimants,
                 laterNeighbours: &share.laterNeighbours, &neighbours)
+            if hasRoom, share.claimants.count == claimant { share.compared += neighbours.count }
             share.visits.append(
                 Visit(
                     claimants: claimant..<share.claimants.count,

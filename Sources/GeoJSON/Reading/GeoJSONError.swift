@@ -100,6 +100,8 @@ public enum GeoJSONError: Error, Sendable, Equatable {
     case unreadable(Int32)
     /// The builder does not admit so many bytes.
     case tooLarge
+    /// There are more points than so many, the most that can be numbered.
+    case tooMany(Int)
     case cancelled
 
     /// For a person.
@@ -110,6 +112,8 @@ public enum GeoJSONError: Error, Sendable, Equatable {
         case .damaged(let message): "The compressed file is damaged: \(message)."
         case .unreadable(let number): "The file cannot be read: system error \(number)."
         case .tooLarge: "The features take more memory than there may be."
+        case .tooMany(let most):
+            "The features have more than \(most) points, the most that a source can hold; spread them over several sources."
         case .cancelled: "The import was cancelled."
         }
     }

@@ -22,6 +22,9 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// is no, adding throws `tooLarge`.
     public var admits: @Sendable (_ bytes: Int) -> Bool = { _ in true }
 
+    /// The most rows, each a point: indexes number points and clusters in 32 bits. Adding more throws `tooMany`.
+    var mostRows = Int(UInt32.max / 2)
+
     /// Told the properties of all features taken in; to be set before the first.
     public var collector: (any PropertyCollector)?
 
@@ -102,6 +105,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
             skippedReasons[fault.fault.rawValue, default: 0] += 1
             if isDescribed { firstSkipped.append(feature) }
         }
+        guard rows.count + parsed.ends.count <= mostRows else { throw .tooMany(mostRows) }
         guard
             admits(
                 rows.memoryBytes + parsed.blob.count + parsed.ends.count * GatheredRows.bytesOfRow
