@@ -83,6 +83,7 @@ struct CheckTests {
             let sql = try #require(found.problems.first?.sql.first)
             #expect(sql.contains("GENERATED ALWAYS AS (ST_Transform(") && sql.contains("geom_4326"))
             try server.sql(sql, in: database)
+            #expect(try check(server, database, table) { $0.geometry = .column("geom_4326") }.problems == [])
         }
         let named = try check(server, database, "foreign_reference") { $0.geometry = .column("geom") }
         #expect(named.problems.first?.message.contains("SRID 25832") == true)

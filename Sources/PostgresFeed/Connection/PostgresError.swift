@@ -26,11 +26,6 @@ public struct PostgresError: Error, Sendable, Equatable, CustomStringConvertible
     /// Codes that the feed reacts to (PostgreSQL, Appendix A).
     enum Code {
         static let objectInUse = "55006"
-        static let notInPrerequisiteState = "55000"
         static let undefinedObject = "42704"
-        static let duplicateObject = "42710"
-        static let undefinedTable = "42P01"
-        static let undefinedColumn = "42703"
-        static let insufficientPrivilege = "42501"
     }
 }

@@ -175,16 +175,14 @@ final class FeedSession {
         hasPrepared = true
         connection?.query(plan.publicationSQL.joined(separator: " ")) { [weak self] answer in
             guard let self, !isOver else { return }
+            guard case .failure(let error) = answer else { return readCatalog { $0.decide($1, $2) } }
+            if error.isConnectionFault { return end(.lost(error)) }
             // Another daemon may have made it at the same moment.
-            if case .failure(let error) = answer, error.code != PostgresError.Code.duplicateObject {
-                if error.isConnectionFault { return end(.lost(error)) }
-                return end(
-                    .problems(
-                        TableProblems([
-                            TableProblem(.publication, error.description, sql: plan.publicationSQL)
-                        ])))
+            readCatalog { session, catalog, plan in
+                guard !plan.publicationSQL.isEmpty else { return session.decide(catalog, plan) }
+                let problem = TableProblem(.publication, error.description, sql: plan.publicationSQL)
+                session.end(.problems(TableProblems([problem])))
             }
-            readCatalog { $0.decide($1, $2) }
         }
     }
 

@@ -223,7 +223,9 @@ extension TableFeed: FeedSessionOwner {
         abandonCopy()
         if loop.now - connectedAt > Self.stableMilliseconds { backOff.reset() }
         switch end {
-        case .lost(let error): change(to: .waiting("no connection to PostgreSQL: \(error)"))
+        case .lost(let error):
+            let what = error.isConnectionFault ? "no connection to PostgreSQL" : "PostgreSQL refuses"
+            change(to: .waiting("\(what): \(error)"))
         case .problems(let problems): change(to: .failed(problems.description))
         case .slotInUse(let message):
             refusals += 1
