@@ -118,8 +118,9 @@ private struct TileRange {
     /// The columns, or rows, whose tiles could reach a position.
     @inline(__always) private func candidates(_ position: Double, _ within: Range<Int>) -> Range<Int> {
         let center = position * scale
-        let first = max(within.lowerBound, Int((center - 1 - margin).rounded(.down)))
-        let last = min(within.upperBound - 1, Int((center + margin).rounded(.up)))
+        // Bounded before they become integers: the margin has any size that a radius can have.
+        let first = Int(max(Double(within.lowerBound), (center - 1 - margin).rounded(.down)))
+        let last = Int(min(Double(within.upperBound - 1), (center + margin).rounded(.up)))
         return first <= last ? first..<last + 1 : 0..<0
     }
 

@@ -87,7 +87,7 @@ struct TilePublicationTests {
     @Test(
         "have every tile that has features, each with GetTile's bytes",
         arguments: [
-            "{}", #"{"radius":120}"#, #"{"maxZoom":3}"#,
+            "{}", #"{"radius":120}"#, #"{"maxZoom":3}"#, #"{"radius":1e300}"#,
         ])
     func tilesAreThoseOfGetTile(_ options: String) throws {
         let (test, folder) = (try Self.source(points: 1500, options: options), try Folder())
