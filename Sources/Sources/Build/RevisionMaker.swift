@@ -84,7 +84,7 @@ package struct RevisionMaker {
         if let weight = options.weight {
             let source = columns.rows(passing, of: store, cancellation)
             let (rows, weights) = (source.rows, try SourceColumns.weights(weight.expression, source))
-            let good = zip(rows, weights).filter { $0.1 > 0 && $0.1.isFinite }.map(\.0)
+            let good = zip(rows, weights).filter { PointWeight.isGood($0.1) }.map(\.0)
             if good.count < rows.count {
                 if policy == .reject { throw Self.badWeight(rows, weights, groups) }
                 let kept = Set(good)
@@ -104,12 +104,13 @@ package struct RevisionMaker {
     private static func badWeight(
         _ rows: [UInt32], _ weights: [Double], _ groups: RowGroups
     ) -> SourceError {
-        let place = weights.firstIndex { !($0 > 0 && $0.isFinite) } ?? 0
+        let place = weights.firstIndex { !PointWeight.isGood($0) } ?? 0
         let index = groups.feature(of: Int(rows[place]))
         return .badFeature(
             index: index, reason: FeatureBatch.badWeight,
             message:
-                "Feature \(index) has a weight, by the source's option, that is not a number above 0.")
+                "Feature \(index) has a weight, by the source's option, that is not a number above 0 (from 1e-100 to 1e100)."
+        )
     }
 }
 

@@ -142,4 +142,24 @@ import Testing
         let cluster = try test.world(0).properties(0)
         #expect(cluster["point_weight"] as? Double == 4)
     }
+
+    @Test(
+        "weights of any size that can be summed are clustered, others make features bad",
+        arguments: ["float", "fixed", "double"])
+    func extremeWeights(_ precision: String) throws {
+        let test = try TestSource(options: #"{"weight":["get","w"],"precision":"\#(precision)"}"#)
+        let weights = ["1e100", "1e100", "1e-100", "1e-100", "1", "1e40"]
+        let good = weights.enumerated().map { point($0 + 1, Double($0 % 3), 0, #"{"w":\#($1)}"#) }
+        let bad = ["1e101", "1e308", "1e-101", "5e-324"].enumerated().map {
+            point($0 + 100, 1, 0, #"{"w":\#($1)}"#)
+        }
+        let outcome = try test.load("[" + (good + bad).joined(separator: ",") + "]", policy: .skip)
+        #expect(outcome.accepted == 6 && outcome.skippedReasons == [FeatureBatch.badWeight: 4])
+        #expect(try !test.world(0).features.isEmpty)
+        for features in [[good[0], bad[0]], [bad[1]]] {
+            #expect(throws: SourceError.self) {
+                try test.update(upsert: "[" + features.joined(separator: ",") + "]")
+            }
+        }
+    }
 }
