@@ -32,9 +32,10 @@ freestiler.freestile_file(sys.argv[1], sys.argv[2], layer_name="points", min_zoo
 
 def lines(binaries, count):
     """Synthetic points, a feature a line."""
-    path = os.path.join(CACHE, f"points-{count}.geojsonl")
+    # The archive's layer is called as the file; its name is in every tile.
+    path = os.path.join(CACHE, str(count), "points.geojsonl")
     if not os.path.exists(path):
-        os.makedirs(CACHE, exist_ok=True)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         subprocess.run([f"{binaries}/clusterctl", "generate", "gathered", str(count), "--lines", "-o", path + ".new"], check=True)
         os.rename(path + ".new", path)
     return path
