@@ -193,7 +193,9 @@ public struct TilePublication: Sendable {
 
     /// Higher levels take a tenth longer and make archives half a percent smaller: tiles are short.
     private static func compressor() throws(ArchiveError) -> DeflateStream {
-        do throws(CompressionError) { return try DeflateStream(format: .gzip, level: 1) } catch { throw .outOfMemory }
+        do throws(CompressionError) { return try DeflateStream(format: .gzip, level: 1) } catch {
+            throw .outOfMemory
+        }
     }
 
     private func write(
