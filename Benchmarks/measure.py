@@ -2,7 +2,7 @@
 """Makes the data, runs clusterd and its peers on them, and writes a table and a picture. See Benchmarks/run."""
 import json, math, os, random, shutil, signal, socket, statistics, struct, subprocess, sys, tempfile, time
 
-import cancel, publish, rate
+import cancel, formats, publish, rate
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.join(ROOT, ".build", "release")
@@ -228,8 +228,8 @@ def main():
     rows += cancel.rows(BIN, make("gathered", 1_000_000)[1])
     table = ["| what | clusterd | beside it | ratio |", "| --- | --- | --- | --- |"]
     table += [f"| {a} | {b} | {c} | {d:.1f} |" if d else f"| {a} | {b} | {c} | |" for a, b, c, d in rows]
-    # Benchmarks/publish.py measures these by itself: its peers take many minutes.
-    table += publish.kept()
+    # These are measured by themselves: publish.py, whose peers take many minutes, and formats.py.
+    table += publish.kept() + formats.kept()
     with open(os.path.join(ROOT, "Benchmarks", "results.md"), "w") as file:
         file.write("\n".join(table) + "\n")
     picture(curve, os.path.join(ROOT, "Benchmarks", "build.svg"))
