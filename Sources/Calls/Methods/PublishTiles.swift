@@ -25,8 +25,7 @@ struct PublishTiles: ServerStreamMethod {
         let directories = settings.exportDirectories
         // On the pool: directories may lie on a disk that does not answer.
         let job = PublishTilesJob(
-            target: target, request: request,
-            threads: max(settings.limits.buildThreads, Processors.available), call: call
+            target: target, request: request, threads: settings.limits.buildThreads, call: call
         ) { () throws(ArchiveError) in try directories.target(path, overwrite: overwrite) }
         return PublishTilesStream(job, call, output)
     }

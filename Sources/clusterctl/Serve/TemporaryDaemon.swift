@@ -54,8 +54,6 @@ final class TemporaryDaemon: Sendable {
         folder = try TemporaryFolder()
         let log = open(folder.path + "/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         defer { if log >= 0 { close(log) } }
-        let configuration = folder.path + "/clusterd.json"
-        Self.writeConfiguration(configuration)
         // What a service manager or a shell has set for another daemon is not meant for this one.
         let environment = BackgroundProgram.environment(without: [
             "CLUSTERD_SOCKET", "STATE_DIRECTORY", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID",
@@ -65,7 +63,7 @@ final class TemporaryDaemon: Sendable {
         do {
             process = try BackgroundProgram.start(
                 program,
-                ["--socket", socket, "--log-level", "info", "--config", configuration] + arguments,
+                ["--socket", socket, "--log-level", "info"] + arguments,
                 environment: environment, output: log >= 0 ? log : nil)
         } catch {
             folder.remove()
@@ -73,17 +71,6 @@ final class TemporaryDaemon: Sendable {
         }
         keeper = Self.startKeeper(of: process, folder, environment)
         waitForEnd()
-    }
-
-    /// Lets the daemon use all processors: nobody else asks it for anything. If the file cannot be written, the daemon does
-    /// not start and says why.
-    private static func writeConfiguration(_ path: String) {
-        let threads = max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        let text = Array("{\"limits\": {\"buildThreads\": \(threads)}}\n".utf8)
-        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return }
-        _ = write(file, text, text.count)
-        close(file)
     }
 
     /// Starts a shell that ends the daemon and removes its folder if this process goes without doing so.
