@@ -20,7 +20,7 @@ public protocol LoadProtocol {
 
 /// How a peer's answers begin.
 protocol LoadHead {
-    /// What the beginning of an answer tells: the answer, and how long its head is; nil where that much has not
+    /// What the beginning of an answer tells: the answer, and how long its head is; nil if that much has not
     /// come yet.
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> (answer: LoadAnswer, length: Int)?
 }
@@ -50,7 +50,7 @@ struct LoadAnswers {
         }
     }
 
-    /// Reads a head of which some may have come before; returns how much of `bytes` belongs to it, nil where it goes
+    /// Reads a head of which some may have come before; returns how much of `bytes` belongs to it, nil if it goes
     /// on after them.
     private mutating func begin(_ bytes: UnsafeRawBufferPointer, _ head: inout some LoadHead) -> Int? {
         let before = cut.count

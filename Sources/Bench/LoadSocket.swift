@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import EventLoop
 import Glibc
 
 /// The system calls of loads that wait for sockets themselves: Unix sockets that never block, and waiting for many.
@@ -8,21 +9,12 @@ enum LoadSocket {
     static func connect(to path: String) throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw FeatureInputError(name: path, number: errno) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        let fits = withUnsafeMutableBytes(of: &address.sun_path) { target in
-            guard bytes.count < target.count else { return false }
-            target.copyBytes(from: bytes)
-            return true
+        guard let address = UnixSocketAddress(path: path) else {
+            close(descriptor)
+            throw FeatureInputError(name: path, number: ENAMETOOLONG)
         }
-        let status = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard fits, status == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
-            let number = fits ? errno : ENAMETOOLONG
+        guard address.connect(descriptor) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
+            let number = errno
             close(descriptor)
             throw FeatureInputError(name: path, number: number)
         }

@@ -24,7 +24,7 @@ public struct RequestMix {
     /// The share of each kind.
     let weights: [(kind: Kind, weight: Int)]
 
-    /// `clusters=8,tile=1,hull=1`; nil where the text is anything else.
+    /// `clusters=8,tile=1,hull=1`; nil if the text is anything else.
     public init?(text: String) {
         var weights: [(kind: Kind, weight: Int)] = []
         for part in text.split(separator: ",") {
@@ -104,7 +104,7 @@ public struct RequestMix {
         return Array(text.utf8)
     }
 
-    /// Where the source's features are at the lowest and the highest of the zooms.
+    /// If the source's features are at the lowest and the highest of the zooms.
     private static func places(_ source: String, _ viewport: Viewport, _ client: Client) async throws
         -> [Feature]
     {

@@ -6,7 +6,7 @@ import JSON
 ///
 /// Any number of tasks may call at once; their calls share the connection, and answers come as they are ready.
 /// Cancelling a task cancels its call at the server. When the connection is lost, every call under way fails with
-/// `UNAVAILABLE`, and so do later ones: connect anew. The connection ends when neither the client nor any of its
+/// `UNAVAILABLE`, and so do later ones: connect again. The connection ends when neither the client nor any of its
 /// calls is held any more, or by `close`.
 ///
 ///     let client = try await Client.connect()
@@ -112,7 +112,7 @@ public struct CallOptions: Sendable, Equatable {
     /// How long the answer is waited for: the server stops work then, and the call fails with
     /// `DEADLINE_EXCEEDED`. nil: for ever.
     public var timeout: Duration?
-    /// Whether the server may compress the answer, where that pays.
+    /// Whether the server may compress the answer, if that pays.
     public var acceptsCompression: Bool
 
     public init(timeout: Duration? = nil, acceptsCompression: Bool = false) {

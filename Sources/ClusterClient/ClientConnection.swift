@@ -54,7 +54,7 @@ final class ClientConnection: TransportOwner {
 
     func waitForRoom() async { await transport.waitForRoom() }
 
-    /// Sends the JSON object that `write` writes as an item; nothing where the call is over.
+    /// Sends the JSON object that `write` writes as an item; nothing if the call is over.
     func sendItem(id: Int64, _ write: (inout ByteWriter) -> Void) {
         guard case .send = table.withLock({ $0.sendItem(id: id) }) else { return }
         transport.send { bytes in

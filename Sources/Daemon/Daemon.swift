@@ -232,7 +232,7 @@ public final class Daemon {
             log.write(.notice, "the configuration is reloaded")
             serverStatus.reloaded(ServerStatus.Reload(time: Timestamp.now.text, error: nil))
         } catch {
-            log.write(.error, "the configuration stays as it was: \(error.description)")
+            log.write(.error, "the configuration is unchanged: \(error.description)")
             serverStatus.reloaded(
                 ServerStatus.Reload(time: Timestamp.now.text, error: error.description))
         }
@@ -296,7 +296,7 @@ public final class Daemon {
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
         limit.rlim_cur = limit.rlim_max
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        // Where that is refused, as by a filter of system calls, what held before still does.
+        // If that is refused, as by a filter of system calls, what held before still does.
         _ = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return max(1, Int(clamping: limit.rlim_cur) - descriptorsForFiles)
     }

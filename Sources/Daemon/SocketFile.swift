@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Calls
 import ClusterProtocol
+import EventLoop
 import Glibc
 
 /// The daemon's socket file, before it is listened on.
@@ -69,23 +70,15 @@ public enum SocketFile {
     }
 
     private static func owner(of path: String) throws(Problem) -> Owner {
-        guard path.utf8.count < 108 else {
+        guard let address = UnixSocketAddress(path: path) else {
             throw Problem(description: "the socket's path is longer than 107 bytes: \(path)")
         }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Problem(description: "cannot make a socket: \(message(errno))") }
         defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let connected = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        if connected != 0 {
+        if address.connect(descriptor) != 0 {
             if errno == ECONNREFUSED || errno == ENOENT { return .nobody }
-            throw Problem(description: "cannot tell whether \(path) is in use: \(message(errno))")
+            throw Problem(description: "cannot find out whether \(path) is in use: \(message(errno))")
         }
         var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
         var length = socklen_t(MemoryLayout.size(ofValue: credentials))

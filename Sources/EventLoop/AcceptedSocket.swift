@@ -19,7 +19,7 @@ public final class AcceptedSocket: Sendable {
 }
 
 extension Connection {
-    /// A connection of a loop on a socket that was accepted; nil where the system refuses it, and the socket
+    /// A connection of a loop on a socket that was accepted; nil if the system refuses it, and the socket
     /// is closed.
     public convenience init?(on loop: EventLoop, taking socket: AcceptedSocket) {
         self.init(on: loop)

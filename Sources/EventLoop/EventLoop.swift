@@ -134,7 +134,7 @@ public final class EventLoop {
     }
 }
 
-/// How far threads of the pool stand back.
+/// The niceness of the pool's threads.
 private let poolNiceness: Int32 = 5
 
 /// What the system refused, and what was being done.

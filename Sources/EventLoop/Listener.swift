@@ -4,7 +4,7 @@ import Glibc
 
 /// Accepts connections on a Unix socket.
 ///
-/// Where the process has no file descriptor left, accepting pauses for a moment and goes on, so that nobody
+/// If the process has no file descriptor left, accepting pauses for a moment and goes on, so that nobody
 /// is lost and nothing spins. libuv's own listening would then accept whoever waits only to close it again
 /// (`uv__emfile_trick`); that is why this accepts by itself when the loop says that somebody waits.
 ///
@@ -33,7 +33,7 @@ public final class Listener {
         _ onSocket: @escaping (AcceptedSocket) -> Void
     ) throws(EventLoopError) {
         let action = "listen on \(path)"
-        guard var address = SocketAddress(path: path) else {
+        guard let address = UnixSocketAddress(path: path) else {
             throw EventLoopError(number: ENAMETOOLONG, action: action)
         }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -157,7 +157,7 @@ private struct SocketFile {
     private let path: String
     private let status: stat
 
-    /// Nil where it is gone already.
+    /// Nil if it is gone already.
     init?(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -169,26 +169,5 @@ private struct SocketFile {
             now.status.st_dev == status.st_dev
         else { return }
         unlink(path)
-    }
-}
-
-/// A Unix socket's address as the system takes it.
-private struct SocketAddress {
-    private var address = sockaddr_un()
-
-    /// Nil where the path is too long.
-    init?(path: String) {
-        let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-    }
-
-    mutating func bind(_ descriptor: Int32) -> Int32 {
-        withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
     }
 }

@@ -16,7 +16,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     @usableFromInline var written = 0
     /// How many bytes were written.
     @inlinable public var count: Int { written }
-    /// Where the bytes begin that `limitFollowing` counts, and how far they may go.
+    /// If the bytes begin that `limitFollowing` counts, and how far they may go.
     private var limitedFrom = 0
     private var limit = Int.max
     /// Whether more was written than the limit allows. What was written since it was set is of no use then.

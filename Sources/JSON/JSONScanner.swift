@@ -131,7 +131,7 @@ public enum JSONText {
         return csj_is_utf8(start.assumingMemoryBound(to: CChar.self), text.count) != 0
     }
 
-    /// A number's value; nil where the text is no number.
+    /// A number's value; nil if the text is no number.
     public static func number(_ text: UnsafeRawBufferPointer) -> Double? {
         if let short = ShortDecimal.value(of: text) { return short }
         guard let start = text.baseAddress else { return nil }

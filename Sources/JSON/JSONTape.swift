@@ -136,7 +136,7 @@ public struct JSONElement {
         UnsafeRawBufferPointer(rebasing: tape.text[rawRange])
     }
 
-    /// Where that is in the whole text.
+    /// If that is in the whole text.
     public var rawRange: Range<Int> { Int(entry.start)..<Int(entry.end) }
 
     /// How many strings in the value, keys included, have half a surrogate pair. O(values), if the text has any.

@@ -66,7 +66,7 @@ public final class Revision: Sendable {
     /// Whether an import ever succeeded.
     public var hasData: Bool { number > 0 }
 
-    /// The extent of the clustered points; nil where there are none.
+    /// The extent of the clustered points; nil if there are none.
     public var bounds: Box? { view.bounds }
 
     /// How many points are clustered.
@@ -101,7 +101,7 @@ public final class Revision: Sendable {
         identifiers.withLock { $0 }?.gathered(from: store)
     }
 
-    /// Makes the above beside whatever else is done, lest the first update or location has to wait for it; not
+    /// Makes the above beside whatever else is done, so that the first update or location does not wait for it; not
     /// any more once that is cancelled.
     package func prepareIdentifiers(_ cancellation: Cancellation) {
         guard hasData, !isReadyToLocate else { return }

@@ -12,7 +12,7 @@ package final class SharedState: Sendable {
     /// How often a hull was kept when asked for.
     package let hullUses = OutcomeCounts()
     package let memory: MemoryBudget
-    /// How often updates could follow their changes; else everything was clustered anew.
+    /// How often updates could follow their changes; else everything was clustered again.
     package let updates = OutcomeCounts()
     /// Where sources are kept; nil: nowhere.
     package let directory: StateDirectory?

@@ -14,7 +14,7 @@ public final class Source: Sendable {
     public let owner: UInt32?
     public let createdAt: Timestamp
     package let shared: SharedState
-    /// Where the source is kept; nil: nowhere.
+    /// If the source is kept; nil: nowhere.
     package let files: SourceFiles?
     private let state: Mutex<State>
     private let lock = FairLock()
@@ -39,7 +39,7 @@ public final class Source: Sendable {
         var isSaving = false
         /// How the source follows its table; nil if it follows none.
         var replication: ReplicationStatus?
-        /// No feature was put in before this moment; nil where that is not known.
+        /// No feature was put in before this moment; nil if that is not known.
         var oldest: Int64?
     }
 
@@ -99,7 +99,7 @@ public final class Source: Sendable {
     package struct Change {
         package let revision: Revision
         package var keeping: Keeping
-        /// Places whose features it changed or added; nil where it has nothing to do with the one before.
+        /// Places whose features it changed or added; nil if it has nothing to do with the one before.
         package var changedPlaces: [Int]?
         /// When it was made.
         package var moment = Timestamp.now
@@ -115,7 +115,7 @@ public final class Source: Sendable {
         case at(FollowedLog)
     }
 
-    /// Makes a new revision from the one of now, keeps it where the source is kept, and swaps it in.
+    /// Makes a new revision from the current one, keeps it where the source is kept, and swaps it in.
     ///
     /// Changes of one source wait for each other here, so `make` sees the newest revision and what it
     /// returns follows it. Where this throws, nothing has changed. Blocks: only for threads of the pool.
@@ -142,7 +142,7 @@ public final class Source: Sendable {
         return revision
     }
 
-    /// Lest the first update of many features, or the first search for one, has to wait.
+    /// Builds the id index ahead of time, so that the first update of many features, or the first search, does not wait for it.
     private func prepareIdentifiers(of revision: Revision) {
         guard revision.pointCount >= Self.manyPoints else { return }
         revision.prepareIdentifiers(Cancellation { [weak self] in self?.revision !== revision })
@@ -182,9 +182,9 @@ public final class Source: Sendable {
     /// Swaps a revision in.
     ///
     /// - Parameters:
-    ///   - places: where features are others than before; nil where the data are others altogether, so that
+    ///   - places: where features are others than before; nil if the data are others altogether, so that
     ///     what is being worked in is not needed any more.
-    ///   - moment: nil where the features are the same.
+    ///   - moment: nil if the features are the same.
     package func publish(
         _ revision: Revision, changing places: [Int]? = nil, at moment: Timestamp?, log: NextLog = .same
     ) throws(SourceError) {
@@ -250,7 +250,7 @@ public final class Source: Sendable {
 
     package func endSaving() { state.withLock { $0.isSaving = false } }
 
-    /// A moment, in milliseconds since 1970, before which no feature was put in; nil where none is known.
+    /// A moment, in milliseconds since 1970, before which no feature was put in; nil if none is known.
     package var oldest: Int64? { state.withLock { $0.oldest } }
 
     /// Notes the above of a revision, unless another answers by now.
@@ -258,7 +258,7 @@ public final class Source: Sendable {
         state.withLock { if $0.revision === revision { $0.oldest = moment } }
     }
 
-    /// Begins to gather updates while changes are worked into a whole; the revision to be worked on, nil where
+    /// Begins to gather updates while changes are worked into a whole; the revision to be worked on, nil if
     /// that is under way or there is nothing to be done.
     package func beginCompaction() -> Revision? {
         state.withLock { state in
@@ -271,7 +271,7 @@ public final class Source: Sendable {
     /// Whether updates are gathered still: no other data have come instead.
     package var isCompacting: Bool { state.withLock { !$0.isRetired && $0.updatesMeanwhile != nil } }
 
-    /// The revision of now, and the updates gathered since this was last asked; nil where other data have come.
+    /// The current revision, and the updates gathered since this was last asked; nil if other data have come.
     package func takeMeanwhile() -> (Revision, [[Int]])? {
         state.withLock { state in
             guard !state.isRetired, let updates = state.updatesMeanwhile else { return nil }

@@ -10,7 +10,7 @@ public struct SourceName: Sendable, Hashable, CustomStringConvertible {
     /// The name as it was given.
     public let text: String
 
-    /// Nil where `text` is no name of a source.
+    /// Nil if `text` is no name of a source.
     public init?(_ text: String) {
         var name = text
         let isGood = name.withUTF8 { bytes in

@@ -129,7 +129,7 @@ public final class SourceRegistry: Sendable {
     }
 
     /// How many updates of single features only looked at what they changed, and how many had to cluster a
-    /// whole source anew; over all sources.
+    /// whole source again; over all sources.
     public var updateCounts: (followed: Int, rebuilt: Int) {
         let counts = shared.updates.counts
         return (counts.yes, counts.no)

@@ -8,7 +8,7 @@ import SystemSupport
 
 /// The clusters of some of a revision's features: of all that are loaded, or of those that pass a filter.
 ///
-/// Points are numbered anew within a view, in the features' order, as if those features alone had been
+/// Points have their own numbers within a view, in the features' order, as if those features alone had been
 /// loaded; so cluster ids are a view's own too. Immutable, and shared by all who query it.
 public final class View: Sendable {
     public let index: ClusterIndex
@@ -16,7 +16,7 @@ public final class View: Sendable {
     package let members: [UInt32]?
     /// Which feature each point is in the view of all features, if they are clustered in the order of a key.
     package let order: PointOrder?
-    /// The extent of the points; nil where there are none, and for a filter's, where nobody asks.
+    /// The extent of the points; nil if there are none, and for a filter's, where nobody asks.
     package let bounds: Box?
     package let aggregates: [NamedAggregate]
     /// What `partitionBy` gave, by the part's number.
@@ -48,7 +48,7 @@ public final class View: Sendable {
         return order?.place(of: point) ?? Int(point.rawValue)
     }
 
-    /// The point that a feature is; nil where the feature is not in this view.
+    /// The point that a feature is; nil if the feature is not in this view.
     package func point(of feature: Int) -> PointIndex? {
         guard let members else {
             let same = PointIndex(rawValue: UInt32(truncatingIfNeeded: feature))
@@ -57,13 +57,9 @@ public final class View: Sendable {
         }
         // Members ascend, by the source's order.
         let position = position(of: feature)
-        var (low, high) = (0, members.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self.position(of: Int(members[middle])) < position { low = middle + 1 } else { high = middle }
-        }
-        guard low < members.count, Int(members[low]) == feature else { return nil }
-        return PointIndex(rawValue: UInt32(low))
+        let index = members.partitionIndex { self.position(of: Int($0)) < position }
+        guard index < members.count, Int(members[index]) == feature else { return nil }
+        return PointIndex(rawValue: UInt32(index))
     }
 
     /// The points of features, in the order in which they are clustered.
@@ -91,12 +87,7 @@ public final class View: Sendable {
             known = sorted
             return sorted
         }
-        var (low, high) = (0, sorted.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(sorted[middle]) < place { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return sorted.partitionIndex { Int($0) < place }
     }
 
     /// What `partitionBy` gave for a cluster's points; nil without that option.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import Dispatch
 import Expressions
 import JSON
 import Synchronization
@@ -29,14 +28,14 @@ package struct FoldFailures {
     package func counts<Value: Sendable>(
         _ points: [Value], _ folded: [Value], isNull: @Sendable (Value) -> Bool
     ) -> [String: Int] {
-        let shares = max(1, min(threads, folded.count / Self.smallestShare))
         let all = Mutex(Counts())
         index.withHierarchy { starts, children in
             withoutActuallyEscaping(isNull) { isNull in
                 let work = Work(
                     starts: starts, children: children, points: points, folded: folded, isNull: isNull)
-                DispatchQueue.concurrentPerform(iterations: shares) { share in
-                    let some = folded.count * share / shares..<folded.count * (share + 1) / shares
+                ParallelShares.forEach(
+                    of: 0..<folded.count, threads: threads, smallest: Self.smallestShare
+                ) { some in
                     let counts = count(some, work)
                     all.withLock { $0.add(counts) }
                 }

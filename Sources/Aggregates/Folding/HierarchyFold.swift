@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Expressions
 import Clustering
-import Dispatch
 import SystemSupport
 
 /// How two nodes' values become one. A type, not a closure, so that a step of the fold is no call: several steps then
@@ -84,12 +83,7 @@ package struct HierarchyFold {
     }
 
     private func inShares(_ all: Range<Int>, _ body: @Sendable (Range<Int>) -> Void) {
-        let shares = max(1, min(threads, all.count / Self.smallestShare))
-        guard shares > 1 else { return body(all) }
-        DispatchQueue.concurrentPerform(iterations: shares) { share in
-            let start = all.lowerBound + all.count * share / shares
-            body(start..<all.lowerBound + all.count * (share + 1) / shares)
-        }
+        ParallelShares.forEach(of: all, threads: threads, smallest: Self.smallestShare, body)
     }
 
     /// What a share of a zoom's clusters is worked out of.

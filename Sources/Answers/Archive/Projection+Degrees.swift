@@ -2,7 +2,7 @@
 import Clustering
 
 extension Projection {
-    /// Where a map of the Earth shows a position, in degrees. Maps put a plane's tiles on the Earth's, and archives have
+    /// If a map of the Earth shows a position, in degrees. Maps put a plane's tiles on the Earth's, and archives have
     /// no other bounds.
     package func degrees(x: Double, y: Double) -> (longitude: Double, latitude: Double) {
         guard case .planar = self else { return (x, y) }

@@ -4,7 +4,7 @@ import GeoJSON
 import Sources
 import SystemSupport
 
-/// Where a cluster's points lie: their extent, whether they are one place, and which is nearest its centre.
+/// If a cluster's points lie: their extent, whether they are one place, and which is nearest its centre.
 struct ClusterExtent {
     /// Greater than `east` where the shortest extent crosses the antimeridian.
     private(set) var west = Double.infinity

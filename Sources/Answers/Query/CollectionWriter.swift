@@ -40,7 +40,7 @@ struct CollectionWriter: ~Copyable {
         isFirst = false
     }
 
-    /// Writes features that were all printed before; false, and nothing, where one was not.
+    /// Writes features that were all printed before; false, and nothing, if one was not.
     ///
     /// All are looked up before the first is copied: what is looked up lies all over memory, and so a processor
     /// waits for all of it together.

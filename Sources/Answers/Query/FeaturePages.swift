@@ -9,7 +9,7 @@ public struct FeaturePages: Sendable {
     private let revision: Revision
     private let view: View
     private let output: FeatureOutput
-    /// Where the next page begins: an index among the filter's features, or a place in the store.
+    /// If the next page begins: an index among the filter's features, or a place in the store.
     private var next = 0
     /// How many features were written.
     public private(set) var written = 0

@@ -16,7 +16,7 @@ final class HullCache: Sendable {
         hulls.withLock { $0[cluster] }
     }
 
-    /// Keeps a hull; where there are too many, others go. False where it is too small to be worth it.
+    /// Keeps a hull; if there are too many, others go. False where it is too small to be worth it.
     func keep(_ hull: ConvexHull, of cluster: ClusterOrdinal, points: Int) -> Bool {
         guard points >= Self.smallestKept else { return false }
         hulls.withLock { hulls in

@@ -87,7 +87,7 @@ final class PrintedFeatures: Sendable {
         if isResting { rest.subtract(printed, ordering: .relaxed) }
     }
 
-    /// The texts of now; new ones where there are none, or still those that are full. Nil where none are to be kept.
+    /// The current texts; new ones if there are none, or still those that are full. Nil if none are to be kept.
     private func current(replacing full: PrintedTexts?) -> PrintedTexts? {
         guard limit > 0 else { return nil }
         return state.withLock { state in

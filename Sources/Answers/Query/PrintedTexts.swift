@@ -62,7 +62,7 @@ final class PrintedTexts: @unchecked Sendable {
     /// Bytes that are held.
     var memoryBytes: Int { capacity + (setMask + 1) * Self.ways * MemoryLayout<UInt64>.stride }
 
-    /// The place of a node's text; empty where it is not here.
+    /// The place of a node's text; empty if it is not here.
     @inline(__always) func find(_ node: Node) -> Range<Int> { Entry.range(entry(of: node)) }
 
     /// A node's entry; 0 where it has none.

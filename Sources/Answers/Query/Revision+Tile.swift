@@ -13,7 +13,7 @@ public struct TilePlace: Sendable, Equatable {
     /// The deepest zoom of a tile: columns and rows are then still exact in 64-bit floats.
     public static let deepest = 30
 
-    /// Nil where the world has no such tile.
+    /// Nil if the world has no such tile.
     public init?(z: Int, x: Int, y: Int) {
         guard (0...Self.deepest).contains(z) else { return nil }
         let side = 1 << z

@@ -15,7 +15,7 @@ public struct TileFeatureParts {
     public enum Content {
         /// A cluster with no more tags than the built-in four. The count for labels is a JSON number or string.
         case cluster(ClusterSummary, abbreviatedCount: UnsafeRawBufferPointer)
-        /// Any other feature: the id as JSON text, nil where there is none; the tags as JSON text, an object
+        /// Any other feature: the id as JSON text, nil if there is none; the tags as JSON text, an object
         /// or null.
         case other(id: UnsafeRawBufferPointer?, tags: UnsafeRawBufferPointer)
     }

@@ -38,7 +38,7 @@ struct CandidateMemo: Sendable {
         candidates.append(candidate)
     }
 
-    /// What an unchanged node was found to be; nil where that is not known. To be asked in the answer's order.
+    /// What an unchanged node was found to be; nil if that is not known. To be asked in the answer's order.
     mutating func candidate(for node: Node, at place: Int) -> Candidate? {
         var position = next
         let end = min(nodes.count, next + Self.reach)

@@ -27,7 +27,7 @@ public struct MarkerTable: Sendable {
     /// By identity, then content, then occurrence.
     private(set) var markers: [Marker] = []
 
-    /// Of what the answer was made; nil where that is not remembered.
+    /// Of what the answer was made; nil if that is not remembered.
     var memo: CandidateMemo?
 
     public init() {}

@@ -35,7 +35,7 @@ public struct Params: Sendable {
 
     public func path(of name: String) -> String { "\(path).\(name)" }
 
-    /// The value of a param; nil where it is absent.
+    /// The value of a param; nil if it is absent.
     public subscript(name: String) -> JSONValue? { object[name] }
 
     /// The value of a param that is an object of the caller's; nil if it is absent. Null is rejected.

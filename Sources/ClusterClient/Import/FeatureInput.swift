@@ -10,7 +10,7 @@ public struct FeatureInput: ~Copyable {
 
     /// What to call it in messages.
     public let name: String
-    /// The file's length in bytes, nil where it has none (a pipe).
+    /// The file's length in bytes, nil if it has none (a pipe).
     public let length: Int?
     /// Bytes read of it so far.
     public private(set) var bytesRead = 0

@@ -53,9 +53,9 @@ public struct Feature: Sendable, Equatable {
 public struct FeatureCollection: Sendable, Equatable {
     public let features: [Feature]
     public let revision: Int64
-    /// Where the data are in the log of the table that the source follows; nil if it follows none.
+    /// If the data are in the log of the table that the source follows; nil if it follows none.
     public let position: String?
-    /// Whether more exist than the limit let through; nil where none was asked for.
+    /// Whether more exist than the limit let through; nil if none was asked for.
     public let isTruncated: Bool?
     /// How many leaves there are in all; nil but for `leaves`.
     public let total: Int?

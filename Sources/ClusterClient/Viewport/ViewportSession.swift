@@ -67,7 +67,7 @@ public final class ViewportSession: AsyncSequence, Sendable {
             self.state = state
         }
 
-        /// The next update; nil where the watching has ended. Throws what it has failed with, after the
+        /// The next update; nil if the watching has ended. Throws what it has failed with, after the
         /// updates that came before.
         public mutating func next() async throws -> ViewportUpdate? {
             if let handed {

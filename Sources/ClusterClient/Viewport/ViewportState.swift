@@ -82,7 +82,7 @@ final class ViewportState: Sendable {
         }
     }
 
-    /// An update, nil within for the end; nil where there is neither yet.
+    /// An update, nil within for the end; nil if there is neither yet.
     private static func take(_ state: inout State) throws -> (update: ViewportUpdate?, Void)? {
         guard state.hasNews || !state.queue.isEmpty else {
             guard let outcome = state.outcome else { return nil }

@@ -102,7 +102,7 @@ extension ClientMessage {
 
     /// Reads one message. Members that the envelope does not know are ignored, so that it can grow.
     ///
-    /// - Parameter names: the names that came before, where there are some.
+    /// - Parameter names: the names that came before, if there are some.
     public static func read(
         _ text: UnsafeRawBufferPointer, parser: JSONParser, names: MethodNames? = nil
     ) throws(EnvelopeError) -> ClientMessage {

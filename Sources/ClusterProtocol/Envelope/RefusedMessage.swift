@@ -3,7 +3,7 @@
 /// A message that is a JSON object but is refused for what is in it: too deep, or with a number that is too
 /// large. What its envelope says is found without a tree of it, so that the answer can name the call.
 struct RefusedMessage {
-    /// The good id that it has; nil where the text is no object, or has none.
+    /// The good id that it has; nil if the text is no object, or has none.
     private(set) var id: Int64?
     private(set) var opensCall = false
     private let text: [UInt8]

@@ -34,7 +34,7 @@ public struct FrameDecoder: Sendable {
         held.append(contentsOf: bytes)
     }
 
-    /// Lends the next whole message, inflated where it came compressed; nil where none is whole yet.
+    /// Lends the next whole message, inflated where it came compressed; nil if none is whole yet.
     public mutating func next<Result>(
         _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(RPCError) -> Result? {
@@ -75,7 +75,7 @@ public struct FrameDecoder: Sendable {
         return frame
     }
 
-    /// Where the next whole frame's payload is.
+    /// If the next whole frame's payload is.
     private mutating func nextPayload() throws(RPCError) -> (range: Range<Int>, isCompressed: Bool)? {
         guard waiting >= 1 else {
             trim()

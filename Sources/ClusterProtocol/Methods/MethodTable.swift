@@ -70,7 +70,7 @@ extension MethodDeclaration {
         keepsParamsText: true, textParams: ["upsert"], "Adds, replaces and removes features by id.")
     public static let updateOptions = MethodDeclaration(
         .source, "UpdateOptions", right: .manage, on: .change, params: ["source", "options"],
-        "Changes a source's options and clusters anew.")
+        "Changes a source's options and clusters it again.")
     public static let deleteSource = MethodDeclaration(
         .source, "DeleteSource", right: .manage, on: .change, params: ["source"], "Removes a source.")
     public static let getFeatures = MethodDeclaration(

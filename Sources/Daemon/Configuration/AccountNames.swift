@@ -7,7 +7,7 @@ import Glibc
 /// Invariant: the room that an entry's texts are put in is used within the call that lends it only; what is
 /// returned is a number.
 enum AccountNames {
-    /// A user's number; nil where there is none of that name.
+    /// A user's number; nil if there is none of that name.
     static func user(_ name: String) -> UInt32? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
@@ -16,7 +16,7 @@ enum AccountNames {
         } ? found.map { $0.pointee.pw_uid } : nil
     }
 
-    /// A group's number; nil where there is none of that name.
+    /// A group's number; nil if there is none of that name.
     static func group(_ name: String) -> UInt32? {
         var entry = Glibc.group()
         var found: UnsafeMutablePointer<Glibc.group>?

@@ -34,7 +34,7 @@ public struct Configuration: Sendable, Equatable {
         public let description: String
     }
 
-    /// Where a configuration is read from that no flag names, where one is there: below the directory that
+    /// If a configuration is read from that no flag names, if one is there: below the directory that
     /// systemd tells (ConfigurationDirectory=), else /etc/clusterd.
     public static var defaultFile: String? {
         let directory = getenv("CONFIGURATION_DIRECTORY").map { String(cString: $0) } ?? "/etc/clusterd"
@@ -77,7 +77,7 @@ public struct Configuration: Sendable, Equatable {
         }
     }
 
-    /// Takes over what a file's text says; nothing where it throws. Errors tell line and column.
+    /// Takes over what a file's text says; nothing if it throws. Errors tell line and column.
     public mutating func read(_ text: [UInt8]) throws(Problem) {
         var changed = self
         let reader = ConfigurationReader(text)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import EventLoop
 import Glibc
 
 /// journald's own protocol (systemd.io, "Native Journal Protocol"): an entry with fields that journalctl can search.
@@ -18,20 +19,13 @@ struct JournalSocket: Sendable {
 
     /// Sends an entry; false if journald does not take it.
     func send(_ entry: String) -> Bool {
-        guard path.utf8.count < 108 else { return false }
+        guard let address = UnixSocketAddress(path: path) else { return false }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         let bytes = Array(entry.utf8)
-        let sent = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                sendto(
-                    descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT),
-                    address, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
+        let sent = bytes.withUnsafeBytes {
+            address.send($0, from: descriptor, flags: Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
         }
         return sent == bytes.count
     }

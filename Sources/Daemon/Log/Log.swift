@@ -2,6 +2,7 @@
 import Calls
 import Glibc
 import JSON
+import SystemSupport
 import Synchronization
 
 /// Lines on standard error. Never a source's data. Safe from any thread.
@@ -81,7 +82,7 @@ public final class Log: Sendable {
         if case .string(let text) = value { text } else { value.text }
     }
 
-    /// The line that `write` writes; nil where it is not grave enough.
+    /// The line that `write` writes; nil if it is not grave enough.
     func line(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue>) -> String? {
         let settings = settings.withLock { $0 }
         guard level <= settings.level else { return nil }
@@ -113,26 +114,11 @@ public final class Log: Sendable {
         _ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue>
     ) -> String {
         var members: [(key: String, value: JSONValue)] = [
-            (key: "time", value: .string(Self.time())), (key: "level", value: .string(level.name)),
+            (key: "time", value: .string(Timestamp.now.text)), (key: "level", value: .string(level.name)),
             (key: "message", value: .string(message)),
         ]
         members += fields.map { (key: $0.key, value: $0.value) }
         return JSONValue.object(JSONObject(members)).text + "\n"
-    }
-
-    /// Now, in UTC with milliseconds.
-    private static func time() -> String {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        var parts = tm()
-        gmtime_r(&now.tv_sec, &parts)
-        func digits(_ number: some BinaryInteger, _ count: Int) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
-        }
-        let date = "\(parts.tm_year + 1900)-\(digits(parts.tm_mon + 1, 2))-\(digits(parts.tm_mday, 2))"
-        let time = "\(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2)):\(digits(parts.tm_sec, 2))"
-        return "\(date)T\(time).\(digits(now.tv_nsec / 1_000_000, 3))Z"
     }
 
     /// Whether `$JOURNAL_STREAM` names the very file that standard error is (systemd.exec(5)).

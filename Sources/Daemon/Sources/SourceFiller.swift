@@ -8,7 +8,7 @@ import GeoJSON
 import Glibc
 import JSON
 
-/// Makes the sources that the configuration declares, fills them from their files, and fills them anew as a
+/// Makes the sources that the configuration declares, fills them from their files, and fills them again as a
 /// whole when the files change; what was there answers until then. Belongs to the loop's thread.
 final class SourceFiller {
     private let loop: EventLoop
@@ -113,7 +113,7 @@ final class SourceFiller {
         else { return }
         try registry.delete(declared.name)
         log.write(
-            .warning, "the declared source's kept data are damaged, and it is filled anew",
+            .warning, "the declared source's kept data are damaged, and it is filled again",
             ["source": .string(declared.name.text)])
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Calls
+import EventLoop
 import Glibc
 
 /// What systemd and a service tell each other (sd_notify(3), sd_listen_fds(3)), without its library.
@@ -39,31 +40,17 @@ public enum Systemd {
     /// Whether a service manager listens.
     public static var isNotified: Bool { variable("NOTIFY_SOCKET") != nil }
 
-    /// Sends a state such as `READY=1` to the service manager; does nothing where there is none.
+    /// Sends a state such as `READY=1` to the service manager; does nothing if there is none.
     public static func notify(_ state: String) {
-        guard let path = variable("NOTIFY_SOCKET"), let first = path.utf8.first,
-            first == UInt8(ascii: "/") || first == UInt8(ascii: "@"), path.utf8.count < 108
+        guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
+            let address = UnixSocketAddress(path: path)
         else { return }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { target in
-            target.copyBytes(from: path.utf8)
-            // An @ stands for the zero byte of the abstract namespace.
-            if first == UInt8(ascii: "@") { target[0] = 0 }
-        }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.utf8.count)
         var text = state
         text.withUTF8 { bytes in
-            withUnsafePointer(to: &address) { address in
-                address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    _ = sendto(
-                        descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), address,
-                        length)
-                }
-            }
+            _ = address.send(UnsafeRawBufferPointer(bytes), from: descriptor, flags: Int32(MSG_NOSIGNAL))
         }
     }
 
@@ -77,7 +64,7 @@ public enum Systemd {
         return max(1, microseconds / 2000)
     }
 
-    /// Where the service manager lets this service keep things, the first where there are several; nil where
+    /// If the service manager lets this service keep things, the first where there are several; nil if
     /// there is none (systemd.exec(5), `StateDirectory=`).
     public static var stateDirectory: String? {
         guard let paths = variable("STATE_DIRECTORY") else { return nil }

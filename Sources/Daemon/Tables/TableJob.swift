@@ -76,7 +76,7 @@ enum TableJob {
 }
 
 extension LogMark {
-    /// Where a feed goes on.
+    /// If a feed goes on.
     init(_ position: FeedPosition) {
         self.init(
             position: Sources.LogPosition(rawValue: position.log.rawValue), text: position.description)

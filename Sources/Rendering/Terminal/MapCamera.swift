@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 
-/// Where a terminal's map looks, and how it moves. The picture's dots are half a character high and a whole
+/// If a terminal's map looks, and how it moves. The picture's dots are half a character high and a whole
 /// one wide, which makes them about square.
 struct MapCamera: Equatable, Sendable {
     private(set) var centreX = 0.5

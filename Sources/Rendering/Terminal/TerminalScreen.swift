@@ -4,7 +4,7 @@ import Synchronization
 
 /// The terminal as a screen of its own: keys come unbuffered and unseen, and what was there before comes back.
 public enum TerminalScreen {
-    /// How the terminal was; nil where nothing is to be given back.
+    /// How the terminal was; nil if nothing is to be given back.
     private static let former = Mutex<termios?>(nil)
 
     /// Takes the screen. It is given back by `leave`, and by the program's end however it exits.

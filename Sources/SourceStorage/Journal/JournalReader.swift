@@ -28,7 +28,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
     package let end: Int
     /// Bytes of a record that was being written when the daemon ended; nobody was told that it is kept.
     package let tornBytes: Int
-    /// Why records that were known to be on disk are missing behind the good ones; nil where all are there.
+    /// Why records that were known to be on disk are missing behind the good ones; nil if all are there.
     package let damage: String?
 
     /// Reads all records up to the first that is damaged. O(the file).
@@ -87,7 +87,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
         return known
     }
 
-    /// The payload of the record that the bytes begin with; nil where there is no whole one.
+    /// The payload of the record that the bytes begin with; nil if there is no whole one.
     private static func payload(
         _ bytes: UnsafeRawBufferPointer, number: UInt64
     ) -> UnsafeRawBufferPointer? {

@@ -7,7 +7,7 @@ package struct JournalWriter: Sendable {
     package var path: String
     package let generation: UInt64
     private let file: FileDescriptor
-    /// Where the next record goes.
+    /// If the next record goes.
     package private(set) var end = JournalFormat.start
     /// How many records there are.
     package private(set) var count: UInt64 = 0

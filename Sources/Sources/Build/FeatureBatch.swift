@@ -31,12 +31,8 @@ package struct FeatureBatch {
             switch self {
             case .all(let count): return row < count
             case .some(let rows):
-                var (low, high) = (0, rows.count)
-                while low < high {
-                    let middle = (low + high) / 2
-                    if Int(rows[middle]) < row { low = middle + 1 } else { high = middle }
-                }
-                return low < rows.count && Int(rows[low]) == row
+                let index = rows.partitionIndex { Int($0) < row }
+                return index < rows.count && Int(rows[index]) == row
             }
         }
     }

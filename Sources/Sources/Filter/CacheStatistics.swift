@@ -7,7 +7,7 @@ import SystemSupport
 public struct CacheStatistics: Sendable, Equatable {
     public var hits: Int
     public var misses: Int
-    /// What the cache holds; nil where that counts as its sources' memory.
+    /// What the cache holds; nil if that counts as its sources' memory.
     public var bytes: Int?
 }
 

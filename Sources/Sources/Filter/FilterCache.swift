@@ -16,7 +16,7 @@ package final class FilterCache: Sendable {
         package let revision: UInt64
         /// The filter's JSON text, by bytes: equality of strings would be canonical.
         package let filter: [UInt8]
-        /// Where the filter depends on it.
+        /// If the filter depends on it.
         package let zoom: Int8?
     }
 

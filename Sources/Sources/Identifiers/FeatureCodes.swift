@@ -154,17 +154,8 @@ package struct FeatureCodes: Sendable {
 
     private static func find(_ prefix: UInt32, in entries: [UInt64]) -> [Int] {
         let first = UInt64(prefix) << 32
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle] < first { low = middle + 1 } else { high = middle }
-        }
-        var places: [Int] = []
-        while low < entries.count, entries[low] >> 32 == UInt64(prefix) {
-            places.append(Int(UInt32(truncatingIfNeeded: entries[low])))
-            low += 1
-        }
-        return places
+        return entries[entries.partitionIndex { $0 < first }...].prefix { $0 >> 32 == UInt64(prefix) }
+            .map { Int(UInt32(truncatingIfNeeded: $0)) }
     }
 
     /// Calls `body` with the upper halves that occur more than once in two sorted lists.

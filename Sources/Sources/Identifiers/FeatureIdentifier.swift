@@ -10,7 +10,7 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// A string's bytes after a quotation mark, an integer's digits, or another number's text as JavaScript prints it.
     private let bytes: [UInt8]
 
-    /// Nil where the value is neither a number nor a string.
+    /// Nil if the value is neither a number nor a string.
     public init?(_ value: JSONValue) {
         switch value {
         case .string(let text): bytes = [UInt8(ascii: "\"")] + text.utf8
@@ -25,7 +25,7 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Reads an id's JSON text; nil where it is none.
+    /// Reads an id's JSON text; nil if it is none.
     ///
     /// Integers are compared digit by digit, however they are written and however long they are, since a double
     /// cannot tell those beyond 2^53 apart.
@@ -42,7 +42,7 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.init(value)
     }
 
-    /// The `hash` of an id's JSON text, mostly without allocation; nil where it is none.
+    /// The `hash` of an id's JSON text, mostly without allocation; nil if it is none.
     package static func hash(json text: UnsafeRawBufferPointer, _ key: SipHash) -> UInt64? {
         if let plain = plain(text) { return key.hash(plain) }
         return FeatureIdentifier(json: text)?.hash(key)

@@ -23,7 +23,7 @@ package struct IdentifierIndex: Sendable {
         entries = try HashedPlaces.sorted(of: store, key: key, threads: threads, cancellation)
     }
 
-    /// An index whose entries were made earlier, of a store with so many features; nil where they can't be.
+    /// An index whose entries were made earlier, of a store with so many features; nil if they can't be.
     package init?(entries: [UInt64], key: SipHash, count: Int) {
         guard entries.allSatisfy({ Int(UInt32(truncatingIfNeeded: $0)) < count }) else { return nil }
         self.entries = entries
@@ -58,11 +58,10 @@ package struct IdentifierIndex: Sendable {
         of identifier: FeatureIdentifier, in store: FeatureStore, where isRight: (Int) -> Bool
     ) -> Int? {
         let prefix = Self.prefix(identifier.hash(key))
-        var next = firstEntry(of: prefix)
-        while next < entries.count, Self.prefix(entries[next]) == prefix {
-            let place = Int(UInt32(truncatingIfNeeded: entries[next]))
+        for entry in entries[firstEntry(of: prefix)...] {
+            guard Self.prefix(entry) == prefix else { break }
+            let place = Int(UInt32(truncatingIfNeeded: entry))
             if store.featureIdentifier(place) == identifier, isRight(place) { return place }
-            next += 1
         }
         return added[identifier]?.first { store.featureIdentifier($0) == identifier && isRight($0) }
     }
@@ -78,14 +77,7 @@ package struct IdentifierIndex: Sendable {
     private static let few = 64
 
     /// The place in `entries` of the first whose hash begins so, or of the one after it.
-    private func firstEntry(of prefix: UInt64) -> Int {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle] < prefix { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func firstEntry(of prefix: UInt64) -> Int { entries.partitionIndex { $0 < prefix } }
 
     /// The index of a store's `plain()`, without reading ids again.
     ///
@@ -127,12 +119,12 @@ package struct IdentifierIndex: Sendable {
 }
 
 extension FeatureStore {
-    /// A feature's id as it is compared; nil where it has none.
+    /// A feature's id as it is compared; nil if it has none.
     package func featureIdentifier(_ place: Int) -> FeatureIdentifier? {
         withIdentifier(place) { text in text.flatMap { FeatureIdentifier(json: $0) } }
     }
 
-    /// The id's hash; nil where the feature has none.
+    /// The id's hash; nil if the feature has none.
     package func identifierHash(_ place: Int, _ key: SipHash) -> UInt64? {
         withIdentifier(place) { text in text.flatMap { FeatureIdentifier.hash(json: $0, key) } }
     }

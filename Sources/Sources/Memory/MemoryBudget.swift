@@ -6,7 +6,7 @@ import SystemSupport
 
 /// How many bytes the sources and what is on its way into them may hold. Safe from any thread.
 ///
-/// Sources count with what their revision of now holds; imports and builds count with claims, which they
+/// Sources count with what their current revision holds; imports and builds count with claims, which they
 /// make before they take the memory. So a change that would pass the limit is refused early, and nothing
 /// else notices.
 public final class MemoryBudget: Sendable {

@@ -14,7 +14,7 @@ package struct Snapshot {
     package let description: SnapshotDescription
     package let generation: UInt64
     package let revision: Revision
-    /// Where the features' text is loaded from.
+    /// If the features' text is loaded from.
     package let file: FileImage
 
     /// Writes a plain revision under a name that nobody reads yet. Returns once all is on disk.
@@ -128,7 +128,7 @@ package struct Snapshot {
             let moments = FeatureMoments(
                 starts: try reader.values(SnapshotSection.momentStarts),
                 milliseconds: try reader.values(SnapshotSection.moments))
-        else { throw StateFault("\(reader.path) does not tell when its features were put in") }
+        else { throw StateFault("\(reader.path) does not say when its features were put in") }
         let (file, start) = (reader.file, reader.offset(of: SnapshotSection.text))
         do throws(FeatureSectionError) {
             return try FeatureStore.onSections(sections, moments: moments, owner: reader.file) { range in

@@ -4,8 +4,8 @@ import SourceStorage
 import SystemSupport
 
 extension Source {
-    /// Writes a snapshot of the data of now in the background, so that the journal begins anew. Changes go on
-    /// meanwhile. Does nothing where one is being written, or the source is kept nowhere.
+    /// Writes a snapshot of the current data in the background, so that a new journal begins. Changes go on
+    /// meanwhile. Does nothing if one is being written, or the source is kept nowhere.
     package func saveLater() {
         guard files != nil, beginSaving() else { return }
         shared.background.async { [self] in

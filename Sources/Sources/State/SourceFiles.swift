@@ -133,7 +133,7 @@ package final class SourceFiles: Sendable {
     }
 
     /// Keeps data that have nothing to do with those before: a snapshot of its own. It is on disk on return.
-    /// Where this throws, the files are as they were.
+    /// If this throws, the files are as they were.
     package func replace(with revision: Revision, updatedAt: Timestamp) throws(SourceError) {
         try withState { (state) throws(SourceError) in
             try check(&state)
@@ -194,7 +194,7 @@ package final class SourceFiles: Sendable {
     /// Notes how long it took to replay the journal.
     package func tookReplay(milliseconds: Double) { state.withLock { $0.replayMilliseconds = milliseconds } }
 
-    /// From now on changes go to a journal of their own, so that a snapshot of the data of now can be
+    /// From now on changes go to a journal of their own, so that a snapshot of the current data can be
     /// written beside them; the generation of both. To be called with the source's lock held.
     package func beginSnapshot(of revision: Revision) throws(SourceError) -> UInt64 {
         try withState { (state) throws(SourceError) -> UInt64 in

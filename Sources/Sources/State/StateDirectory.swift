@@ -4,7 +4,7 @@ import Glibc
 import SourceStorage
 import SystemSupport
 
-/// Where a daemon keeps its sources: `sources/NAME/` for each, and a lock that keeps a second daemon off.
+/// If a daemon keeps its sources: `sources/NAME/` for each, and a lock that keeps a second daemon off.
 public final class StateDirectory: Sendable {
     public let path: String
     private let lock: FileDescriptor

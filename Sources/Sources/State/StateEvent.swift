@@ -15,7 +15,7 @@ public struct StateEvent: Sendable, Equatable {
     }
 
     public let gravity: Gravity
-    /// The name of the source; nil where it is about none.
+    /// The name of the source; nil if it is about none.
     public let source: String?
     /// What happened, for a person.
     public let message: String

@@ -12,14 +12,14 @@ import SystemSupport
 package struct CatchUp: Sendable {
     /// The revision that was built as a whole.
     private let start: Revision
-    /// Its features' places, ascending, where there are gaps: what was built has none.
+    /// Its features' places, ascending, if there are gaps: what was built has none.
     private let living: [UInt32]?
     /// What was built, as far as changes were taken over.
     package private(set) var revision: Revision
     private var newest: Revision
     /// Places, of the source's revisions, that are to be taken over.
     private var pending: Set<Int> = []
-    /// By place behind those of `start`: where the feature is in `revision`, nil where it left before.
+    /// By place behind those of `start`: where the feature is in `revision`, nil if it left before.
     private var additions: [Int?] = []
 
     /// - Parameter whole: the features of `start` without gaps, built.
@@ -88,15 +88,11 @@ package struct CatchUp: Sendable {
         revision = followed
     }
 
-    /// Where a feature of the source is in `revision`.
+    /// If a feature of the source is in `revision`.
     private func place(of place: Int) -> Int? {
         if place >= start.store.count { return additions[place - start.store.count] }
         guard let living else { return place }
-        var (low, high) = (0, living.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(living[middle]) < place { low = middle + 1 } else { high = middle }
-        }
-        return low < living.count && Int(living[low]) == place ? low : nil
+        let index = living.partitionIndex { Int($0) < place }
+        return index < living.count && Int(living[index]) == place ? index : nil
     }
 }

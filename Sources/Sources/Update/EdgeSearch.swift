@@ -8,10 +8,10 @@ import SystemSupport
 /// them, in strips that widen inwards.
 package struct EdgeSearch {
     package let index: ClusterIndex
-    /// Where a point is, in degrees.
+    /// If a point is, in degrees.
     package let position: (PointIndex) -> (longitude: Double, latitude: Double)
 
-    /// Where a strip begins. Along it, "depth" is a coordinate that rises inwards.
+    /// If a strip begins. Along it, "depth" is a coordinate that rises inwards.
     private enum Side {
         case west, south, east, north
 
@@ -74,7 +74,7 @@ package struct EdgeSearch {
         }
     }
 
-    /// The least depth of the points that the index has in a strip; nil where there are none.
+    /// The least depth of the points that the index has in a strip; nil if there are none.
     private func least(_ side: Side, to reach: Double) -> Double? {
         let strip = side.strip(to: reach, of: world)
         var nodes: [Node] = []

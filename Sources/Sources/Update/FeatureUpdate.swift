@@ -71,7 +71,7 @@ package struct FeatureUpdate: Sendable {
     }
 
     /// Makes the revision that a base becomes by the update, looking only at what changes where that is
-    /// known how; else everything is clustered anew. The answers are the same either way, ids apart.
+    /// known how; else everything is clustered again. The answers are the same either way, ids apart.
     package func apply(
         to base: Revision, owner: UInt32?, _ cancellation: Cancellation
     ) throws(SourceError) -> (Revision, UpdatePlan) {

@@ -17,7 +17,7 @@ package struct LiveAggregates {
     package let order: PointOrder?
     package let cancellation: Cancellation
 
-    /// All aggregates with the new clusters' values; nil where a value could not be worked out, which a build
+    /// All aggregates with the new clusters' values; nil if a value could not be worked out, which a build
     /// of everything counts and tells.
     package func make() throws(SourceError) -> [NamedAggregate]? {
         guard !view.aggregates.isEmpty else { return [] }

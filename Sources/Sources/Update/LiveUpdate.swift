@@ -10,8 +10,8 @@ import SystemSupport
 /// An update whose cost follows what it changes: features, clusters and aggregates are kept beside those of
 /// the revision that was built as a whole.
 ///
-/// Where an option asks for what cannot be followed (see `isFollowable`), or the change is too large, there
-/// is no such update and everything is to be clustered anew.
+/// If an option asks for what cannot be followed (see `isFollowable`), or the change is too large, there
+/// is no such update and everything has to be clustered again.
 package struct LiveUpdate {
     package let base: Revision
     package let update: FeatureUpdate
@@ -21,7 +21,7 @@ package struct LiveUpdate {
     package let threads: Int
     package let cancellation: Cancellation
 
-    /// - Returns: nil where everything is to be clustered anew.
+    /// - Returns: nil if everything has to be clustered again.
     package func make(since start: ContinuousClock.Instant) throws(SourceError) -> Revision? {
         let view = base.view
         guard base.hasData, base.pointCount > 0, view.index.takesUpdates,
@@ -144,7 +144,7 @@ package struct LiveUpdate {
         return changes
     }
 
-    /// The numbers of the new features' parts, by row; nil where there are no parts.
+    /// The numbers of the new features' parts, by row; nil if there are no parts.
     private func parts(
         _ rows: RowSource, _ partitions: inout [JSONValue]
     ) throws(SourceError) -> [UInt32]? {

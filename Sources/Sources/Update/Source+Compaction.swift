@@ -99,7 +99,7 @@ extension Source {
         let largest = try gather(&catchUp)
         let before = catchUp.pendingCount
         let most = max(Self.placesInTurn, largest)
-        // Where that is not all, updates are not made to wait that long for nothing.
+        // If that is not all, updates are not made to wait that long for nothing.
         let share = before <= most ? most : max(Self.placesInTurn, most / 4)
         // Updates wait, so all threads are free for it.
         try catchUp.follow(atMost: share, threads: shared.limits.buildThreads, cancellation)

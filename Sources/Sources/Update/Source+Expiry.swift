@@ -10,7 +10,7 @@ extension Source {
         return oldest.map { $0 <= limit } ?? true
     }
 
-    /// Features put in at this moment or before are too old, in milliseconds since 1970; nil where none is.
+    /// Features put in at this moment or before are too old, in milliseconds since 1970; nil if none is.
     private func expiryLimit(at now: Timestamp) -> Int64? {
         guard let seconds = revision.options.ttlSeconds else { return nil }
         let now = shared.clock.trusted(now)
@@ -19,7 +19,7 @@ extension Source {
 
     /// Takes out the features that are too old. Blocks: only for threads of the pool.
     ///
-    /// - Complexity: that of an update of these, where there are any; else the changes since the last build.
+    /// - Complexity: that of an update of these, if there are any; else the changes since the last build.
     package func expire(at now: Timestamp) throws(SourceError) {
         guard let limit = expiryLimit(at: now) else { return }
         let base = revision
@@ -55,7 +55,7 @@ extension SourceRegistry {
 
     /// Takes out all features that are too old. Blocks: only for threads of the pool.
     ///
-    /// Where a source's cannot be taken out, because that cannot be written, they stay and it is reported.
+    /// If a source's cannot be taken out, because that cannot be written, they stay and it is reported.
     public func expire(at now: Timestamp = .now) {
         retryUnavailable()
         for source in all where source.mayExpire(at: now) {

@@ -6,7 +6,7 @@ import SourceStorage
 import SystemSupport
 
 extension Source {
-    /// Clusters the source anew with other options; the old ones answer until that is done.
+    /// Clusters the source again with other options; the old ones answer until that is done.
     ///
     /// Features that the new filter does not load leave for good; those that the old one left out do not
     /// come back. Blocks: only for threads of the pool.
@@ -40,7 +40,7 @@ extension Source {
                 revision: try maker.make(features, counted: base.store, identifiers: identifiers),
                 keeping: keeping, moment: moment, log: .same)
         }
-        // Clustering anew at the next start would take as long as it took now.
+        // Clustering again at the next start would take as long as it did now.
         saveLater()
         return OptionsOutcome(description: description(of: revision), warnings: warnings)
     }

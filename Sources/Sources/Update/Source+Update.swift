@@ -7,7 +7,7 @@ import SystemSupport
 extension Source {
     /// Puts single features in and takes others out, all at once or not at all.
     ///
-    /// The answers afterwards are those of the resulting features loaded anew; clusters that the update does
+    /// The answers afterwards are those of a load of the resulting features; clusters that the update does
     /// not change keep their ids. Blocks: only for threads of the pool.
     ///
     /// - Parameters:

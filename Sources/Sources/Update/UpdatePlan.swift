@@ -92,7 +92,7 @@ package struct UpdatePlan {
     }
 
     /// The places that the update changed or added on the way from a revision to one with changes beside it;
-    /// nil where that was built as a whole, so that places are others.
+    /// nil if that was built as a whole, so that places are others.
     package func places(in old: Revision, to new: Revision) -> [Int]? {
         new.isPlain ? nil : Array(changes.keys) + Array(old.store.count..<new.store.count)
     }

@@ -27,7 +27,7 @@ package struct UseOrder<Key: Hashable & Sendable>: Sendable {
         touch(key)
     }
 
-    /// Makes a key the one used last; where it is not there, nothing happens.
+    /// Makes a key the one used last; if it is not there, nothing happens.
     package mutating func touch(_ key: Key) {
         guard kept[key] != nil else { return }
         lastUse += 1
@@ -41,7 +41,7 @@ package struct UseOrder<Key: Hashable & Sendable>: Sendable {
         bytes -= old.bytes
     }
 
-    /// Removes keys, the one used longest ago first, until the others stand for no more than a budget; the key
+    /// Removes keys, the one used longest ago first, until the others are within a budget; the key
     /// used last stays in any case.
     ///
     /// - Returns: those removed.

@@ -24,7 +24,7 @@ public final class FileDescriptor: Sendable {
         }
     }
 
-    /// The file's size of now, in bytes.
+    /// The file's current size, in bytes.
     public var size: Int {
         var status = stat()
         return fstat(number, &status) == 0 ? Int(status.st_size) : 0

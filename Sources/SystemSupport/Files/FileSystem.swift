@@ -3,7 +3,7 @@ import Glibc
 
 /// The few calls to the file system that opening a file beneath a directory takes.
 package enum FileSystem {
-    /// The path without links, `.` and `..`, or nil where it leads nowhere.
+    /// The path without links, `.` and `..`, or nil if it leads nowhere.
     package static func resolve(_ path: String) -> String? {
         guard let resolved = realpath(path.isEmpty ? "/" : path, nil) else { return nil }
         defer { free(resolved) }
@@ -11,7 +11,7 @@ package enum FileSystem {
         return text == "/" ? "" : text
     }
 
-    /// Opens a regular file from `root` down, following no link; nil where that can't be done.
+    /// Opens a regular file from `root` down, following no link; nil if that can't be done.
     package static func openRegularFile(_ components: [String], below root: String) -> FileDescriptor? {
         guard let name = components.last, let directory = openDirectories(components.dropLast(), below: root)
         else { return nil }
@@ -27,7 +27,7 @@ package enum FileSystem {
 
     /// Whether the first name that is missing is missing within real directories below `root`.
     ///
-    /// Where a link is on the way, the answer is no: it may lead out, and what is there is not told.
+    /// If a link is on the way, the answer is no: it may lead out, and what is there is not told.
     package static func isPlainlyMissing(_ components: [String], below root: String) -> Bool {
         for (place, name) in components.enumerated() {
             guard let directory = openDirectories(components.prefix(place), below: root) else { return false }

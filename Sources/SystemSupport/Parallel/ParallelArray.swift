@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
 
 /// Arrays whose elements are made by several threads.
 package enum ParallelArray {
@@ -15,10 +14,9 @@ package enum ParallelArray {
         [Value](unsafeUninitializedCapacity: count) { target, written in
             LargePages.advise(target)
             withoutActuallyEscaping(value) { value in
-                let shares = max(1, min(threads, count / smallestShare))
                 let work = Work(target: target, value: value)
-                DispatchQueue.concurrentPerform(iterations: shares) { share in
-                    work.run(count * share / shares..<count * (share + 1) / shares)
+                ParallelShares.forEach(of: 0..<count, threads: threads, smallest: smallestShare) {
+                    work.run($0)
                 }
             }
             written = count

@@ -86,7 +86,7 @@ enum ClustersCommand: Subcommand {
 }
 
 extension BoundingBox {
-    /// Four numbers between commas; nil where the text is anything else.
+    /// Four numbers between commas; nil if the text is anything else.
     init?(text: String) {
         let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
             Double(part.drop { $0 == " " }.description.trimmedEnd)

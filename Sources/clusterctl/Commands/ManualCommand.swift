@@ -19,7 +19,7 @@ enum ManualCommand: Subcommand {
                 ManualPage.Section(
                     "ENVIRONMENT",
                     [
-                        ("CLUSTERD_SOCKET", "The daemon's socket, where --socket does not tell it."),
+                        ("CLUSTERD_SOCKET", "The daemon's socket, unless --socket gives it."),
                         ("XDG_RUNTIME_DIR", "Where the socket clusterd.sock is looked for otherwise."),
                         ("NO_COLOR", "Where this is not empty, output has no colour."),
                     ]),

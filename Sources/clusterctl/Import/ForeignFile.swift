@@ -85,7 +85,7 @@ enum ForeignFile {
 }
 
 extension Substring {
-    /// Where a text begins last.
+    /// If a text begins last.
     fileprivate func range(of text: String) -> Index? {
         var (place, found) = (startIndex, Index?.none)
         while place < endIndex {

@@ -68,7 +68,7 @@ enum SourceOptionFlags {
         ("sort-key", "sortKey"),
     ]
 
-    /// What the flags say, as the daemon takes it; empty where none was given.
+    /// What the flags say, as the daemon takes it; empty if none was given.
     static func read(_ invocation: Invocation) throws -> JSONObject {
         let arguments = invocation.arguments
         var options: JSONObject = [:]

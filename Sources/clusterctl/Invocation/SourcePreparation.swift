@@ -18,7 +18,7 @@ enum SourcePreparation {
         }
     }
 
-    /// Sets the options that were given and leaves the others; does nothing where all are so already.
+    /// Sets the options that were given and leaves the others; does nothing if all are so already.
     private static func change(_ source: String, _ options: JSONObject, _ client: Client) async throws {
         let present = try await client.source(source).options
         let wanted = present.with(options)

@@ -4,7 +4,7 @@ import ClusterProtocol
 /// The daemon's error messages in this program's words: commands instead of methods, options and operands instead of
 /// params.
 enum DaemonMessage {
-    /// The commands that stand for methods. Those that no command calls by itself are reached with `call`.
+    /// The commands of methods that have one of their own; `call` reaches the others.
     static let commands: [String: String] = [
         "GetClusters": "clusters", "GetTile": "tile", "GetChildren": "children", "GetLeaves": "leaves",
         "GetClusterExpansionZoom": "zoom", "GetConvexHull": "hull", "LocateFeature": "locate",
@@ -54,10 +54,10 @@ enum DaemonMessage {
         let method = core.split(separator: "/").last.map(String.init) ?? ""
         let isWhole = core == method || core.contains("Service/")
         // "Check" alone is a word of English.
-        guard isWhole, let command = commands[method], method != "Check" || core != method else {
-            return String(word)
-        }
-        return "'clusterctl \(command)'" + end
+        guard isWhole, MethodDeclaration.all.contains(where: { $0.name == method }),
+            method != "Check" || core != method
+        else { return String(word) }
+        return "'clusterctl \(commands[method] ?? "call \(method)")'" + end
     }
 
     /// - Parameter path: such as `options`, `clusterProperties`, `sum`.

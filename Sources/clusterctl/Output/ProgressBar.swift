@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Rendering
 
-/// A line on standard error that shows how far a long transfer is; nothing where nobody looks.
+/// A line on standard error that shows how far a long transfer is; nothing if nobody looks.
 struct ProgressBar {
     private let label: String
-    /// Bytes in all, nil where nobody knows (a pipe).
+    /// Bytes in all, nil if nobody knows (a pipe).
     private let total: Int?
     private let isShown: Bool
     private let clock = ContinuousClock()

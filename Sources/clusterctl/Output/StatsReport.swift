@@ -93,7 +93,7 @@ struct StatsReport {
         return Quantity.plain(number)
     }
 
-    /// How much a counter has grown a second; nothing where it has not, or is no counter.
+    /// How much a counter has grown a second; nothing if it has not, or is no counter.
     private func rate(_ path: String, _ value: JSONValue) -> String {
         guard let now = value.asNumber, seconds > 0, !path.lowercased().contains("uptime"),
             let then = path.split(separator: ".").reduce(before, { $0?[String($1)] })?.asNumber, now > then

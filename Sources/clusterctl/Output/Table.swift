@@ -33,7 +33,7 @@ struct Table {
     }
 
     /// - Parameters:
-    ///   - width: the terminal's columns, nil where nothing needs to be cut.
+    ///   - width: the terminal's columns, nil if nothing needs to be cut.
     ///   - style: how the heading is shown.
     func text(width: Int?, style: Style) -> String {
         let widths = columnWidths(width)

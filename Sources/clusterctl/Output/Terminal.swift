@@ -24,7 +24,7 @@ enum Terminal {
 
     static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// The columns of standard output's terminal, nil where it is none.
+    /// The columns of standard output's terminal, nil if it is none.
     static var outputWidth: Int? { outputIsTerminal ? width(of: STDOUT_FILENO) : nil }
     static var errorWidth: Int { width(of: STDERR_FILENO) ?? 80 }
 

@@ -4,7 +4,7 @@ import JSON
 
 /// Shows a text with the part underlined that a message is about.
 enum Underline {
-    /// - Parameter range: of the text's UTF-8; nil where the place is not known.
+    /// - Parameter range: of the text's UTF-8; nil if the place is not known.
     static func message(_ message: String, in text: String, at range: Range<Int>?) -> String {
         guard let range else { return message }
         let bytes = Array(text.utf8)
@@ -25,7 +25,7 @@ enum Underline {
 /// Finds a value in a JSON text by the path that an expression's error carries.
 enum JSONPlace {
     /// - Parameter key: indexes and names in brackets, such as `[1][2]` or `[2]["a"]`; empty for the whole.
-    /// - Returns: where the value stands in the text's UTF-8; the innermost that can be found. nil where the text
+    /// - Returns: where the value stands in the text's UTF-8; the innermost that can be found. nil if the text
     ///   is not JSON.
     static func range(of key: String, in text: String) -> Range<Int>? {
         guard let document = try? JSONDocument(Array(text.utf8)) else { return nil }

@@ -24,7 +24,7 @@ struct DocumentCommandTests {
             FileManager.default.fileExists(atPath: ShellBlock.root.appendingPathComponent(path).path)
         }
         switch words[0] {
-        case let script where script.hasPrefix("scripts/"):
+        case let script where script.hasPrefix("scripts/") || script.hasPrefix("Examples/"):
             let path = ShellBlock.root.appendingPathComponent(script).path
             #expect(FileManager.default.isExecutableFile(atPath: path), "\(page): \(command)")
         case "swift":
@@ -48,6 +48,7 @@ struct DocumentCommandTests {
         case ".build/debug/clusterctl", ".build/release/clusterctl", "clusterctl":
             let result = try DaemonProcess.run("clusterctl", Array(words.dropFirst()) + ["--help"])
             #expect(result.status == 0, "\(page): \(command): \(result.errors)")
+        case "curl": #expect(words.contains { $0.hasPrefix("'http://localhost:") })
         case "open": #expect(words.count == 2 && words[1].hasPrefix("http"))
         default: Issue.record("\(page): nobody runs or checks '\(command)'")
         }
@@ -75,6 +76,11 @@ struct DocumentCommandTests {
             let first = line.split(separator: " ").first.map(String.init) ?? ""
             if line.hasPrefix("clusterctl serve") { return "until_printed ^Map: " + line }
             if line.hasPrefix("curl -N") { return "until_printed ^data: " + line }
+            if line.hasSuffix("&") {
+                let words = line.split(separator: " ").map(String.init)
+                let socket = words.firstIndex(of: "--socket").map { words[$0...($0 + 1)] } ?? []
+                return line + "\nuntil_serving " + socket.joined(separator: " ")
+            }
             return runnable.contains(first) ? line : ": " + line
         }.joined(separator: "\n") + "\n"
     }
@@ -108,7 +114,7 @@ struct DocumentCommandTests {
     func sessions() throws {
         for block in try ShellBlock.blocks(of: "README.md") where block.isSession {
             let commands = block.session
-            var script = "export CLUSTERD_SOCKET=/tmp/session.sock\nclusterd 2>/dev/null &\n"
+            var script = "export CLUSTERD_SOCKET=/tmp/session.sock\nclusterd 2>/dev/null &\nuntil_serving\n"
             for (command, output) in commands {
                 let isEndless = command.hasPrefix("clusterctl serve")
                 // The page's address is the last line that is shown.

@@ -52,6 +52,13 @@ final class FreshFolder {
                 grep -m 1 -- "$pattern" <&3; local found=$?
                 kill -$signal $pid; cat <&3 >/dev/null; return $found
             }
+            # Waits as a reader does between two commands, until the daemon that was just started listens.
+            until_serving() {
+                local tries=0
+                until clusterctl "$@" health >/dev/null 2>&1; do
+                    tries=$((tries + 1)); [ $tries -lt 2000 ] || return 1
+                done
+            }
             set -e -o pipefail
 
             """

@@ -27,7 +27,7 @@ final class WatchStream: ServerStream {
     private var shownRevision: UInt64?
     private var hasMoved = true
     private var work = Work.none
-    /// The client moves no more: it is told of its last move yet, where that may be told now.
+    /// The client moves no more: it is told of its last move yet, if that may be told now.
     private var isEnding = false
 
     private enum Work {
@@ -36,7 +36,7 @@ final class WatchStream: ServerStream {
         case done(WatchJob, at: UInt64)
     }
 
-    /// After so many nanoseconds a change that waits for its client is made anew, if it has been overtaken.
+    /// After so many nanoseconds a change that waits for its client is made again, if it has been overtaken.
     private static let patience: UInt64 = 50_000_000
 
     init(

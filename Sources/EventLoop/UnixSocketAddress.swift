@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// A Unix socket's address as the system takes it. A path that begins with `@` names a socket of the abstract namespace.
+public struct UnixSocketAddress {
+    private var address = sockaddr_un()
+    private let length: socklen_t
+
+    /// - Returns: nil if the path is empty or longer than 107 bytes.
+    public init?(path: String) {
+        let bytes = Array(path.utf8)
+        guard let first = bytes.first, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            return nil
+        }
+        address.sun_family = sa_family_t(AF_UNIX)
+        let isAbstract = first == UInt8(ascii: "@")
+        // An abstract name ends with the length, not with a zero byte.
+        length = socklen_t(
+            isAbstract
+                ? MemoryLayout<sa_family_t>.size + bytes.count : MemoryLayout<sockaddr_un>.size)
+        withUnsafeMutableBytes(of: &address.sun_path) { target in
+            target.copyBytes(from: bytes)
+            if isAbstract { target[0] = 0 }
+        }
+    }
+
+    /// Calls bind(2).
+    public func bind(_ descriptor: Int32) -> Int32 { withAddress { Glibc.bind(descriptor, $0, $1) } }
+
+    /// Calls connect(2).
+    public func connect(_ descriptor: Int32) -> Int32 { withAddress { Glibc.connect(descriptor, $0, $1) } }
+
+    /// Calls sendto(2).
+    ///
+    /// - Returns: the number of bytes that were sent; -1 after a failure.
+    public func send(_ bytes: UnsafeRawBufferPointer, from descriptor: Int32, flags: Int32) -> Int {
+        withAddress { sendto(descriptor, bytes.baseAddress, bytes.count, flags, $0, $1) }
+    }
+
+    private func withAddress<Result>(
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        withUnsafePointer(to: address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
+    }
+}
