@@ -6,7 +6,7 @@ import Testing
 @testable import Answers
 @testable import Sources
 
-@Suite struct AggregationTests {
+@Suite("Aggregation") struct AggregationTests {
     /// Three points that are one cluster at zoom 0, with a property `v` each.
     private func cluster(_ definition: String, _ values: [String], options: String = "") throws -> Answer {
         let test = try TestSource(options: "{\"clusterProperties\":{\"a\":\(definition)}\(options)}")
@@ -16,6 +16,7 @@ import Testing
     }
 
     @Test(
+        "folds",
         arguments: [
             (#"["+",["get","v"]]"#, ["1", "2", "3.5"], "6.5"),
             (#"["*",["get","v"]]"#, ["2", "3", "4"], "24"),
@@ -61,7 +62,8 @@ import Testing
         #expect(try test.world(0).text.contains(#""a":9,"b":["Point"],"c":9,"d":7,"cluster":true"#))
     }
 
-    @Test func errorsAreCountedByMessage() throws {
+    @Test("errors are counted by message")
+    func errorsAreCountedByMessage() throws {
         let test = try TestSource(options: #"{"clusterProperties":{"a":["+",["number",["get","v"]]]}}"#)
         try test.load(list(point(1, 0, 0, #"{"v":"x"}"#), point(2, 0, 0, #"{"v":1}"#)))
         let errors = test.source.revision.view.propertyErrors
@@ -96,7 +98,8 @@ import Testing
         }
     }
 
-    @Test func moreThanSixtyFourValuesEndWithAMark() throws {
+    @Test("more than sixty four values end with a mark")
+    func moreThanSixtyFourValuesEndWithAMark() throws {
         let values = (0..<70).map { String($0) }
         let distinct = try cluster(#"["distinct",["get","v"]]"#, values).properties(0)["a"] as? [Any]
         #expect(distinct?.count == 65)
@@ -107,7 +110,8 @@ import Testing
         #expect(histogram?[LabelColumn.mark] == 6)
     }
 
-    @Test func onlyPointsOfOnePartClusterTogether() throws {
+    @Test("only points of one part cluster together")
+    func onlyPointsOfOnePartClusterTogether() throws {
         let answer = try cluster(
             #"["+",1]"#, ["\"x\"", "\"y\"", "\"x\"", "\"y\"", "\"x\""],
             options: #","partitionBy":["get","v"]"#)
@@ -116,7 +120,8 @@ import Testing
         #expect(answer.pointCounts.sorted() == [2, 3])
     }
 
-    @Test func weightsMoveTheCentreAndAreTold() throws {
+    @Test("weights move the centre and are shown")
+    func weightsMoveTheCentreAndAreTold() throws {
         let test = try TestSource(options: #"{"weight":["get","w"]}"#)
         try test.load(list(point(1, 0, 0, #"{"w":3}"#), point(2, 1, 0, #"{"w":1}"#)))
         let feature = try #require(try test.world(0).features.first)

@@ -7,7 +7,7 @@ import Testing
 @testable import Answers
 @testable import Sources
 
-@Suite struct HierarchyFoldTests {
+@Suite("Hierarchy fold") struct HierarchyFoldTests {
     private static let options = """
         {"maxZoom":9,"clusterProperties":{"sum":["+",["get","v"]],"product":["*",["get","p"]],
         "greatest":["max",["get","w"]],"least":["min",["get","w"]],"named":["distinct",["get","w"]],
@@ -22,7 +22,8 @@ import Testing
         var w: Double
     }
 
-    @Test func manyPropertiesFoldAsOneByOne() throws {
+    @Test("many properties fold as one by one")
+    func manyPropertiesFoldAsOneByOne() throws {
         var state: UInt64 = 9
         func random(_ limit: UInt64) -> Double {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

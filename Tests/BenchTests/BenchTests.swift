@@ -9,7 +9,7 @@ private func frame(_ text: String) -> [UInt8] {
     return [0] + (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * UInt32($0))) } + Array(text.utf8)
 }
 
-@Suite struct BenchTests {
+@Suite("Bench") struct BenchTests {
     private func answers(_ wire: some LoadProtocol, _ bytes: [UInt8], piece: Int) -> [LoadAnswer] {
         var wire = wire
         var found: [LoadAnswer] = []
@@ -21,7 +21,7 @@ private func frame(_ text: String) -> [UInt8] {
         return found
     }
 
-    @Test(arguments: [1, 3, 5, 17, 100_000])
+    @Test("answers of clusterd are followed however they are cut", arguments: [1, 3, 5, 17, 100_000])
     func answersOfClusterdAreFollowedHoweverTheyAreCut(piece: Int) {
         let long = "{\"id\":12,\"result\":{\"x\":\"\(String(repeating: "y", count: 9000))\"}}"
         let error = "{\"id\":3,\"error\":{\"code\":5}}"
@@ -38,7 +38,7 @@ private func frame(_ text: String) -> [UInt8] {
             ])
     }
 
-    @Test(arguments: [1, 3, 7, 64, 801, 100_000])
+    @Test("ids and revisions are found however messages are cut", arguments: [1, 3, 7, 64, 801, 100_000])
     func idsAndRevisionsAreFoundHoweverMessagesAreCut(piece: Int) {
         let features = String(repeating: #"{"id":3,"revision":9},"#, count: 200)
         let item = #"{"id":12,"item":{"add":[\#(features)1],"keep":0,"revision":45}}"#
@@ -60,7 +60,7 @@ private func frame(_ text: String) -> [UInt8] {
             ])
     }
 
-    @Test(arguments: [1, 4, 100])
+    @Test("answers of redis come in order", arguments: [1, 4, 100])
     func answersOfRedisComeInOrder(piece: Int) {
         var wire = RedisLoad(key: "k")
         var request: [UInt8] = []
@@ -74,7 +74,7 @@ private func frame(_ text: String) -> [UInt8] {
             ])
     }
 
-    @Test(arguments: [1, 7, 70, 1000])
+    @Test("errors of redis are followed however long they are", arguments: [1, 7, 70, 1000])
     func errorsOfRedisAreFollowedHoweverLongTheyAre(piece: Int) {
         var wire = RedisLoad(key: "k")
         var request: [UInt8] = []
@@ -87,7 +87,8 @@ private func frame(_ text: String) -> [UInt8] {
             ])
     }
 
-    @Test func requestsAreWholeFrames() throws {
+    @Test("requests are whole frames")
+    func requestsAreWholeFrames() throws {
         var wire = ClusterdLoad(
             requests: [Array(",\"method\":\"A\"}".utf8), Array(",\"method\":\"B\"}".utf8)], first: 1)
         var bytes: [UInt8] = []
@@ -96,7 +97,8 @@ private func frame(_ text: String) -> [UInt8] {
         #expect(bytes == frame("{\"id\":1,\"method\":\"B\"}") + frame("{\"id\":10,\"method\":\"A\"}"))
     }
 
-    @Test func quantilesAreRightToTwoPercent() {
+    @Test("quantiles are right to two percent")
+    func quantilesAreRightToTwoPercent() {
         var histogram = LatencyHistogram()
         for value in 1...100_000 { histogram.record(nanoseconds: UInt64(value) * 1000) }
         for (share, expected) in [(0.5, 50e6), (0.9, 90e6), (0.99, 99e6), (1, 100e6)] {
@@ -107,7 +109,8 @@ private func frame(_ text: String) -> [UInt8] {
         #expect(LatencyHistogram().quantile(0.5) == 0)
     }
 
-    @Test func extremeDurationsHaveABucket() {
+    @Test("extreme durations have a bucket")
+    func extremeDurationsHaveABucket() {
         var histogram = LatencyHistogram()
         histogram.record(nanoseconds: 0)
         histogram.record(nanoseconds: .max)
@@ -115,15 +118,18 @@ private func frame(_ text: String) -> [UInt8] {
         #expect(histogram.quantile(1) == .max)
     }
 
-    @Test(arguments: [
-        (-180.0, 90.0, 2, 0, 0), (179.9999, -90, 2, 3, 3), (0, 0, 1, 1, 1), (13.4, 52.52, 10, 550, 335),
-    ])
+    @Test(
+        "places lie in their tile",
+        arguments: [
+            (-180.0, 90.0, 2, 0, 0), (179.9999, -90, 2, 3, 3), (0, 0, 1, 1, 1), (13.4, 52.52, 10, 550, 335),
+        ])
     func placesLieInTheirTile(longitude: Double, latitude: Double, zoom: Int, x: Int, y: Int) {
         let tile = TileAddress(longitude: longitude, latitude: latitude, zoom: zoom)
         #expect(tile.x == x && tile.y == y)
     }
 
-    @Test func mixesAreNamesAndWeights() {
+    @Test("mixes are names and weights")
+    func mixesAreNamesAndWeights() {
         #expect(RequestMix(text: "clusters")?.weights.map(\.weight) == [1])
         #expect(
             RequestMix(text: "clusters=8,tile=1,hull=2")?.weights.map(\.kind) == [.clusters, .tile, .hull])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bench
 
-@Suite struct SyntheticPointsTests {
+@Suite("Synthetic points") struct SyntheticPointsTests {
     private func text(_ kind: SyntheticPoints.Kind, seed: UInt64, count: Int = 500) -> String {
         var points = SyntheticPoints(kind: kind, seed: seed)
         var writer = ByteWriter()
@@ -19,7 +19,7 @@ import Testing
         return writer.string
     }
 
-    @Test(arguments: SyntheticPoints.Kind.allCases)
+    @Test("points are good features and the same for the same seed", arguments: SyntheticPoints.Kind.allCases)
     func pointsAreGoodFeaturesAndTheSameForTheSameSeed(kind: SyntheticPoints.Kind) throws {
         let text = text(kind, seed: 7)
         #expect(text == self.text(kind, seed: 7))
@@ -30,10 +30,12 @@ import Testing
         #expect(features.allSatisfy { $0.properties["name"] != nil && $0.properties["score"] != nil })
     }
 
-    @Test(arguments: [
-        (0.0, "0"), (-0.5, "-0.5"), (12.3456789, "12.3456789"), (-179.999999, "-179.999999"),
-        (1.0000001, "1.0000001"),
-    ])
+    @Test(
+        "decimals are written without needless zeros",
+        arguments: [
+            (0.0, "0"), (-0.5, "-0.5"), (12.3456789, "12.3456789"), (-179.999999, "-179.999999"),
+            (1.0000001, "1.0000001"),
+        ])
     func decimalsAreWrittenWithoutNeedlessZeros(value: Double, text: String) {
         var writer = ByteWriter()
         writer.append(decimal: value, places: 7)

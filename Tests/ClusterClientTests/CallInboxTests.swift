@@ -5,8 +5,9 @@ import Testing
 
 @testable import ClusterClient
 
-@Suite struct CallInboxTests {
-    @Test func aFullInboxStopsReadingUntilAQuarterIsLeft() async throws {
+@Suite("Call inbox") struct CallInboxTests {
+    @Test("a full inbox stops reading until a quarter is left")
+    func aFullInboxStopsReadingUntilAQuarterIsLeft() async throws {
         let announcements = Mutex(0)
         let gauge = InboxGauge { announcements.withLock { $0 += 1 } }
         let inbox = CallInbox(gauge: gauge)
@@ -23,7 +24,8 @@ import Testing
         #expect(announcements.withLock { $0 } == 1)
     }
 
-    @Test func discardingGivesTheRoomBack() {
+    @Test("discarding gives the room back")
+    func discardingGivesTheRoomBack() {
         let gauge = InboxGauge {}
         let inbox = CallInbox(gauge: gauge)
         for _ in 0..<CallInbox.capacity { inbox.deliver(Answer(bytes: [])) }
@@ -31,7 +33,8 @@ import Testing
         #expect(!gauge.anyIsFull)
     }
 
-    @Test func onlyTheFirstOutcomeCounts() async throws {
+    @Test("only the first outcome counts")
+    func onlyTheFirstOutcomeCounts() async throws {
         let inbox = CallInbox(gauge: InboxGauge {})
         inbox.finish(.success(Answer(bytes: [49])))
         inbox.finish(.failure(RPCError(.unavailable, "late")))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ClusterClient
 
-@Suite struct CallTableTests {
+@Suite("Call table") struct CallTableTests {
     private var table = CallTable<String>()
 
     private mutating func open(_ name: String, _ kind: MethodDeclaration.Kind = .unary) -> Int64 {
@@ -12,7 +12,7 @@ import Testing
         return id
     }
 
-    @Test mutating func answersInAnyOrderFindTheirCalls() {
+    @Test("answers in any order find their calls") mutating func answersInAnyOrderFindTheirCalls() {
         let ids = ["a", "b", "c"].map { open($0) }
         #expect(ids == [1, 2, 3])
         #expect(table.receiveLast(id: 2) == .finish("b"))
@@ -21,7 +21,7 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test mutating func aStreamDeliversUntilItsEnd() {
+    @Test("a stream delivers until its end") mutating func aStreamDeliversUntilItsEnd() {
         let id = open("s", .serverStream)
         #expect(table.receiveItem(id: id) == .deliver("s"))
         #expect(table.receiveItem(id: id) == .deliver("s"))
@@ -32,7 +32,8 @@ import Testing
         }
     }
 
-    @Test mutating func anItemForACallWithoutStreamBreaksTheProtocol() {
+    @Test("an item for a call without stream breaks the protocol")
+    mutating func anItemForACallWithoutStreamBreaksTheProtocol() {
         let id = open("u")
         guard case .violation(let error) = table.receiveItem(id: id) else {
             Issue.record("accepted")
@@ -41,14 +42,15 @@ import Testing
         #expect(error.code == .internal)
     }
 
-    @Test mutating func anAnswerToNoCallBreaksTheProtocol() {
+    @Test("an answer to no call breaks the protocol") mutating func anAnswerToNoCallBreaksTheProtocol() {
         guard case .violation = table.receiveLast(id: 9) else {
             Issue.record("accepted")
             return
         }
     }
 
-    @Test mutating func aCancelledCallKeepsItsIDUntilTheServerEndsIt() {
+    @Test("a cancelled call keeps its ID until the server ends it")
+    mutating func aCancelledCallKeepsItsIDUntilTheServerEndsIt() {
         let id = open("u", .both)
         #expect(table.cancel(id: id) == .sendCancel("u"))
         #expect(table.cancel(id: id) == .nothing)
@@ -59,13 +61,15 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test mutating func cancellingACallThatIsOverSendsNothing() {
+    @Test("cancelling a call that is over sends nothing")
+    mutating func cancellingACallThatIsOverSendsNothing() {
         let id = open("u")
         _ = table.receiveLast(id: id)
         #expect(table.cancel(id: id) == .nothing)
     }
 
-    @Test mutating func itemsAreSentUntilTheClientEndsItsStream() {
+    @Test("items are sent until the client ends its stream")
+    mutating func itemsAreSentUntilTheClientEndsItsStream() {
         let id = open("i", .clientStream)
         #expect(table.sendItem(id: id) == .send)
         #expect(table.endItems(id: id) == .send)
@@ -74,19 +78,21 @@ import Testing
         #expect(table.receiveLast(id: id) == .finish("i"))
     }
 
-    @Test mutating func aCallWithoutClientStreamSendsNoItems() {
+    @Test("a call without client stream sends no items") mutating func aCallWithoutClientStreamSendsNoItems()
+    {
         let id = open("u")
         #expect(table.sendItem(id: id) == .drop)
         #expect(table.endItems(id: id) == .drop)
     }
 
-    @Test mutating func aRefusedImportTakesNoMoreItems() {
+    @Test("a refused import takes no more items") mutating func aRefusedImportTakesNoMoreItems() {
         let id = open("i", .clientStream)
         #expect(table.receiveLast(id: id) == .finish("i"))
         #expect(table.sendItem(id: id) == .drop)
     }
 
-    @Test mutating func aLostConnectionEndsAllCallsAndRefusesNewOnes() {
+    @Test("a lost connection ends all calls and refuses new ones")
+    mutating func aLostConnectionEndsAllCallsAndRefusesNewOnes() {
         let ids = ["a", "b", "c"].map { open($0) }
         _ = table.cancel(id: ids[1])
         let error = RPCError(.unavailable, "gone")

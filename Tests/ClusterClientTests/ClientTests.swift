@@ -6,7 +6,7 @@ import Testing
 
 @testable import ClusterClient
 
-@Suite struct ClientTests {
+@Suite("Client") struct ClientTests {
     private func failure(_ body: () async throws -> some Any) async -> RPCError? {
         do {
             _ = try await body()
@@ -16,7 +16,8 @@ import Testing
         }
     }
 
-    @Test func manyCallsShareAConnectionAndTheirAnswersComeInAnyOrder() async throws {
+    @Test("many calls share a connection and their answers come in any order")
+    func manyCallsShareAConnectionAndTheirAnswersComeInAnyOrder() async throws {
         // Answers come when 200 calls are there, the last one first.
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
@@ -32,7 +33,8 @@ import Testing
         #expect(answers == Set((1...200).map { "{\"id\":\($0)}" }))
     }
 
-    @Test func aCallCarriesMethodParamsAndDeadline() async throws {
+    @Test("a call carries method params and deadline")
+    func aCallCarriesMethodParamsAndDeadline() async throws {
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
             let seen: JSONObject = [
@@ -52,7 +54,8 @@ import Testing
         )
     }
 
-    @Test func anErrorCarriesItsCodeAndDetails() async throws {
+    @Test("an error carries its code and details")
+    func anErrorCarriesItsCodeAndDetails() async throws {
         let server = try FakeServer { message, peer in
             peer.send(
                 #"{"id":\#(message.id),"error":{"code":5,"status":"NOT_FOUND","message":"no","details":{"a":[1]}}}"#
@@ -64,7 +67,8 @@ import Testing
         #expect(await failure { try await client.call("T/M") }?.code == .notFound)
     }
 
-    @Test func aLostConnectionFailsAllCallsWithUnavailable() async throws {
+    @Test("a lost connection fails all calls with unavailable")
+    func aLostConnectionFailsAllCallsWithUnavailable() async throws {
         let server = try FakeServer { message, peer in
             if message.id == 3 { peer.close() }
         }
@@ -77,7 +81,8 @@ import Testing
         #expect(await failure { try await client.call("T/M") }?.code == .unavailable)
     }
 
-    @Test func theFirstSocketThatAnswersIsUsed() async throws {
+    @Test("the first socket that answers is used")
+    func theFirstSocketThatAnswersIsUsed() async throws {
         let server = try FakeServer { message, peer in
             if case .open(let request) = message { peer.result(request.id, "{}") }
         }
@@ -89,7 +94,8 @@ import Testing
         #expect(error?.code == .unavailable && error?.message.contains("\(absent) or \(absent)2") == true)
     }
 
-    @Test func nobodyListeningIsUnavailableAndSaysWhatToDo() async {
+    @Test("nobody listening is unavailable and says what to do")
+    func nobodyListeningIsUnavailableAndSaysWhatToDo() async {
         let error = await failure { try await Client.connect(socketPath: "/nonexistent/clusterd.sock") }
         #expect(error?.code == .unavailable)
         #expect(error?.message.contains("/nonexistent/clusterd.sock") == true)
@@ -98,7 +104,8 @@ import Testing
         #expect(await failure { try await Client.connect(socketPath: "/\(long)") }?.code == .invalidArgument)
     }
 
-    @Test func cancellingTheTaskCancelsTheCallAtTheServer() async throws {
+    @Test("cancelling the task cancels the call at the server")
+    func cancellingTheTaskCancelsTheCallAtTheServer() async throws {
         let (opened, openedNow) = AsyncStream.makeStream(of: Int64.self)
         let (cancelled, cancelledNow) = AsyncStream.makeStream(of: Int64.self)
         let server = try FakeServer { message, peer in
@@ -121,7 +128,8 @@ import Testing
         #expect(try await client.call("T/M").text == "{}")
     }
 
-    @Test func aStreamHandsOutItsItemsInOrderAndEnds() async throws {
+    @Test("a stream hands out its items in order and ends")
+    func aStreamHandsOutItsItemsInOrderAndEnds() async throws {
         let server = try FakeServer { message, peer in
             for number in 0..<1000 { peer.item(message.id, "{\"n\":\(number)}") }
             peer.send(#"{"id":\#(message.id),"end":{}}"#)
@@ -134,7 +142,8 @@ import Testing
         #expect(numbers == Array(0..<1000))
     }
 
-    @Test func itemsBeforeAnErrorAreHandedOutFirst() async throws {
+    @Test("items before an error are handed out first")
+    func itemsBeforeAnErrorAreHandedOutFirst() async throws {
         let server = try FakeServer { message, peer in
             peer.item(message.id, "{}")
             peer.send(#"{"id":\#(message.id),"error":{"code":10,"status":"ABORTED","message":"moved on"}}"#)
@@ -146,7 +155,8 @@ import Testing
         #expect(error?.code == .aborted)
     }
 
-    @Test func anImportStreamsItsItemsAndGetsOneAnswer() async throws {
+    @Test("an import streams its items and gets one answer")
+    func anImportStreamsItsItemsAndGetsOneAnswer() async throws {
         let server = try FakeServer { message, peer in
             switch message {
             case .open: break
@@ -163,7 +173,8 @@ import Testing
         #expect(try await call.finish().text == "{\"items\":20,\"bytes\":\(20 * item.count)}")
     }
 
-    @Test func anImportThatIsRefusedStopsSending() async throws {
+    @Test("an import that is refused stops sending")
+    func anImportThatIsRefusedStopsSending() async throws {
         let server = try FakeServer { message, peer in
             guard case .item(let id, _) = message else { return }
             peer.memory.append(id)
@@ -178,7 +189,8 @@ import Testing
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test func aStreamOutlivesTheClientThatOpenedIt() async throws {
+    @Test("a stream outlives the client that opened it")
+    func aStreamOutlivesTheClientThatOpenedIt() async throws {
         let server = try FakeServer { message, peer in
             guard case .item(let id, _) = message else { return }
             peer.result(id, "{\"done\":true}")
@@ -191,7 +203,8 @@ import Testing
         #expect(try await call.finish().text == "{\"done\":true}")
     }
 
-    @Test func theConnectionEndsWithTheLastWhoHoldsIt() async throws {
+    @Test("the connection ends with the last who holds it")
+    func theConnectionEndsWithTheLastWhoHoldsIt() async throws {
         let (ended, endedNow) = AsyncStream.makeStream(of: Void.self)
         let server = try FakeServer(onEnd: { endedNow.yield() }) { message, peer in
             peer.result(message.id, "{}")
@@ -200,7 +213,8 @@ import Testing
         for await _ in ended { break }
     }
 
-    @Test func severalTasksMayTakeAStreamsItems() async throws {
+    @Test("several tasks may take a streams items")
+    func severalTasksMayTakeAStreamsItems() async throws {
         let server = try FakeServer { message, peer in
             for _ in 0..<100 { peer.item(message.id, "{}") }
             peer.send(#"{"id":\#(message.id),"end":{}}"#)
@@ -214,7 +228,8 @@ import Testing
         #expect(count == 100)
     }
 
-    @Test func anErrorOfNoCallEndsTheConnection() async throws {
+    @Test("an error of no call ends the connection")
+    func anErrorOfNoCallEndsTheConnection() async throws {
         let server = try FakeServer { _, peer in
             peer.send(#"{"id":null,"error":{"code":3,"status":"INVALID_ARGUMENT","message":"not JSON"}}"#)
         }
@@ -223,7 +238,8 @@ import Testing
         #expect(await failure { try await client.call("T/M") } == RPCError(.invalidArgument, "not JSON"))
     }
 
-    @Test func whatAServerSaidBeforeItClosedIsToldThoughACallCouldNotBeSent() async throws {
+    @Test("what a server said before it closed is shown though a call could not be sent")
+    func whatAServerSaidBeforeItClosedIsToldThoughACallCouldNotBeSent() async throws {
         let server = try FakeServer(onAccept: { peer in
             peer.send(#"{"id":null,"error":{"code":8,"status":"RESOURCE_EXHAUSTED","message":"too many"}}"#)
             peer.close()
@@ -241,6 +257,7 @@ import Testing
     }
 
     @Test(
+        "a server that breaks the protocol is left",
         arguments: [[2, 0, 0, 0, 2, 123, 125], [0, 255, 255, 255, 255], [0, 0, 0, 0, 1, 91]] as [[UInt8]])
     func aServerThatBreaksTheProtocolIsLeft(bytes: [UInt8]) async throws {
         let server = try FakeServer { _, peer in peer.sendRaw(bytes) }
@@ -248,7 +265,8 @@ import Testing
         #expect(await failure { try await client.call("T/M") }?.code == .internal)
     }
 
-    @Test func closingEndsCallsUnderWay() async throws {
+    @Test("closing ends calls under way")
+    func closingEndsCallsUnderWay() async throws {
         let (opened, openedNow) = AsyncStream.makeStream(of: Void.self)
         let server = try FakeServer { _, _ in openedNow.yield() }
         let client = try await Client.connect(socketPath: server.path)
@@ -258,7 +276,8 @@ import Testing
         #expect(await call.value?.code == .cancelled)
     }
 
-    @Test func queriesHaveTypes() async throws {
+    @Test("queries have types")
+    func queriesHaveTypes() async throws {
         let server = try FakeServer { message, peer in
             peer.result(
                 message.id,

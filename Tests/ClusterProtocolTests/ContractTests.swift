@@ -2,7 +2,7 @@
 import ClusterProtocol
 import Testing
 
-@Suite struct ContractTests {
+@Suite("Contract") struct ContractTests {
     @Test(
         "status codes have gRPC's numbers and names",
         arguments: zip(
@@ -16,7 +16,8 @@ import Testing
         #expect(StatusCode.allCases.count == 17)
     }
 
-    @Test func everyMethodIsThereOnce() {
+    @Test("every method is there once")
+    func everyMethodIsThereOnce() {
         let names = MethodDeclaration.all.map(\.fullName)
         #expect(Set(names).count == names.count)
         #expect(names.count == 22)
@@ -31,7 +32,8 @@ import Testing
             ])
     }
 
-    @Test func theSocketIsLookedForInTheContractsOrder() {
+    @Test("the socket is looked for in the contracts order")
+    func theSocketIsLookedForInTheContractsOrder() {
         let all = ["CLUSTERD_SOCKET": "/b", "XDG_RUNTIME_DIR": "/c"]
         #expect(SocketPath.resolve(option: "/a") { all[$0] } == "/a")
         #expect(SocketPath.resolve(option: nil) { all[$0] } == "/b")
@@ -40,7 +42,8 @@ import Testing
         #expect(SocketPath.resolve(option: nil) { _ in nil } == "/run/clusterd/clusterd.sock")
     }
 
-    @Test func aClientTriesTheSessionsSocketAndThenTheSystems() {
+    @Test("a client tries the sessions socket and then the systems")
+    func aClientTriesTheSessionsSocketAndThenTheSystems() {
         let all = ["CLUSTERD_SOCKET": "/b", "XDG_RUNTIME_DIR": "/c"]
         #expect(SocketPath.candidates(option: "/a") { all[$0] } == ["/a"])
         #expect(SocketPath.candidates(option: nil) { all[$0] } == ["/b"])
@@ -50,7 +53,8 @@ import Testing
         #expect(SocketPath.candidates(option: nil) { _ in nil } == ["/run/clusterd/clusterd.sock"])
     }
 
-    @Test func aBadParamIsNamed() {
+    @Test("a bad param is named")
+    func aBadParamIsNamed() {
         let error = RPCError.invalidParam("params.bbox[2]", "must be a number.")
         #expect(error.code == .invalidArgument)
         #expect(error.message == "params.bbox[2] must be a number.")

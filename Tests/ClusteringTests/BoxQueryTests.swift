@@ -65,7 +65,7 @@ struct BoxQueryTests {
         }
     }
 
-    @Test("a limit gives the first of the whole answer and tells whether there is more")
+    @Test("a limit gives the first of the whole answer and says whether there is more")
     func limits() throws {
         let index = try ClusterIndex.build(PointSet.uniform.places(500), ClusteringOptions())
         let whole = index.all(at: 17)

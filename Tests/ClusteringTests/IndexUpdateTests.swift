@@ -4,7 +4,7 @@ import Testing
 @testable import Clustering
 
 /// A changed index must answer as one built anew of the same points, to the bit and in the same order.
-@Suite struct IndexUpdateTests {
+@Suite("Index update") struct IndexUpdateTests {
     /// What the points are, by number, and the index as changes have made it.
     private struct Live {
         var places: [Position?]
@@ -171,7 +171,7 @@ import Testing
         ClusteringOptions(radius: 100, maximumZoom: 10, projection: PlaneTests.plane),
     ]
 
-    @Test(arguments: 0..<28) func followsRandomSequences(_ seed: Int) throws {
+    @Test("follows random sequences", arguments: 0..<28) func followsRandomSequences(_ seed: Int) throws {
         var random = SeededGenerator(state: UInt64(seed) + 77)
         let options = Self.variants[seed % Self.variants.count]
         let area = Self.areas[seed / Self.variants.count % Self.areas.count]
@@ -191,7 +191,9 @@ import Testing
     }
 
     /// Changes in town and country of larger sets, several at once.
-    @Test(arguments: [PointSet.gathered, .uniform, .crowd, .duplicates, .edges, .grid])
+    @Test(
+        "follows changes of larger sets",
+        arguments: [PointSet.gathered, .uniform, .crowd, .duplicates, .edges, .grid])
     func followsChangesOfLargerSets(_ set: PointSet) throws {
         var random = SeededGenerator(state: 5)
         var live = try Live(set.places(1500), ClusteringOptions())
@@ -209,7 +211,9 @@ import Testing
     }
 
     /// So many at once that nodes are looked at beforehand, on several threads.
-    @Test(arguments: [PointSet.gathered, .uniform, .crowd, .duplicates])
+    @Test(
+        "follows many changes on several threads",
+        arguments: [PointSet.gathered, .uniform, .crowd, .duplicates])
     func followsManyChangesOnSeveralThreads(_ set: PointSet) throws {
         var random = SeededGenerator(state: 6)
         var live = try Live(set.places(5000), ClusteringOptions())
@@ -226,7 +230,8 @@ import Testing
         }
     }
 
-    @Test func followsTheRemovalOfWhoClaimedAllAtOnePlace() throws {
+    @Test("follows the removal of who claimed all at one place")
+    func followsTheRemovalOfWhoClaimedAllAtOnePlace() throws {
         var live = try Live(PointSet.onePlace.places(2000), ClusteringOptions())
         for step in 0..<2 {
             var changes = PointChanges()
@@ -239,7 +244,8 @@ import Testing
         }
     }
 
-    @Test func nodesAtOnePlaceAreNotAllComparedWithEachOther() throws {
+    @Test("nodes at one place are not all compared with each other")
+    func nodesAtOnePlaceAreNotAllComparedWithEachOther() throws {
         let index = try ClusterIndex.build(PointSet.onePlace.places(2000), ClusteringOptions())
         guard case .float(let spatial) = index.layers.base.spatial else { return }
         let positions = PointPositionCache<Float>(index.options) { _ in
@@ -256,7 +262,8 @@ import Testing
         #expect(prefetch.compared <= NeighbourPrefetch<Float>.mostCompared + 2000)
     }
 
-    @Test func refusesMoreNodesThanCanBeNumbered() throws {
+    @Test("refuses more nodes than can be numbered")
+    func refusesMoreNodesThanCanBeNumbered() throws {
         let places = PointSet.gathered.places(100)
         func build(limit: Int) throws -> ClusterIndex {
             let (longitudes, latitudes) = (places.map(\.longitude), places.map(\.latitude))
@@ -279,7 +286,8 @@ import Testing
         #expect(ClusterIndex.nodeLimit == 0xFFFF_FFFF)
     }
 
-    @Test func leavesUntouchedClustersTheirIds() throws {
+    @Test("leaves untouched clusters their ids")
+    func leavesUntouchedClustersTheirIds() throws {
         var live = try Live(PointSet.gathered.places(2000), ClusteringOptions())
         let before = live.index
         var changes = PointChanges()
@@ -301,7 +309,8 @@ import Testing
             live.index.contains(PointIndex(rawValue: 16)) && !live.index.contains(PointIndex(rawValue: 17)))
     }
 
-    @Test func refusesWhatItCannotFollow() throws {
+    @Test("refuses what it cannot follow")
+    func refusesWhatItCannotFollow() throws {
         let places = PointSet.gathered.places(300)
         var changes = PointChanges()
         changes.removed = [PointIndex(rawValue: 1)]
@@ -314,7 +323,8 @@ import Testing
         #expect(plain.updated(many, coordinates: { _ in (0, 0) }) == nil)
     }
 
-    @Test func boxesThatAreNoneShowNothing() throws {
+    @Test("boxes that are none show nothing")
+    func boxesThatAreNoneShowNothing() throws {
         var live = try Live(PointSet.uniform.places(50), ClusteringOptions())
         var changes = PointChanges()
         changes.added = [.init(point: PointIndex(rawValue: 50), longitude: 10, latitude: 10)]

@@ -41,11 +41,14 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
     }
 }
 
-@Suite struct CommandLineParserTests {
-    @Test(arguments: [
-        ["--socket=/a b"], ["--socket", "/a b"], ["-s/a b"], ["-s", "/a b"], ["-abs/a b"], ["-abs", "/a b"],
-        ["--sock=/a b"],
-    ])
+@Suite("Command line parser") struct CommandLineParserTests {
+    @Test(
+        "every way to give a value",
+        arguments: [
+            ["--socket=/a b"], ["--socket", "/a b"], ["-s/a b"], ["-s", "/a b"], ["-abs/a b"],
+            ["-abs", "/a b"],
+            ["--sock=/a b"],
+        ])
     func everyWayToGiveAValue(arguments: [String]) throws {
         guard case .run(let parsed) = try program.parse(arguments) else {
             Issue.record("nothing to run")
@@ -54,23 +57,27 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
         #expect(parsed.string("socket") == "/a b")
     }
 
-    @Test func shortFlagsCombine() throws {
+    @Test("short flags combine")
+    func shortFlagsCombine() throws {
         let parsed = try run(program, "-ab")
         #expect(parsed.has("all") && parsed.has("brief") && !parsed.has("socket"))
     }
 
-    @Test func lastValueWinsAndRepeatableOptionsKeepAll() throws {
+    @Test("last value wins and repeatable options keep all")
+    func lastValueWinsAndRepeatableOptionsKeepAll() throws {
         let parsed = try run(program, "-z1", "-z", "2", "--dir=a", "--dir", "b")
         #expect(parsed.integer("zoom") == 2)
         #expect(parsed.strings("dir") == ["a", "b"])
     }
 
-    @Test func aValueMayLookLikeAnOption() throws {
+    @Test("a value may look like an option")
+    func aValueMayLookLikeAnOption() throws {
         #expect(try run(program, "--source-map", "--all").string("source-map") == "--all")
         #expect(try run(program, "--source-map=").string("source-map") == "")
     }
 
-    @Test func errorsAreWordedAsGNUDoes() {
+    @Test("errors are worded as GNU does")
+    func errorsAreWordedAsGNUDoes() {
         #expect(complaint(program, "--nothing") == "unrecognized option '--nothing'")
         #expect(
             complaint(program, "--sockett=x") == "unrecognized option '--sockett'; did you mean '--socket'?")
@@ -88,7 +95,8 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
         #expect(complaint(tree, "clusters") == "missing operand SOURCE")
     }
 
-    @Test func valuesAreCheckedByKind() {
+    @Test("values are checked by kind")
+    func valuesAreCheckedByKind() {
         #expect(
             complaint(program, "-z25")
                 == "invalid argument '25' for '--zoom': a whole number from 0 to 24 is expected")
@@ -101,7 +109,8 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
         #expect(complaint(program, "--dir=") == "invalid argument '' for '--dir': a path is expected")
     }
 
-    @Test func theErrorSaysWhereToReadMore() {
+    @Test("the error says where to read more")
+    func theErrorSaysWhereToReadMore() {
         let error = UsageError(commandPath: ["tool", "clusters"], message: "missing operand SOURCE")
         #expect(
             "\(error)" == """
@@ -110,7 +119,8 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
                 """)
     }
 
-    @Test func optionsOfTheProgramStandBeforeAndAfterTheSubcommand() throws {
+    @Test("options of the program stand before and after the subcommand")
+    func optionsOfTheProgramStandBeforeAndAfterTheSubcommand() throws {
         for arguments in [["--socket=x", "clusters", "a"], ["clusters", "a", "--socket=x"]] {
             guard case .run(let parsed) = try tree.parse(arguments) else {
                 Issue.record("nothing to run")
@@ -122,12 +132,14 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
         }
     }
 
-    @Test func twoDashesEndTheOptions() throws {
+    @Test("two dashes end the options")
+    func twoDashesEndTheOptions() throws {
         #expect(try run(tree, "clusters", "--", "--json", "-").operands == ["--json", "-"])
         #expect(try run(tree, "clusters", "-", "b", "c", "--json").operands == ["-", "b", "c"])
     }
 
-    @Test func helpWinsOverMissingOperandsAndShowsTheSubcommand() throws {
+    @Test("help wins over missing operands and shows the subcommand")
+    func helpWinsOverMissingOperandsAndShowsTheSubcommand() throws {
         guard case .help(let text) = try tree.parse(["clusters", "--help", "--nonsense"]) else {
             Issue.record("no help")
             return
@@ -139,7 +151,8 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
-    @Test func hiddenCommandsRunButAreNotListed() throws {
+    @Test("hidden commands run but are not listed")
+    func hiddenCommandsRunButAreNotListed() throws {
         #expect(try run(tree, "hidden").subcommand == "hidden")
         guard case .help(let text) = try tree.parse(["-h"]) else {
             Issue.record("no help")
@@ -149,7 +162,8 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
         #expect(text.contains("clusters"))
     }
 
-    @Test func versionBelongsToTheProgramOnly() throws {
+    @Test("version belongs to the program only")
+    func versionBelongsToTheProgramOnly() throws {
         #expect(try tree.parse(["--version"]) == .version)
         #expect(complaint(tree, "clusters", "--version") == "unrecognized option '--version'")
     }

@@ -20,7 +20,7 @@ private let tool = Command(
         Command("secret", summary: "Not shown", isHidden: true),
     ])
 
-@Suite struct GeneratedTextTests {
+@Suite("Generated text") struct GeneratedTextTests {
     /// Runs the bash script's function on a line and returns what it offers.
     private func complete(_ words: [String]) throws -> Set<String> {
         let script = """
@@ -42,7 +42,8 @@ private let tool = Command(
         return Set(text.split(separator: "\n").map(String.init))
     }
 
-    @Test func bashOffersWhatFits() throws {
+    @Test("bash offers what fits")
+    func bashOffersWhatFits() throws {
         #expect(try complete(["tool", ""]) == ["show"])
         #expect(try complete(["tool", "--le"]) == ["--level"])
         #expect(try complete(["tool", "--level", ""]) == ["low", "high"])
@@ -52,7 +53,8 @@ private let tool = Command(
         #expect(try complete(["tool", "show", "--at", ""]) == [])
     }
 
-    @Test func zshAndFishKnowEveryOptionAndNothingHidden() {
+    @Test("zsh and fish know every option and nothing hidden")
+    func zshAndFishKnowEveryOptionAndNothingHidden() {
         for shell in [CompletionScript.Shell.zsh, .fish] {
             let text = CompletionScript.text(for: tool, shell: shell)
             for word in ["socket", "level", "all", "at", "show", "Show things", "apple banana"] {
@@ -67,7 +69,8 @@ private let tool = Command(
             fish.contains(#"complete -c tool -l socket -s s -r -F -d 'the daemon\'s [only] socket: this'"#))
     }
 
-    @Test func theManPageEscapesWhatTroffWouldTake() {
+    @Test("the man page escapes what troff would take")
+    func theManPageEscapesWhatTroffWouldTake() {
         let page = ManualPage.text(
             for: tool, section: 1, version: "1.0", more: [ManualPage.Section("FILES", [("/a-b", "a file")])])
         #expect(page.hasPrefix(".TH TOOL 1 \"\" \"tool 1.0\"\n.SH NAME\ntool \\- use it\n"))

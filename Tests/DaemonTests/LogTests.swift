@@ -7,7 +7,7 @@ import Testing
 @testable import Calls
 @testable import Daemon
 
-@Suite struct LogTests {
+@Suite("Log") struct LogTests {
     private func log(_ format: Log.Format, isJournal: Bool = false, level: Log.Level = .info) -> Log {
         var settings = LogSettings()
         settings.format = format
@@ -15,7 +15,8 @@ import Testing
         return Log(settings, isJournal: isJournal)
     }
 
-    @Test func linesAreForWhoReadsThem() {
+    @Test("lines are for who reads them")
+    func linesAreForWhoReadsThem() {
         let fields: KeyValuePairs<String, JSONValue> = ["source": "a", "ms": 1.5]
         #expect(log(.auto).line(.info, "done", fields) == "clusterd: info: done source=\"a\" ms=1.5\n")
         #expect(log(.auto, isJournal: true).line(.warning, "done", fields) == "<4>done source=\"a\" ms=1.5\n")
@@ -24,7 +25,8 @@ import Testing
         #expect(log(.journal, level: .debug).line(.debug, "no", [:]) == "<7>no\n")
     }
 
-    @Test func jsonIsAnObjectALine() throws {
+    @Test("JSON is an object a line")
+    func jsonIsAnObjectALine() throws {
         let line = try #require(log(.json).line(.notice, "a \"b\"\n", ["ms": 2]))
         #expect(line.hasSuffix("}\n") && line.dropLast().allSatisfy { $0 != "\n" })
         let value = try JSONReader.parse(line)
@@ -33,11 +35,13 @@ import Testing
         #expect(time.count == 24 && time.hasSuffix("Z") && time.hasPrefix("20"))
     }
 
-    @Test func nothingThatIsSaidMakesALineOfItsOwn() {
+    @Test("nothing that is said makes a line of its own")
+    func nothingThatIsSaidMakesALineOfItsOwn() {
         #expect(log(.journal).line(.info, "one\n<0>two\u{1B}", [:]) == "<6>one <0>two \n")
     }
 
-    @Test func statusLinesAreShort() {
+    @Test("status lines are short")
+    func statusLinesAreShort() {
         func line(_ sources: Int, _ points: Int) -> String {
             StatusReport.summary(sources: sources, points: points)
         }

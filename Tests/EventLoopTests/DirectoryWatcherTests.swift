@@ -4,8 +4,9 @@ import Testing
 
 @testable import EventLoop
 
-@Suite struct DirectoryWatcherTests {
-    @Test func tellsOfNamesThatComeAndAreReplaced() throws {
+@Suite("Directory watcher") struct DirectoryWatcherTests {
+    @Test("gives of names that come and are replaced")
+    func tellsOfNamesThatComeAndAreReplaced() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -29,12 +30,14 @@ import Testing
         withExtendedLifetime((watcher, limit, write, look)) {}
     }
 
-    @Test func aDirectoryThatIsNotThereIsAnError() throws {
+    @Test("a directory that is not there is an error")
+    func aDirectoryThatIsNotThereIsAnError() throws {
         let loop = try EventLoop()
         #expect(throws: EventLoopError.self) { try DirectoryWatcher(on: loop, path: "/no/such/directory") {} }
     }
 
-    @Test func isSilentAfterItsEndAndKeepsNoLoopRunning() throws {
+    @Test("is silent after its end and keeps no loop running")
+    func isSilentAfterItsEndAndKeepsNoLoopRunning() throws {
         let loop = try EventLoop()
         var watcher: DirectoryWatcher? = try DirectoryWatcher(on: loop, path: NSTemporaryDirectory()) {
             Issue.record("it goes on")

@@ -8,11 +8,12 @@ import class Foundation.FileManager
 import class Foundation.NSData
 import struct Foundation.UUID
 
-@Suite struct EventLoopTests {
+@Suite("Event loop") struct EventLoopTests {
     private let path = FileManager.default.temporaryDirectory
         .appendingPathComponent("e\(UUID().uuidString.prefix(8)).sock").path
 
-    @Test func postsRunInOrderOnTheLoop() throws {
+    @Test("posts run in order on the loop")
+    func postsRunInOrderOnTheLoop() throws {
         let loop = try EventLoop()
         let keep = Timer(on: loop, delay: 60_000) {}
         let seen = Mutex<[Int]>([])
@@ -23,7 +24,8 @@ import struct Foundation.UUID
         #expect(seen.withLock { $0 } == Array(0..<100))
     }
 
-    @Test func aSocketFileThatAnotherPutInItsPlaceStays() throws {
+    @Test("a socket file that another put in its place stays")
+    func aSocketFileThatAnotherPutInItsPlaceStays() throws {
         let loop = try EventLoop()
         let first = try Listener(on: loop, path: path) { _ in }
         try FileManager.default.removeItem(atPath: path)
@@ -34,7 +36,8 @@ import struct Foundation.UUID
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func addressesOfTheInternetAreListenedOn() throws {
+    @Test("addresses of the internet are listened on")
+    func addressesOfTheInternetAreListenedOn() throws {
         let loop = try EventLoop()
         for host in ["127.0.0.1", "::1"] {
             guard let address = try InternetAddress.resolve(host: host, port: 0).first,
@@ -51,7 +54,8 @@ import struct Foundation.UUID
         #expect(try InternetAddress.resolve(host: "::", port: 80).first?.description == "[::]:80")
     }
 
-    @Test func bytesGoThereAndBackWhateverTheirNumber() throws {
+    @Test("bytes go there and back whatever their number")
+    func bytesGoThereAndBackWhateverTheirNumber() throws {
         let loop = try EventLoop()
         let sent = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let memory = NSData(bytes: sent, length: sent.count)
@@ -87,7 +91,8 @@ import struct Foundation.UUID
         loop.run()
     }
 
-    @Test func whatTheSystemHoldsFallsWhenTheOtherEndReadsAPart() throws {
+    @Test("what the system holds falls when the other end reads a part")
+    func whatTheSystemHoldsFallsWhenTheOtherEndReadsAPart() throws {
         let loop = try EventLoop()
         let reader = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(reader) }
@@ -119,7 +124,8 @@ import struct Foundation.UUID
         listener.close()
     }
 
-    @Test func connectingToNobodySaysWhy() throws {
+    @Test("connecting to nobody says why")
+    func connectingToNobodySaysWhy() throws {
         let loop = try EventLoop()
         var failure: EventLoopError?
         Connection.connect(on: loop, path: path) { result in
@@ -129,7 +135,8 @@ import struct Foundation.UUID
         #expect(failure?.number == ENOENT)
     }
 
-    @Test func aTimerFiresAgainUntilItIsLetGoOf() throws {
+    @Test("a timer fires again until it is let go of")
+    func aTimerFiresAgainUntilItIsLetGoOf() throws {
         let loop = try EventLoop()
         var count = 0
         var timer: Timer?
@@ -142,7 +149,8 @@ import struct Foundation.UUID
         #expect(count == 3)
     }
 
-    @Test func workRunsElsewhereAndCompletesOnTheLoop() throws {
+    @Test("work runs elsewhere and completes on the loop")
+    func workRunsElsewhereAndCompletesOnTheLoop() throws {
         let loop = try EventLoop()
         let worker = Mutex<UInt>(0)
         var completedOn: UInt = 0

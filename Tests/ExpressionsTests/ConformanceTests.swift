@@ -4,12 +4,13 @@ import Testing
 
 @testable import Expressions
 
-@Suite struct ConformanceTests {
-    @Test func recordsAreThere() {
+@Suite("Conformance") struct ConformanceTests {
+    @Test("records are there")
+    func recordsAreThere() {
         #expect(ConformanceCase.all.count == 182)
     }
 
-    @Test(arguments: ConformanceCase.all)
+    @Test("agrees with the specification", arguments: ConformanceCase.all)
     func agreesWithTheSpecification(_ test: ConformanceCase) throws {
         let expression: Expressions.Expression
         do {

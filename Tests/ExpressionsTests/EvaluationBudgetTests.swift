@@ -6,7 +6,7 @@ import Testing
 @testable import Expressions
 
 /// How much work an evaluation may take, and how soon it stops.
-@Suite struct EvaluationBudgetTests {
+@Suite("Evaluation budget") struct EvaluationBudgetTests {
     /// A sum in which each of `depth` variables uses the one before it twice.
     private static func nestedVariables(_ depth: Int) -> String {
         (0..<depth).reduce(#"["get","n"]"#) { bound, level in

@@ -6,7 +6,7 @@ import Testing
 @testable import Expressions
 
 /// What a JavaScript engine made of random values, beside what this language makes of them.
-@Suite struct JavaScriptTests {
+@Suite("Java script") struct JavaScriptTests {
     private static func cases(_ name: String) throws -> [JSONObject] {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Golden/\(name)")
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap {

@@ -6,7 +6,7 @@ import Testing
 @testable import Expressions
 
 /// How large expressions and the strings that they make may be.
-@Suite struct LimitTests {
+@Suite("Limit") struct LimitTests {
     private func compiles(_ value: JSONValue) -> String? {
         do {
             _ = try Expression(compiling: value, purpose: .evaluation)
@@ -22,14 +22,16 @@ import Testing
         }
     }
 
-    @Test func depthIsLimited() {
+    @Test("depth is limited")
+    func depthIsLimited() {
         #expect(compiles(nested(ExpressionLimits.depth - 1)) == nil)
         let message = "Expressions may be nested 64 levels deep at most."
         #expect(compiles(nested(ExpressionLimits.depth)) == message)
         #expect(compiles(nested(2000)) == message)
     }
 
-    @Test func nodesAreLimited() {
+    @Test("nodes are limited")
+    func nodesAreLimited() {
         func sum(_ count: Int) -> JSONValue {
             .array([.string("+")] + Array(repeating: .array([.string("zoom")]), count: count))
         }
@@ -38,7 +40,8 @@ import Testing
         #expect(compiles(sum(40_000)) == "An expression may have 4096 parts at most.")
     }
 
-    @Test func nodesAreCountedAsWritten() {
+    @Test("nodes are counted as written")
+    func nodesAreCountedAsWritten() {
         func sum(_ part: JSONValue, _ count: Int) -> JSONValue {
             .array([.string("+")] + Array(repeating: part, count: count))
         }
@@ -49,7 +52,8 @@ import Testing
         #expect(compiles(sum(property, 2048)) == "An expression may have 4096 parts at most.")
     }
 
-    @Test func listsAreOnePart() {
+    @Test("lists are one part")
+    func listsAreOnePart() {
         let labels = (0..<10_000).map { JSONValue.number(Double($0)) }
         let property = JSONValue.array([.string("get"), .string("a")])
         let list = JSONValue.array([.string("literal"), .array(labels)])
@@ -60,7 +64,9 @@ import Testing
         #expect(compiles(longer) == "An expression may have 4096 parts at most.")
     }
 
-    @Test(arguments: [#"["concat",["get","a"],["get","b"]]"#, #"["join",["get","list"],""]"#])
+    @Test(
+        "strings are limited",
+        arguments: [#"["concat",["get","a"],["get","b"]]"#, #"["join",["get","list"],""]"#])
     func stringsAreLimited(_ text: String) throws {
         let expression = try Expression(compiling: JSONReader.parse(text), purpose: .evaluation)
         func evaluate(_ a: Int, _ b: Int) throws -> JSONValue {

@@ -5,12 +5,13 @@ import Testing
 @testable import Expressions
 
 /// Where errors are, and what MapLibre says of them.
-@Suite struct MessageTests {
+@Suite("Message") struct MessageTests {
     private func compile(_ text: String) throws -> Expressions.Expression {
         try Expression(compiling: JSONReader.parse(text), purpose: .evaluation)
     }
 
     @Test(
+        "gives where and what",
         arguments: [
             (#"["<",1,2,3]"#, "", "Cannot use collator to compare non-string types."),
             (#"["<","a","b",3]"#, "[3]", "Expected collator but found number instead."),
@@ -64,6 +65,7 @@ import Testing
     }
 
     @Test(
+        "fails when evaluated",
         arguments: [
             (
                 #"["at",["-",["get","inf"],["get","inf"]],["literal",[1]]]"#,
@@ -91,7 +93,8 @@ import Testing
         #expect(throws: EvaluationError(message)) { try compile(text).evaluate(properties: properties) }
     }
 
-    @Test func elementsOfASemiliteralAreExpressions() throws {
+    @Test("elements of a semiliteral are expressions")
+    func elementsOfASemiliteralAreExpressions() throws {
         let text =
             #"["semiliteral",[["number",["get","x"]],["+",1,1],["length",["semiliteral",["a",["get","y"]]]]]]"#
         let expression = try compile(text)
@@ -106,7 +109,8 @@ import Testing
         #expect(try object.evaluate() == .object(["a": .array([.string("get"), .string("x")])]))
     }
 
-    @Test func valuesThatDoubleAreBounded() throws {
+    @Test("values that double are bounded")
+    func valuesThatDoubleAreBounded() throws {
         // Each variable holds the one before twice.
         var text = #"["to-string",["var","v39"]]"#
         for level in (1..<40).reversed() {
@@ -128,18 +132,21 @@ import Testing
         }
     }
 
-    @Test func oneStopDoesNotAskTheInput() throws {
+    @Test("one stop does not ask the input")
+    func oneStopDoesNotAskTheInput() throws {
         let expression = try compile(#"["interpolate",["linear"],["get","none"],0,7]"#)
         #expect(try expression.evaluate() == .number(7))
     }
 
-    @Test func labelsAreToldApartByBytes() throws {
+    @Test("labels are shown apart by bytes")
+    func labelsAreToldApartByBytes() throws {
         let expression = try compile(#"["match",["get","x"],"é",1,"e\u0301",2,3]"#)
         #expect(try expression.evaluate(properties: ["x": .string("e\u{301}")]) == .number(2))
         #expect(try expression.evaluate(properties: ["x": .string("\u{e9}")]) == .number(1))
     }
 
     @Test(
+        "writes currencies",
         arguments: [
             ("en-US", "EUR", "€1,234.50"), ("en-US", "JPY", "¥1,235"), ("ja-JP", "JPY", "￥1,235"),
             ("de-DE", "EUR", "1.234,50\u{a0}€"), ("fr-FR", "EUR", "1\u{202f}234,50\u{a0}€"),
@@ -161,6 +168,7 @@ import Testing
     }
 
     @Test(
+        "writes debts",
         arguments: [
             ("en-US", "-€5.00"), ("de", "-5,00\u{a0}€"), ("nl", "€\u{a0}-5,00"), ("de-CH", "EUR-5.00"),
             ("sl", "\u{2212}5,00\u{a0}€"), ("es-CL", "EUR-5,00"), ("pt", "-€\u{a0}5,00"),
@@ -171,6 +179,7 @@ import Testing
     }
 
     @Test(
+        "writes as the locale does",
         arguments: [
             (#"["number-format",["-",0],{}]"#, "-0"), (#"["number-format",1234,{"locale":"it"}]"#, "1234"),
             (#"["number-format",-1234.5,{"locale":"hr"}]"#, "\u{2212}1.234,5"),

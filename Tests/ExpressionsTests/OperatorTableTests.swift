@@ -4,7 +4,7 @@ import Testing
 
 @testable import Expressions
 
-@Suite struct OperatorTableTests {
+@Suite("Operator table") struct OperatorTableTests {
     @Test("the documentation lists exactly the operators that there are")
     func documentation() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(

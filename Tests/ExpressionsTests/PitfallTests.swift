@@ -5,7 +5,7 @@ import Testing
 @testable import Expressions
 
 /// Where ports of the language go wrong.
-@Suite struct PitfallTests {
+@Suite("Pitfall") struct PitfallTests {
     private func evaluate(_ text: String, _ properties: String = "{}") throws -> String {
         let expression = try Expression(compiling: JSONReader.parse(text), purpose: .evaluation)
         guard case .object(let object) = try JSONReader.parse(properties) else { return "" }
@@ -15,6 +15,7 @@ import Testing
     }
 
     @Test(
+        "evaluates",
         arguments: [
             (#"["to-string",1e21]"#, #""1e+21""#), (#"["to-string",1e-7]"#, #""1e-7""#),
             (#"["to-string",-0]"#, #""0""#),
@@ -64,12 +65,15 @@ import Testing
         #expect(try evaluate(expression) == value)
     }
 
-    @Test(arguments: [#"["^",1,["/",1,0]]"#, #"["min",1,["sqrt",-1]]"#, #"["max",1,["sqrt",-1]]"#])
+    @Test(
+        "is not a number",
+        arguments: [#"["^",1,["/",1,0]]"#, #"["min",1,["sqrt",-1]]"#, #"["max",1,["sqrt",-1]]"#])
     func isNotANumber(_ expression: String) throws {
         #expect(try evaluate(expression) == "NaN")
     }
 
     @Test(
+        "refuses",
         arguments: [
             (#"["at",-1,["literal",[1]]]"#, "Array index out of bounds: -1 < 0."),
             (#"["to-number","x"]"#, "Could not convert \"x\" to number."),
@@ -103,16 +107,20 @@ import Testing
         #expect(failure.errors.first?.message == message)
     }
 
-    @Test(arguments: [
-        ("zoom", ExpressionPurpose.map), ("accumulated", .map), ("accumulated", .filter), ("zoom", .reduce),
-    ])
+    @Test(
+        "knows what it is for",
+        arguments: [
+            ("zoom", ExpressionPurpose.map), ("accumulated", .map), ("accumulated", .filter),
+            ("zoom", .reduce),
+        ])
     func knowsWhatItIsFor(_ name: String, _ purpose: ExpressionPurpose) {
         #expect(throws: ExpressionCompileFailure.self) {
             try Expression(compiling: .array([.string(name)]), purpose: purpose)
         }
     }
 
-    @Test func workIsBounded() throws {
+    @Test("work is bounded")
+    func workIsBounded() throws {
         // Each failing level tries several signatures.
         var hostile = #"["all",1,2]"#
         for _ in 0..<60 { hostile = "[\"all\",\(hostile),true]" }
@@ -131,7 +139,8 @@ import Testing
         #expect(try expression.evaluate(properties: ["x": .number(1)]) == .number(Double(1 << 30 + 1)))
     }
 
-    @Test func rowsAgreeWithSingleFeatures() throws {
+    @Test("rows agree with single features")
+    func rowsAgreeWithSingleFeatures() throws {
         let values: [JSONValue] = [
             .null, .number(1), .number(500), .string("cafe"), .string("b"), .bool(true), .array([.number(1)]),
         ]
@@ -192,7 +201,8 @@ import Testing
         #expect(try same.evaluate(properties: properties) == .bool(true))
     }
 
-    @Test func rowsArePoints() throws {
+    @Test("rows are points")
+    func rowsArePoints() throws {
         let filter = try Expression(
             compiling: JSONReader.parse(#"["==",["geometry-type"],"Point"]"#), expected: .boolean,
             purpose: .filter)

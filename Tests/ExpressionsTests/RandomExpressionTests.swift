@@ -5,8 +5,9 @@ import Testing
 @testable import Expressions
 
 /// Expressions made at random: 100,000 in all.
-@Suite struct RandomExpressionTests {
-    @Test(arguments: 1...20) func neitherCrashesNorReturnsAnotherType(chunk: Int) {
+@Suite("Random expression") struct RandomExpressionTests {
+    @Test("neither crashes nor returns another type", arguments: 1...20)
+    func neitherCrashesNorReturnsAnotherType(chunk: Int) {
         var random = RandomExpressions(seed: UInt64(chunk))
         var compiled = 0
         for start in stride(from: 0, to: 5000, by: 50) {

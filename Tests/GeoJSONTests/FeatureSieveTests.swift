@@ -66,7 +66,7 @@ struct FeatureSieveTests {
         for piece in [1, 5, 100] { #expect(try sift(text, piece: piece).joined == expected) }
     }
 
-    @Test("what is left out is told with its line, id and text")
+    @Test("what is left out is shown with its line, id and text")
     func skipped() throws {
         let sieve = FeatureSieve(
             FeatureFormat(), rules: FeatureRules(), policy: .skip, batchSize: 1 << 20)

@@ -3,28 +3,33 @@ import Testing
 
 @testable import HTTPDoor
 
-@Suite struct AccessRulesTests {
+@Suite("Access rules") struct AccessRulesTests {
     private let rules = HostRules(
         listening: [HostName(name: "127.0.0.1", port: 8080), HostName(name: "[::1]", port: 8080)],
         hosts: [HostName(name: "maps.example", port: nil), HostName(name: "tiles.example", port: 8443)])
 
-    @Test(arguments: [
-        ("127.0.0.1:8080", true), ("127.0.0.1", true), ("127.0.0.1:81", false), ("[::1]:8080", true),
-        ("localhost", true),
-        ("LOCALHOST:8080", true), ("localhost.", true), ("maps.example", true), ("Maps.Example:9", true),
-        ("tiles.example:8443", true), ("tiles.example", true), ("tiles.example:1", false),
-        ("evil.example", false),
-        ("localhost.evil.example", false), ("127.0.0.2:8080", false), ("maps.example.evil", false),
-    ])
+    @Test(
+        "only known hosts are served",
+        arguments: [
+            ("127.0.0.1:8080", true), ("127.0.0.1", true), ("127.0.0.1:81", false), ("[::1]:8080", true),
+            ("localhost", true),
+            ("LOCALHOST:8080", true), ("localhost.", true), ("maps.example", true), ("Maps.Example:9", true),
+            ("tiles.example:8443", true), ("tiles.example", true), ("tiles.example:1", false),
+            ("evil.example", false),
+            ("localhost.evil.example", false), ("127.0.0.2:8080", false), ("maps.example.evil", false),
+        ])
     func onlyKnownHostsAreServed(_ host: String, _ isAdmitted: Bool) throws {
         let host = try #require(HostName(host))
         #expect(rules.admits(host) == isAdmitted)
     }
 
-    @Test(arguments: ["", "a b", "a:b", "a:99999", "[::1", "[x]", "a/b", "a@b", "[::1]x"])
+    @Test(
+        "malformed hosts are no hosts",
+        arguments: ["", "a b", "a:b", "a:99999", "[::1", "[x]", "a/b", "a@b", "[::1]x"])
     func malformedHostsAreNoHosts(_ host: String) { #expect(HostName(host) == nil) }
 
-    @Test func onWildcardsOnlyLoopbackNamesAreServed() throws {
+    @Test("on wildcards only loopback names are served")
+    func onWildcardsOnlyLoopbackNamesAreServed() throws {
         let rules = HostRules(wildcardPorts: [8080])
         for (text, isAdmitted) in [
             ("localhost:8080", true), ("127.0.0.1:8080", true), ("[::1]:8080", true), ("127.0.0.1:1", false),
@@ -34,7 +39,8 @@ import Testing
         }
     }
 
-    @Test func ownOriginsAreThoseOfTheHost() {
+    @Test("own origins are those of the host")
+    func ownOriginsAreThoseOfTheHost() {
         let rules = OriginRules()
         func verdict(_ origin: String?, _ host: String) -> OriginRules.Verdict {
             rules.verdict(origin, host: HostName(host))
@@ -49,7 +55,8 @@ import Testing
         #expect(verdict("file://localhost:8080", "localhost:8080") == .refused)
     }
 
-    @Test func listedOriginsAreAllowed() {
+    @Test("listed origins are allowed")
+    func listedOriginsAreAllowed() {
         let some = OriginRules(origins: ["https://maps.example"])
         #expect(some.verdict("https://maps.example", host: HostName("a")) == .allowed("https://maps.example"))
         #expect(some.verdict("http://maps.example", host: HostName("a")) == .refused)
@@ -58,7 +65,8 @@ import Testing
         #expect(OriginRules(origins: ["*"]).verdict("null", host: HostName("a")) == .allowed("*"))
     }
 
-    @Test func addressesAreRead() throws {
+    @Test("addresses are read")
+    func addressesAreRead() throws {
         #expect(try ListenAddress("8080") == .tcp(host: "127.0.0.1", port: 8080))
         #expect(try ListenAddress("0.0.0.0:80") == .tcp(host: "0.0.0.0", port: 80))
         #expect(try ListenAddress("[::1]:80") == .tcp(host: "::1", port: 80))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPDoor
 
-@Suite struct ConnectionClockTests {
+@Suite("Connection clock") struct ConnectionClockTests {
     private var limits: HTTPLimits {
         var limits = HTTPLimits()
         (limits.headSeconds, limits.idleSeconds, limits.minBodyBytesPerSecond) = (10, 60, 1024)
@@ -14,13 +14,15 @@ import Testing
         if case .timeOut = verdict { true } else { false }
     }
 
-    @Test func idleConnectionsCloseAfterTheirTime() {
+    @Test("idle connections close after their time")
+    func idleConnectionsCloseAfterTheirTime() {
         var clock = ConnectionClock(now: 1000)
         #expect(clock.check(now: 60_999, limits) == .fine)
         #expect(clock.check(now: 61_000, limits) == .close)
     }
 
-    @Test func headsHaveTenSecondsFromTheirFirstByte() {
+    @Test("heads have ten seconds from their first byte")
+    func headsHaveTenSecondsFromTheirFirstByte() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.head, now: 50_000)
         // Further bytes do not begin it again.
@@ -29,7 +31,8 @@ import Testing
         #expect(isTimeOut(clock.check(now: 60_000, limits)))
     }
 
-    @Test func bodiesMustKeepTheirRateOverHalfAMinute() {
+    @Test("bodies must keep their rate over half a minute")
+    func bodiesMustKeepTheirRateOverHalfAMinute() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.body, now: 0)
         #expect(clock.check(now: 29_999, limits) == .fine)
@@ -39,7 +42,8 @@ import Testing
         #expect(isTimeOut(clock.check(now: 60_000, limits)))
     }
 
-    @Test func timeInWhichTheServerDoesNotReadIsNotTheClients() {
+    @Test("time in which the server does not read is not the clients")
+    func timeInWhichTheServerDoesNotReadIsNotTheClients() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.body, now: 0)
         clock.paused(now: 29_000)
@@ -49,7 +53,8 @@ import Testing
         #expect(clock.check(now: 9_000_000, limits) == .fine)
     }
 
-    @Test func webSocketsArePingedAndCloseWithoutAnAnswer() {
+    @Test("web sockets are pinged and close without an answer")
+    func webSocketsArePingedAndCloseWithoutAnAnswer() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.webSocket, now: 0)
         #expect(clock.check(now: 29_999, limits) == .fine)
@@ -60,7 +65,8 @@ import Testing
         #expect(clock.check(now: 90_000, limits) == .gone)
     }
 
-    @Test func eventsAreCommentedEveryQuarterOfAMinute() {
+    @Test("events are commented every quarter of a minute")
+    func eventsAreCommentedEveryQuarterOfAMinute() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.events, now: 0)
         #expect(clock.check(now: 14_999, limits) == .fine)

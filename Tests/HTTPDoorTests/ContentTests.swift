@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPDoor
 
-@Suite struct ContentTests {
+@Suite("Content") struct ContentTests {
     private func entry(_ revision: UInt64, _ count: Int) -> AnswerCache.Entry {
         AnswerCache.Entry(
             tag: EntityTag(process: 1, revision: revision, request: 7), isGzipped: false,
@@ -16,7 +16,8 @@ import Testing
 
     private func target(_ number: Int) -> ArraySlice<UInt8> { Array("/t/\(number)".utf8)[...] }
 
-    @Test func keptTilesAreFoundByTheirTag() {
+    @Test("kept tiles are found by their tag")
+    func keptTilesAreFoundByTheirTag() {
         let cache = AnswerCache(limit: 1 << 20, held: HTTPCounters())
         let kept = entry(1, 10)
         cache.keep(kept, target(1), acceptsGzip: true)
@@ -30,7 +31,8 @@ import Testing
         #expect(cache.entry(target(1), acceptsGzip: true, newer.tag) === newer)
     }
 
-    @Test func theOldestTilesGoFirstAndTheRoomIsBounded() {
+    @Test("the oldest tiles go first and the room is bounded")
+    func theOldestTilesGoFirstAndTheRoomIsBounded() {
         let counters = HTTPCounters()
         let cache = AnswerCache(limit: 100_000, held: counters)
         for number in 0..<5000 {
@@ -44,7 +46,8 @@ import Testing
         #expect(cache.entry(target(999), acceptsGzip: false, tag) != nil)
     }
 
-    @Test func onlyWhatPaysOffIsCompressed() {
+    @Test("only what pays off is compressed")
+    func onlyWhatPaysOffIsCompressed() {
         func encoded(_ text: String) -> [UInt8] {
             var bytes = ByteWriter()
             bytes.append(raw: "before")
@@ -59,7 +62,8 @@ import Testing
         #expect(long.count < 100 && long.withUnsafeBytes { Gzip.isCompressed($0) })
     }
 
-    @Test func pagesAreFoundInAnInstallAndAboveABuild() throws {
+    @Test("pages are found in an install and above a build")
+    func pagesAreFoundInAnInstallAndAboveABuild() throws {
         let folder = NSTemporaryDirectory() + "assets-" + UUID().uuidString.prefix(8)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         func write(_ path: String) throws {
@@ -87,7 +91,8 @@ import Testing
         #expect(!store.hasLeaflet)
     }
 
-    @Test func linesOfTheLogCannotBeForged() {
+    @Test("lines of the log cannot be forged")
+    func linesOfTheLogCannotBeForged() {
         var bytes = ByteWriter()
         AccessLog.Entry(
             address: "127.0.0.1", user: "-", moment: Array("now".utf8), requestLine: "GET /\"\n HTTP/1.1",

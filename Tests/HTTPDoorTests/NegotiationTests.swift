@@ -4,17 +4,20 @@ import Testing
 
 @testable import HTTPDoor
 
-@Suite struct NegotiationTests {
-    @Test(arguments: [
-        ("gzip", true), ("deflate, GZIP;q=0.5", true), ("gzip;q=0", false), ("*", true), ("*;q=0", false),
-        ("identity", false), ("gzip;q=0, *", false), ("", false), ("br", false),
-    ])
+@Suite("Negotiation") struct NegotiationTests {
+    @Test(
+        "gzip is used where it is accepted",
+        arguments: [
+            ("gzip", true), ("deflate, GZIP;q=0.5", true), ("gzip;q=0", false), ("*", true), ("*;q=0", false),
+            ("identity", false), ("gzip;q=0, *", false), ("", false), ("br", false),
+        ])
     func gzipIsUsedWhereItIsAccepted(_ field: String, _ isAccepted: Bool) {
         #expect(Negotiation.acceptsGzip(field) == isAccepted)
         #expect(!Negotiation.acceptsGzip(nil))
     }
 
-    @Test func mediaTypesAreComparedWithoutParameters() {
+    @Test("media types are compared without parameters")
+    func mediaTypesAreComparedWithoutParameters() {
         #expect(Negotiation.mediaType("Application/JSON; charset=utf-8") == "application/json")
         #expect(Negotiation.names("text/event-stream", in: "text/html, text/event-stream;q=0.9"))
         #expect(!Negotiation.names("text/event-stream", in: "*/*"))
@@ -22,31 +25,36 @@ import Testing
 
     private let tag = EntityTag(process: 0xAB, revision: 16, request: 0)
 
-    @Test func tagsAreWrittenInQuotes() {
+    @Test("tags are written in quotes")
+    func tagsAreWrittenInQuotes() {
         var bytes = ByteWriter()
         tag.write(isGzipped: false, into: &bytes)
         tag.write(isGzipped: true, into: &bytes)
         #expect(bytes.string == "\"ab-10-0\"\"ab-10-0-gzip\"")
     }
 
-    @Test(arguments: [
-        ("\"ab-10-0\"", EntityTag.Match.plain), ("\"ab-10-0-gzip\"", .gzipped), ("W/\"ab-10-0\"", .plain),
-        ("\"x\", \"ab-10-0\"", EntityTag.Match.plain), ("*", .plain),
-        ("ab-10-0", nil), ("\"ab-10-01\"", nil), ("\"ab-11-0\"", nil), ("", nil), ("\"", nil),
-        ("W/", nil),
-    ])
+    @Test(
+        "tags are matched weakly",
+        arguments: [
+            ("\"ab-10-0\"", EntityTag.Match.plain), ("\"ab-10-0-gzip\"", .gzipped), ("W/\"ab-10-0\"", .plain),
+            ("\"x\", \"ab-10-0\"", EntityTag.Match.plain), ("*", .plain),
+            ("ab-10-0", nil), ("\"ab-10-01\"", nil), ("\"ab-11-0\"", nil), ("", nil), ("\"", nil),
+            ("W/", nil),
+        ])
     func tagsAreMatchedWeakly(_ field: String, _ match: EntityTag.Match?) {
         #expect(tag.match(Array(field.utf8)[...]) == match)
     }
 
-    @Test func datesAreThoseOfTheStandard() {
+    @Test("dates are those of the standard")
+    func datesAreThoseOfTheStandard() {
         #expect(
             String(decoding: HTTPDate.text(784_111_777), as: UTF8.self) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(
             String(decoding: HTTPDate.logText(784_111_777), as: UTF8.self) == "06/Nov/1994:08:49:37 +0000")
     }
 
-    @Test func headsAreWrittenWithWhatTheyHave() {
+    @Test("heads are written with what they have")
+    func headsAreWrittenWithWhatTheyHave() {
         var head = ResponseHead(status: .ok, length: .bytes(3), mediaType: "application/json", etag: tag)
         head.closes = true
         var bytes = ByteWriter()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPDoor
 
-@Suite struct QueryParametersTests {
+@Suite("Query parameters") struct QueryParametersTests {
     private func read(_ query: String, _ known: QueryParameters.Known = ResourceQuery.viewport) throws
         -> JSONObject
     {
@@ -14,7 +14,8 @@ import Testing
         return params
     }
 
-    @Test func valuesHaveTheirKinds() throws {
+    @Test("values have their kinds")
+    func valuesHaveTheirKinds() throws {
         let params = try read(
             "bbox=-1,2.5,3,4&zoom=3&properties=a,b%20c&include=hull,bbox&revision=7&filter=%5B%22%3D%3D%22%2C+1%5D&"
         )
@@ -25,16 +26,20 @@ import Testing
             ])
     }
 
-    @Test func whatIsNoNumberStaysText() throws {
+    @Test("what is no number stays text")
+    func whatIsNoNumberStaysText() throws {
         #expect(try read("zoom=x&bbox=1,,nan") == ["zoom": "x", "bbox": [1, "", "nan"]])
         #expect(try read("properties=") == ["properties": []])
     }
 
-    @Test(arguments: [
-        ("zom=1", "\"zom\" is unknown"), ("zoom=1&zoom=2", "\"zoom\" is given twice"),
-        ("source=x", "\"source\" is unknown"),
-        ("filter=%5B", "\"filter\" is not JSON"), ("zoom=%F", "zoom=%F is malformed"), ("%FF=1", "malformed"),
-    ])
+    @Test(
+        "faults name the parameter",
+        arguments: [
+            ("zom=1", "\"zom\" is unknown"), ("zoom=1&zoom=2", "\"zoom\" is given twice"),
+            ("source=x", "\"source\" is unknown"),
+            ("filter=%5B", "\"filter\" is not JSON"), ("zoom=%F", "zoom=%F is malformed"),
+            ("%FF=1", "malformed"),
+        ])
     func faultsNameTheParameter(_ query: String, _ message: String) {
         #expect { try read(query) } throws: {
             guard let failure = $0 as? RequestFailure else { return false }
@@ -42,7 +47,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "a b/c?d&e=f+g%", "Zürich 🚲"]) func encodingIsUndoneByDecoding(_ text: String) {
+    @Test("encoding is undone by decoding", arguments: ["", "a b/c?d&e=f+g%", "Zürich 🚲"])
+    func encodingIsUndoneByDecoding(_ text: String) {
         let encoded = PercentEncoding.encode(text)
         #expect(PercentEncoding.decode(Array(encoded.utf8)[...]) == text)
         #expect(encoded.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })

@@ -4,12 +4,13 @@ import Testing
 
 @testable import HTTPDoor
 
-@Suite struct RecentQueriesTests {
+@Suite("Recent queries") struct RecentQueriesTests {
     private let resource = Resource.query(.tile, [:])
 
     private func target(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }
 
-    @Test func aTargetIsUnderstoodOnce() {
+    @Test("a target is understood once")
+    func aTargetIsUnderstoodOnce() {
         var queries = RecentQueries()
         #expect(queries.query(target("/a"), hash: 7) == nil)
         let kept = queries.keep(target("/a"), hash: 7, resource, ["z": 1])
@@ -17,7 +18,8 @@ import Testing
         #expect(kept.params == ["z": 1] && kept.resource == resource)
     }
 
-    @Test func targetsOfOneHashAreNotConfused() {
+    @Test("targets of one hash are not confused")
+    func targetsOfOneHashAreNotConfused() {
         var queries = RecentQueries()
         _ = queries.keep(target("/a"), hash: 7, resource, ["z": 1])
         #expect(queries.query(target("/b"), hash: 7) == nil)
@@ -28,7 +30,8 @@ import Testing
         #expect(queries.query(target("/a"), hash: 7) == nil)
     }
 
-    @Test func longTargetsAreNotKept() {
+    @Test("long targets are not kept")
+    func longTargetsAreNotKept() {
         var queries = RecentQueries()
         let long = target("/" + String(repeating: "a", count: 200))
         let query = queries.keep(long, hash: 7, resource, ["z": 1])

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPDoor
 
 /// The same events come out however the bytes are cut: drop by drop, in one gulp, and in between.
-@Suite struct RequestReaderTests {
+@Suite("Request reader") struct RequestReaderTests {
     private static let host = "Host: localhost\r\n"
 
     private func expect(_ text: String, _ events: [String], limits: RequestLimits = RequestLimits()) {
@@ -14,38 +14,44 @@ import Testing
         }
     }
 
-    @Test func pipelinedRequestsComeInOrder() {
+    @Test("pipelined requests come in order")
+    func pipelinedRequestsComeInOrder() {
         expect(
             "GET /a?x=1 HTTP/1.1\r\n\(Self.host)\r\nHEAD /b HTTP/1.1\r\n\(Self.host)\r\n\r\n\r\nGET /c HTTP/1.0\r\n\r\n",
             ["GET /a 0", "end ", "HEAD /b 0", "end ", "GET /c 0 closes", "end "])
     }
 
-    @Test func bodiesEndAtTheirLength() {
+    @Test("bodies end at their length")
+    func bodiesEndAtTheirLength() {
         expect(
             "POST /p HTTP/1.1\r\n\(Self.host)Content-Length: 5\r\n\r\nhelloGET /q HTTP/1.1\r\n\(Self.host)\r\n",
             ["POST /p 5", "end hello", "GET /q 0", "end "])
     }
 
-    @Test func chunkedBodiesAreJoined() {
+    @Test("chunked bodies are joined")
+    func chunkedBodiesAreJoined() {
         expect(
             "PUT /p HTTP/1.1\r\n\(Self.host)Transfer-Encoding: Chunked\r\n\r\n3;x=y\r\nabc\r\nA\r\n0123456789\r\n0\r\nTrailer: t\r\n\r\nGET /q HTTP/1.1\r\n\(Self.host)\r\n",
             ["PUT /p chunked", "end abc0123456789", "GET /q 0", "end "])
     }
 
-    @Test func unknownMethodsAreReadToTheirEnd() {
+    @Test("unknown methods are read to their end")
+    func unknownMethodsAreReadToTheirEnd() {
         expect(
             "BREW /pot HTTP/1.1\r\n\(Self.host)Content-Length: 2\r\n\r\nhiDELETE /d HTTP/1.1\r\n\(Self.host)\r\n",
             ["other /pot 2", "end hi", "other /d 0", "end "])
     }
 
-    @Test func absoluteTargetsAreRead() {
+    @Test("absolute targets are read")
+    func absoluteTargetsAreRead() {
         let head = RequestScript.head("GET http://Example.org:81/a/b?c=d HTTP/1.1\r\nHost: other\r\n\r\n")
         #expect(head?.host == "Example.org:81")
         #expect(head.map { String(decoding: $0.path, as: UTF8.self) } == "/a/b")
         #expect(head?.query.map { String(decoding: $0, as: UTF8.self) } == "c=d")
     }
 
-    @Test func fieldsAreFoundInAnyCaseAndJoined() {
+    @Test("fields are found in any case and joined")
+    func fieldsAreFoundInAnyCaseAndJoined() {
         let head = RequestScript.head(
             "GET / HTTP/1.1\r\nhOsT:\t localhost \r\nIF-NONE-MATCH: \"a\"\r\nIf-None-Match: \"b\"\r\nX-Other: 1\r\n\r\n"
         )
@@ -54,26 +60,28 @@ import Testing
         #expect(head?[.origin] == nil)
     }
 
-    @Test(arguments: [
-        ("two lengths", "Content-Length: 1\r\nContent-Length: 2\r\n", 400),
-        ("the same length twice", "Content-Length: 1\r\nContent-Length: 1\r\n", 400),
-        ("a list of lengths", "Content-Length: 1, 1\r\n", 400),
-        ("a signed length", "Content-Length: +1\r\n", 400),
-        ("a negative length", "Content-Length: -1\r\n", 400),
-        ("a length past 64 bits", "Content-Length: 99999999999999999999\r\n", 400),
-        ("a length beside chunks", "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", 400),
-        ("chunks beside a length", "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", 400),
-        ("an encoding twice", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400),
-        ("a disguised encoding", "Transfer-Encoding: xchunked\r\n", 400),
-        ("chunks that are not last", "Transfer-Encoding: chunked, identity\r\n", 400),
-        ("another encoding", "Transfer-Encoding: gzip, chunked\r\n", 501),
-        ("a space before the colon", "Content-Length : 3\r\n", 400),
-        ("a folded line", "X-Folded: a\r\n b\r\n", 400),
-        ("a bare line feed", "X-Bare: a\nX-Other: b\r\n", 400),
-        ("an empty name", ": a\r\n", 400),
-        ("a control byte in a value", "X-Control: a\u{01}b\r\n", 400),
-        ("two hosts", "Host: other\r\n", 400),
-    ])
+    @Test(
+        "what two readers could read differently is refused",
+        arguments: [
+            ("two lengths", "Content-Length: 1\r\nContent-Length: 2\r\n", 400),
+            ("the same length twice", "Content-Length: 1\r\nContent-Length: 1\r\n", 400),
+            ("a list of lengths", "Content-Length: 1, 1\r\n", 400),
+            ("a signed length", "Content-Length: +1\r\n", 400),
+            ("a negative length", "Content-Length: -1\r\n", 400),
+            ("a length past 64 bits", "Content-Length: 99999999999999999999\r\n", 400),
+            ("a length beside chunks", "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", 400),
+            ("chunks beside a length", "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", 400),
+            ("an encoding twice", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400),
+            ("a disguised encoding", "Transfer-Encoding: xchunked\r\n", 400),
+            ("chunks that are not last", "Transfer-Encoding: chunked, identity\r\n", 400),
+            ("another encoding", "Transfer-Encoding: gzip, chunked\r\n", 501),
+            ("a space before the colon", "Content-Length : 3\r\n", 400),
+            ("a folded line", "X-Folded: a\r\n b\r\n", 400),
+            ("a bare line feed", "X-Bare: a\nX-Other: b\r\n", 400),
+            ("an empty name", ": a\r\n", 400),
+            ("a control byte in a value", "X-Control: a\u{01}b\r\n", 400),
+            ("two hosts", "Host: other\r\n", 400),
+        ])
     func whatTwoReadersCouldReadDifferentlyIsRefused(_ name: String, _ fields: String, _ status: Int) {
         for size in [1, 5, 1 << 20] {
             let events = RequestScript.events(
@@ -84,13 +92,17 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505), ("GET /\r\n\r\n", 505),
-        ("GET  / HTTP/1.1\r\n\(host)\r\n", 400), ("G(T / HTTP/1.1\r\n\r\n", 400),
-        ("\u{16}\u{03}\u{01}\u{02}", 400), ("GET /a b HTTP/1.1\r\n\(host)\r\n", 400),
-        ("GET /#f HTTP/1.1\r\n\(host)\r\n", 400), ("GET ftp://a/b HTTP/1.1\r\n\(host)\r\n", 400),
-        ("GET http://user@host/ HTTP/1.1\r\n\(host)\r\n", 400), ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
-    ])
+    @Test(
+        "malformed heads are refused",
+        arguments: [
+            ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505),
+            ("GET /\r\n\r\n", 505),
+            ("GET  / HTTP/1.1\r\n\(host)\r\n", 400), ("G(T / HTTP/1.1\r\n\r\n", 400),
+            ("\u{16}\u{03}\u{01}\u{02}", 400), ("GET /a b HTTP/1.1\r\n\(host)\r\n", 400),
+            ("GET /#f HTTP/1.1\r\n\(host)\r\n", 400), ("GET ftp://a/b HTTP/1.1\r\n\(host)\r\n", 400),
+            ("GET http://user@host/ HTTP/1.1\r\n\(host)\r\n", 400),
+            ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
+        ])
     func malformedHeadsAreRefused(_ text: String, _ status: Int) {
         for size in [1, 4, 1 << 20] {
             let last = RequestScript.events(text, pieces: size).last
@@ -98,9 +110,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "x\r\n", "-1\r\nabc", "1\nabc", "1\r\nabc\r\n", "10000000000000000\r\n", "1 \r\na\r\n",
-    ])
+    @Test(
+        "bad chunks are refused",
+        arguments: [
+            "x\r\n", "-1\r\nabc", "1\nabc", "1\r\nabc\r\n", "10000000000000000\r\n", "1 \r\na\r\n",
+        ])
     func badChunksAreRefused(_ chunk: String) {
         let text = "PUT / HTTP/1.1\r\n\(Self.host)Transfer-Encoding: chunked\r\n\r\n\(chunk)0\r\n\r\n"
         for size in [1, 3, 1 << 20] {
@@ -110,7 +124,8 @@ import Testing
         }
     }
 
-    @Test func limitsHoldAtTheirByte() {
+    @Test("limits hold at their byte")
+    func limitsHoldAtTheirByte() {
         let limits = RequestLimits(headBytes: 100, targetBytes: 20, bodyBytes: 10)
         let target = "/" + String(repeating: "a", count: 19)
         expect("GET \(target) HTTP/1.1\r\n\(Self.host)\r\n", ["GET \(target) 0", "end "], limits: limits)
@@ -124,7 +139,8 @@ import Testing
         expect("\(line)\(String(repeating: "b", count: 500))", ["failure 431"], limits: limits)
     }
 
-    @Test func aLongTargetIsTooLongWhateverFollowsTheLimit() {
+    @Test("a long target is too long whatever follows the limit")
+    func aLongTargetIsTooLongWhateverFollowsTheLimit() {
         let limits = RequestLimits(headBytes: 1024, targetBytes: 64)
         let long = "GET /" + String(repeating: "a", count: 80)
         for text in [long + "\u{1} HTTP/1.1\r\n", long + " HTTP/9.9\r\n", long + "\r\n"] {
@@ -133,13 +149,15 @@ import Testing
         expect("GET /aa\u{1}" + String(repeating: "a", count: 80), ["failure 400"], limits: limits)
     }
 
-    @Test func chunksWithEndlessExtensionsAreRefused() {
+    @Test("chunks with endless extensions are refused")
+    func chunksWithEndlessExtensionsAreRefused() {
         let text =
             "PUT / HTTP/1.1\r\n\(Self.host)Transfer-Encoding: chunked\r\n\r\n1;\(String(repeating: "e", count: 40000))"
         #expect(RequestScript.events(text, pieces: 1000).last == "failure 400")
     }
 
-    @Test func aLimitedBodyIsRefusedWhenItPassesTheLimit() {
+    @Test("a limited body is refused when it passes the limit")
+    func aLimitedBodyIsRefusedWhenItPassesTheLimit() {
         var reader = RequestReader(limits: RequestLimits())
         Array(
             "POST / HTTP/1.1\r\n\(Self.host)Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n6\r\nfghijk\r\n"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPDoor
 
-@Suite struct RouterTests {
+@Suite("Router") struct RouterTests {
     private func resource(_ path: String) throws -> Resource { try Router.resource(Array(path.utf8)[...]) }
 
     private func params(_ path: String) throws -> JSONObject? {
@@ -13,7 +13,8 @@ import Testing
         return params
     }
 
-    @Test func pathsNameTheirResources() throws {
+    @Test("paths name their resources")
+    func pathsNameTheirResources() throws {
         #expect(try resource("/") == .map)
         #expect(try resource("/assets/images/a.png") == .asset("images/a.png"))
         #expect(try resource("/archives/a.pmtiles") == .archive(["a.pmtiles"]))
@@ -39,41 +40,51 @@ import Testing
         #expect(try resource("*") == .server)
     }
 
-    @Test(arguments: [
-        "/nothing", "/sources/", "/sources/a/", "/sources/a/tiles/1/2/3.png", "/sources/a/tiles/1/2/3.4.mvt",
-        "/sources/a/tiles/1/2", "/sources/a/clusters/1/nothing", "/sources/a/features/", "/health/", "//",
-        "/assets", "/archives",
-        "/clusterd.v1.A", "/clusterd.v1.A/B/C",
-    ])
+    @Test(
+        "other paths are not found",
+        arguments: [
+            "/nothing", "/sources/", "/sources/a/", "/sources/a/tiles/1/2/3.png",
+            "/sources/a/tiles/1/2/3.4.mvt",
+            "/sources/a/tiles/1/2", "/sources/a/clusters/1/nothing", "/sources/a/features/", "/health/", "//",
+            "/assets", "/archives",
+            "/clusterd.v1.A", "/clusterd.v1.A/B/C",
+        ])
     func otherPathsAreNotFound(_ path: String) {
         #expect { try resource(path) } throws: { ($0 as? RequestFailure)?.status == .notFound }
     }
 
-    @Test(arguments: ["/sources/%", "/sources/%zz", "/sources/%00", "/sources/%FF"])
+    @Test(
+        "malformed paths are refused",
+        arguments: ["/sources/%", "/sources/%zz", "/sources/%00", "/sources/%FF"])
     func malformedPathsAreRefused(_ path: String) {
         #expect { try resource(path) } throws: {
             ($0 as? RequestFailure).map { $0.status == .badRequest && $0.closes } == true
         }
     }
 
-    @Test(arguments: [
-        ("12", JSONValue.number(12)), ("-1.5e2", .number(-150)), ("007", .string("007")),
-        ("1e999", .string("1e999")),
-        ("%2212%22", .string("12")), ("a%2Fb", .string("a/b")), ("+1", .string("+1")), (".5", .string(".5")),
-        ("5.", .string("5.")), ("%22", .string("\"")), ("NaN", .string("NaN")), ("-0", .number(0)),
-    ])
+    @Test(
+        "feature ids are numbers by the grammar of JSON",
+        arguments: [
+            ("12", JSONValue.number(12)), ("-1.5e2", .number(-150)), ("007", .string("007")),
+            ("1e999", .string("1e999")),
+            ("%2212%22", .string("12")), ("a%2Fb", .string("a/b")), ("+1", .string("+1")),
+            (".5", .string(".5")),
+            ("5.", .string("5.")), ("%22", .string("\"")), ("NaN", .string("NaN")), ("-0", .number(0)),
+        ])
     func featureIdsAreNumbersByTheGrammarOfJSON(_ text: String, _ id: JSONValue) throws {
         #expect(try params("/sources/a/features/\(text)")?["featureId"] == id)
     }
 
-    @Test func theDigitsOfALongIdAreKept() throws {
+    @Test("the digits of a long id are kept")
+    func theDigitsOfALongIdAreKept() throws {
         let params: JSONObject = ["source": "a", "featureId": .number(9_007_199_254_740_992)]
         #expect(
             try resource("/sources/a/features/9007199254740993")
                 == .query(.feature, params, text: Array(#"{"featureId":9007199254740993}"#.utf8)))
     }
 
-    @Test func whatIsNoNumberStaysTextForTheMethodToRefuse() throws {
+    @Test("what is no number stays text for the method to refuse")
+    func whatIsNoNumberStaysTextForTheMethodToRefuse() throws {
         #expect(try params("/sources/a/tiles/one/2/3.mvt")?["z"] == .string("one"))
         #expect(try params("/sources/a/clusters/x/hull")?["clusterId"] == .string("x"))
     }

@@ -26,7 +26,7 @@ enum ClientFrame {
     static func text(_ text: String) -> [UInt8] { frame(Array(text.utf8)) }
 }
 
-@Suite struct WebSocketTests {
+@Suite("Web socket") struct WebSocketTests {
     /// What a codec makes of bytes in pieces of `size`, and what it writes.
     private func run(_ bytes: [UInt8], pieces size: Int) throws -> (
         events: [WebSocketCodec.Event], output: [UInt8]
@@ -50,43 +50,49 @@ enum ClientFrame {
         }
     }
 
-    @Test func messagesComeInOrder() throws {
+    @Test("messages come in order")
+    func messagesComeInOrder() throws {
         let long = String(repeating: "x", count: 900)
         try expect(
             ClientFrame.text("{\"a\":1}") + ClientFrame.text("ü") + ClientFrame.text(long),
             [.text(Array("{\"a\":1}".utf8)), .text(Array("ü".utf8)), .text(Array(long.utf8))])
     }
 
-    @Test func fragmentsAreJoinedAroundControlFrames() throws {
+    @Test("fragments are joined around control frames")
+    func fragmentsAreJoinedAroundControlFrames() throws {
         let bytes =
             ClientFrame.frame(Array("ab".utf8), isFinal: false) + ClientFrame.frame([], opcode: 10)
             + ClientFrame.frame(Array("cd".utf8), opcode: 0)
         try expect(bytes, [.pong, .text(Array("abcd".utf8))])
     }
 
-    @Test func pingsAreAnswered() throws {
+    @Test("pings are answered")
+    func pingsAreAnswered() throws {
         let outcome = try run(ClientFrame.frame(Array("hi".utf8), opcode: 9), pieces: 2)
         #expect(outcome.output == [0x8A, 2] + Array("hi".utf8))
     }
 
-    @Test func aCloseIsAnswered() throws {
+    @Test("a close is answered")
+    func aCloseIsAnswered() throws {
         try expect(
             ClientFrame.frame([0x03, 0xE8], opcode: 8) + ClientFrame.text("late"), [.closed(code: 1000)],
             closes: 1000)
     }
 
-    @Test(arguments: [
-        ("a frame without a mask", ClientFrame.frame(Array("a".utf8), isMasked: false), 1002),
-        ("a reserved bit", ClientFrame.frame(Array("a".utf8), reserved: 0x40), 1002),
-        ("an unknown kind of frame", ClientFrame.frame([], opcode: 3), 1002),
-        ("a continuation of nothing", ClientFrame.frame([], opcode: 0), 1002),
-        ("a ping in fragments", ClientFrame.frame([], opcode: 9, isFinal: false), 1002),
-        ("a long ping", ClientFrame.frame([UInt8](repeating: 0, count: 126), opcode: 9), 1002),
-        ("bytes that are not UTF-8", ClientFrame.frame([0xC3, 0x28]), 1007),
-        ("a message over the limit", ClientFrame.frame([UInt8](repeating: 0x61, count: 1001)), 1009),
-        ("a bad code in a close", ClientFrame.frame([0x00, 0x01], opcode: 8), 1002),
-        ("half a code in a close", ClientFrame.frame([0x03], opcode: 8), 1002),
-    ])
+    @Test(
+        "faults close with their code",
+        arguments: [
+            ("a frame without a mask", ClientFrame.frame(Array("a".utf8), isMasked: false), 1002),
+            ("a reserved bit", ClientFrame.frame(Array("a".utf8), reserved: 0x40), 1002),
+            ("an unknown kind of frame", ClientFrame.frame([], opcode: 3), 1002),
+            ("a continuation of nothing", ClientFrame.frame([], opcode: 0), 1002),
+            ("a ping in fragments", ClientFrame.frame([], opcode: 9, isFinal: false), 1002),
+            ("a long ping", ClientFrame.frame([UInt8](repeating: 0, count: 126), opcode: 9), 1002),
+            ("bytes that are not UTF-8", ClientFrame.frame([0xC3, 0x28]), 1007),
+            ("a message over the limit", ClientFrame.frame([UInt8](repeating: 0x61, count: 1001)), 1009),
+            ("a bad code in a close", ClientFrame.frame([0x00, 0x01], opcode: 8), 1002),
+            ("half a code in a close", ClientFrame.frame([0x03], opcode: 8), 1002),
+        ])
     func faultsCloseWithTheirCode(_ name: String, _ frame: [UInt8], _ code: Int) throws {
         for size in [1, 1 << 20] {
             let outcome = try run(frame + ClientFrame.text("after"), pieces: size)
@@ -98,7 +104,8 @@ enum ClientFrame {
         }
     }
 
-    @Test func reasonsAreCutBetweenCharacters() throws {
+    @Test("reasons are cut between characters")
+    func reasonsAreCutBetweenCharacters() throws {
         let codec = try #require(WebSocketCodec(maximumMessage: 10))
         codec.close(.policyViolation, String(repeating: "ü", count: 100))
         let output = codec.takeOutput()
@@ -107,7 +114,8 @@ enum ClientFrame {
         #expect(codec.isClosing)
     }
 
-    @Test func headsHaveTheShortestLength() {
+    @Test("heads have the shortest length")
+    func headsHaveTheShortestLength() {
         for (count, head) in [
             (0, [0x81, 0]), (125, [0x81, 125]), (126, [0x81, 126, 0, 126]), (65535, [0x81, 126, 255, 255]),
             (65536, [0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
@@ -119,12 +127,14 @@ enum ClientFrame {
     }
 
     /// The example of RFC 6455, section 1.3.
-    @Test func theHandshakeIsThatOfTheStandard() throws {
+    @Test("the handshake is that of the standard")
+    func theHandshakeIsThatOfTheStandard() throws {
         #expect(WebSocketHandshake.accept(key: "dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
         #expect(SHA1.hash("abc".utf8).map { String($0, radix: 16) }.first == "a9")
     }
 
     @Test(
+        "handshakes are checked",
         arguments: [
             (
                 "GET / HTTP/1.1\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
@@ -152,7 +162,8 @@ enum ClientFrame {
         } catch { #expect(error.status.rawValue == status) }
     }
 
-    @Test func failuresHaveTheirCodes() {
+    @Test("failures have their codes")
+    func failuresHaveTheirCodes() {
         #expect(WebSocketCode(RPCError(.invalidArgument, "")).number == 1008)
         #expect(WebSocketCode(RPCError(.unavailable, "")).number == 1001)
         #expect(WebSocketCode(RPCError(.resourceExhausted, "")).number == 1013)

@@ -42,7 +42,7 @@ struct BadContentTests {
         #expect(RawClient.status(try client.receive()["error"]).status == "UNIMPLEMENTED")
     }
 
-    @Test("a param's path is told to the element")
+    @Test("a param's path is shown to the element")
     func paths() throws {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])

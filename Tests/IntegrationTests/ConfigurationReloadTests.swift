@@ -153,7 +153,7 @@ struct ConfigurationReloadTests {
         }
     }
 
-    @Test("slow calls are told with method, source, size and time, and nothing of what they hold")
+    @Test("slow calls are shown with method, source, size and time, and nothing of what they hold")
     func slowCalls() throws {
         let configured = try ConfiguredDaemon(
             { #"{"log":{"slowCallMs":1,"format":"json"},"importDirectories":["\#($0)"]}"# },
@@ -170,7 +170,7 @@ struct ConfigurationReloadTests {
         #expect(!configured.daemon.errorText().contains("a.geojson"))
     }
 
-    @Test("what the daemon holds is told to the service manager")
+    @Test("what the daemon holds is shown to the service manager")
     func status() throws {
         let configured = try ConfiguredDaemon { _ in "{}" }
         let client = try configured.daemon.client()

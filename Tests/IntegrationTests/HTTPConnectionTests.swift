@@ -7,7 +7,8 @@ import Testing
 /// Connections: order, limits, hosts, origins, rights, ends.
 @Suite("HTTP connections")
 struct HTTPConnectionTests {
-    @Test func pipelinedRequestsAreAnsweredInOrder() throws {
+    @Test("pipelined requests are answered in order")
+    func pipelinedRequestsAreAnsweredInOrder() throws {
         let daemon = try DaemonProcess(http: "")
         let http = try daemon.http()
         let targets = (0..<50).map { ["/health", "/nothing", "/sources/none", "/sources"][$0 % 4] }
@@ -20,7 +21,8 @@ struct HTTPConnectionTests {
         #expect(try http.receive().status == 200)
     }
 
-    @Test func connectionsCloseWhenAskedTo() throws {
+    @Test("connections close when asked to")
+    func connectionsCloseWhenAskedTo() throws {
         let daemon = try DaemonProcess(http: "")
         let asked = try daemon.http()
         #expect(try asked.get("/health", ["Connection: close"])["connection"] == "close")
@@ -36,24 +38,26 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test(arguments: [
-        ("GET /health HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
-        ("nonsense\r\n\r\n", 400), ("GET / HTTP/3.0\r\nHost: localhost\r\n\r\n", 505),
-        (
-            "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            400
-        ),
-        ("GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\nHost: localhost\r\n\r\n", 414),
-        ("GET / HTTP/1.1\r\nHost: localhost\r\nX: \(String(repeating: "a", count: 17000))\r\n\r\n", 431),
-        (
-            "POST /clusterd.v1.ServerService/Check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n",
-            413
-        ),
-        (
-            "PUT /sources/s/features HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-            404
-        ),
-    ])
+    @Test(
+        "bad requests get one answer and their connection closes",
+        arguments: [
+            ("GET /health HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+            ("nonsense\r\n\r\n", 400), ("GET / HTTP/3.0\r\nHost: localhost\r\n\r\n", 505),
+            (
+                "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                400
+            ),
+            ("GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\nHost: localhost\r\n\r\n", 414),
+            ("GET / HTTP/1.1\r\nHost: localhost\r\nX: \(String(repeating: "a", count: 17000))\r\n\r\n", 431),
+            (
+                "POST /clusterd.v1.ServerService/Check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n",
+                413
+            ),
+            (
+                "PUT /sources/s/features HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                404
+            ),
+        ])
     func badRequestsGetOneAnswerAndTheirConnectionCloses(_ text: String, _ status: Int) throws {
         let daemon = try DaemonProcess(http: "\"right\":\"manage\"")
         let honest = try daemon.http()
@@ -67,7 +71,8 @@ struct HTTPConnectionTests {
         #expect(try honest.get("/health").status == 200)
     }
 
-    @Test func slowHeadsAndIdleConnectionsEnd() throws {
+    @Test("slow heads and idle connections end")
+    func slowHeadsAndIdleConnectionsEnd() throws {
         let daemon = try DaemonProcess(http: "\"headSeconds\":1,\"idleSeconds\":1")
         let slow = try daemon.http()
         try slow.send("GET /health HTTP/1.1\r\nHost")
@@ -78,7 +83,8 @@ struct HTTPConnectionTests {
         #expect(try idle.isClosed())
     }
 
-    @Test func hostsThatAreNotServedAreMisdirected() throws {
+    @Test("hosts that are not served are misdirected")
+    func hostsThatAreNotServedAreMisdirected() throws {
         let daemon = try DaemonProcess(
             http: "\"hosts\":[\"maps.example\"]", arguments: ["--http", "[::1]:0"])
         let http = try daemon.http()
@@ -94,7 +100,8 @@ struct HTTPConnectionTests {
         #expect(try http.get("http://evil.example/health", ["Host: localhost"]).status == 421)
     }
 
-    @Test func onlyListedOriginsMayAsk() throws {
+    @Test("only listed origins may ask")
+    func onlyListedOriginsMayAsk() throws {
         let daemon = try DaemonProcess(http: "\"origins\":[\"https://maps.example\"]")
         let http = try daemon.http()
         let own = try http.get("/health", ["Host: localhost", "Origin: http://localhost"])
@@ -124,7 +131,8 @@ struct HTTPConnectionTests {
             try http.get("/nothing", ["Origin: https://maps.example"])["access-control-allow-origin"] != nil)
     }
 
-    @Test func rightsAreThoseOfTheConfiguration() throws {
+    @Test("rights are those of the configuration")
+    func rightsAreThoseOfTheConfiguration() throws {
         let type = "Content-Type: application/json"
         let body = Array("{\"source\":\"s\"}".utf8)
         let daemon = try DaemonProcess(http: "")
@@ -139,7 +147,8 @@ struct HTTPConnectionTests {
                 == 200)
     }
 
-    @Test func overAUnixSocketThePeerHasItsOwnRight() throws {
+    @Test("over a unix socket the peer has its own right")
+    func overAUnixSocketThePeerHasItsOwnRight() throws {
         let path = NSTemporaryDirectory() + "h\(UUID().uuidString.prefix(8)).sock"
         let daemon = try DaemonProcess(["--http", "unix:\(path)"])
         let http = try HTTPClient(path: path)
@@ -154,7 +163,8 @@ struct HTTPConnectionTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func connectionsBeyondTheLimitAreToldToComeBack() throws {
+    @Test("connections beyond the limit are shown to come back")
+    func connectionsBeyondTheLimitAreToldToComeBack() throws {
         let daemon = try DaemonProcess(http: "\"maxConnections\":2")
         let clients = try (0..<2).map { _ in try daemon.http() }
         for client in clients { #expect(try client.get("/health").status == 200) }
@@ -164,7 +174,8 @@ struct HTTPConnectionTests {
         #expect(try third.isClosed())
     }
 
-    @Test func remoteAddressesAreRefusedUnlessTheyAreAllowed() throws {
+    @Test("remote addresses are refused unless they are allowed")
+    func remoteAddressesAreRefusedUnlessTheyAreAllowed() throws {
         for address in ["0.0.0.0:0", "[::]:0", "nonsense", "192.0.2.1:80"] {
             let outcome = try DaemonProcess.run("clusterd", ["--http", address, "--check-config"])
             #expect(outcome.status == 2, "\(address)")
@@ -174,7 +185,8 @@ struct HTTPConnectionTests {
         #expect(try daemon.http().get("/health").status == 200)
     }
 
-    @Test func aShutdownAnswersWhatWasAskedAndCloses() throws {
+    @Test("a shutdown answers what was asked and closes")
+    func aShutdownAnswersWhatWasAskedAndCloses() throws {
         let daemon = try DaemonProcess(http: "")
         let idle = try daemon.http()
         #expect(try idle.get("/health").status == 200)
@@ -182,7 +194,8 @@ struct HTTPConnectionTests {
         #expect(try idle.isClosed())
     }
 
-    @Test func aReloadTakesOverHostsAndOpensTheLogAgain() throws {
+    @Test("a reload takes over hosts and opens the log again")
+    func aReloadTakesOverHostsAndOpensTheLogAgain() throws {
         let folder = NSTemporaryDirectory() + "clusterd-log-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

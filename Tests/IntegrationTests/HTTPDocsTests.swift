@@ -14,7 +14,8 @@ struct HTTPDocsTests {
         let shown: String?
     }
 
-    @Test func examplesAreAnsweredAsShown() throws {
+    @Test("examples are answered as shown")
+    func examplesAreAnsweredAsShown() throws {
         let examples = try Self.examples()
         #expect(examples.count >= 6)
         let daemon = try DaemonProcess(http: "\"right\":\"manage\"")

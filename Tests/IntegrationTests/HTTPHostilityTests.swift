@@ -7,7 +7,8 @@ import Testing
 /// 20,000 hostile requests beside an honest client.
 @Suite("HTTP hostility")
 struct HTTPHostilityTests {
-    @Test func hostileRequestsDoNotDisturbAnHonestClient() throws {
+    @Test("hostile requests do not disturb an honest client")
+    func hostileRequestsDoNotDisturbAnHonestClient() throws {
         let daemon = try DaemonProcess(http: "\"right\":\"manage\"")
         let socket = try daemon.client()
         _ = try socket.call("SourceService/CreateSource", ["source": "s"])

@@ -12,7 +12,9 @@ struct HTTPProxyTests {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    @Test(.enabled(if: nginx != nil, "needs nginx: apt-get install nginx-light"))
+    @Test(
+        "the example for nginx serves everything",
+        .enabled(if: nginx != nil, "needs nginx: apt-get install nginx-light"))
     func theExampleForNginxServesEverything() throws {
         let daemon = try DaemonProcess(
             http: "\"right\":\"manage\",\"hosts\":[\"maps.example\"],\"maxAge\":60")
@@ -34,7 +36,9 @@ struct HTTPProxyTests {
         #expect(try Self.connect(port).get("/health").status == 421)
     }
 
-    @Test(.enabled(if: caddy != nil, "needs Caddy: apt-get install caddy"))
+    @Test(
+        "the example for caddy serves everything",
+        .enabled(if: caddy != nil, "needs Caddy: apt-get install caddy"))
     func theExampleForCaddyServesEverything() throws {
         let daemon = try DaemonProcess(
             http: "\"right\":\"manage\",\"hosts\":[\"maps.example\"],\"maxAge\":60")

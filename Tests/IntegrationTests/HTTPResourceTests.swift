@@ -35,7 +35,8 @@ struct HTTPResourceTests {
         return try JSONReader.parse(response.body)
     }
 
-    @Test func answersAreThoseOfTheSocket() throws {
+    @Test("answers are those of the socket")
+    func answersAreThoseOfTheSocket() throws {
         let cluster = try #require(
             try json("/sources/s/clusters?zoom=2")["features"]?.array?.first {
                 $0["properties"]?["cluster"] != nil
@@ -88,7 +89,8 @@ struct HTTPResourceTests {
         }
     }
 
-    @Test func tilesAreTheBytesOfTheCall() throws {
+    @Test("tiles are the bytes of the call")
+    func tilesAreTheBytesOfTheCall() throws {
         let answer = try socket.call(
             "ClusterService/GetTile", ["source": "s", "z": 0, "x": 0, "y": 0, "encoding": "mvt"])
         let tile = try http.get("/sources/s/tiles/0/0/0.mvt")
@@ -99,7 +101,8 @@ struct HTTPResourceTests {
         #expect(empty.status == 204 && empty["content-length"] == nil && empty["etag"] != nil)
     }
 
-    @Test func compressedAnswersAreTheSameBytes() throws {
+    @Test("compressed answers are the same bytes")
+    func compressedAnswersAreTheSameBytes() throws {
         for target in [
             "/sources/s/tiles/8/129/125.mvt", "/sources/s/tiles/8/129/125.json", "/sources/s/clusters?zoom=9",
             "/metrics",
@@ -120,7 +123,8 @@ struct HTTPResourceTests {
         }
     }
 
-    @Test func tagsAreThoseOfTheDataAndTheRequest() throws {
+    @Test("tags are those of the data and the request")
+    func tagsAreThoseOfTheDataAndTheRequest() throws {
         let target = "/sources/s/clusters?zoom=3"
         let first = try http.get(target)
         let tag = try #require(first["etag"])
@@ -141,7 +145,8 @@ struct HTTPResourceTests {
         }
     }
 
-    @Test func tilesThatAreKeptAreReplacedWhenTheDataChange() throws {
+    @Test("tiles that are kept are replaced when the data change")
+    func tilesThatAreKeptAreReplacedWhenTheDataChange() throws {
         let target = "/sources/s/tiles/0/0/0.json"
         for count in [0, 1, 2] {
             let body = try JSONReader.parse(try http.get(target, ["Accept-Encoding: gzip;q=0"]).body)
@@ -153,12 +158,14 @@ struct HTTPResourceTests {
         }
     }
 
-    @Test(arguments: [
-        ("application/geo+json", "{\"type\":\"FeatureCollection\",\"features\":[\(one),\(two)]}"),
-        ("application/geo+json-seq", "\u{1E}\(one)\n\u{1E}\(two)\n"),
-        ("application/x-ndjson", "\(one)\n\(two)\n"),
-        ("text/csv; charset=utf-8", "x,y,name\n1,2,a\n3,4,b\n"), ("", "\(one)\n\(two)\n"),
-    ])
+    @Test(
+        "files are imported by put",
+        arguments: [
+            ("application/geo+json", "{\"type\":\"FeatureCollection\",\"features\":[\(one),\(two)]}"),
+            ("application/geo+json-seq", "\u{1E}\(one)\n\u{1E}\(two)\n"),
+            ("application/x-ndjson", "\(one)\n\(two)\n"),
+            ("text/csv; charset=utf-8", "x,y,name\n1,2,a\n3,4,b\n"), ("", "\(one)\n\(two)\n"),
+        ])
     func filesAreImportedByPut(_ type: String, _ text: String) throws {
         let fields = type.isEmpty ? [] : ["Content-Type: \(type)"]
         let packed = try Self.gzip(text)
@@ -190,7 +197,8 @@ struct HTTPResourceTests {
         return packed
     }
 
-    @Test func badImportsLeaveTheDataAlone() throws {
+    @Test("bad imports leave the data alone")
+    func badImportsLeaveTheDataAlone() throws {
         let type = "Content-Type: application/x-ndjson"
         func put(_ target: String, _ fields: [String], _ text: String) throws -> HTTPClient.Response {
             let client = try daemon.http()
@@ -216,7 +224,8 @@ struct HTTPResourceTests {
         #expect(try socket.call("SourceService/GetSource", ["source": "s"])["points"] == 2001)
     }
 
-    @Test func largeUploadsWaitForContinue() throws {
+    @Test("large uploads wait for continue")
+    func largeUploadsWaitForContinue() throws {
         let text = Self.features(3000)
         let body = Array("{\"type\":\"FeatureCollection\",\"features\":\(text)}".utf8)
         try http.send(
@@ -232,7 +241,8 @@ struct HTTPResourceTests {
         #expect(try http.isClosed())
     }
 
-    @Test func theBoundsOfAPlaneAreWhereAMapShowsItsTiles() throws {
+    @Test("the bounds of a plane are where a map shows its tiles")
+    func theBoundsOfAPlaneAreWhereAMapShowsItsTiles() throws {
         _ = try socket.call(
             "SourceService/CreateSource",
             ["source": "plane", "options": ["projection": ["planar": [0, 0, 1000, 500]]]])
@@ -247,7 +257,8 @@ struct HTTPResourceTests {
         #expect(bounds.count == 4 && zip(bounds, expected).allSatisfy { abs($0 - $1) < 1e-9 }, "\(bounds)")
     }
 
-    @Test func tilesAreDescribed() throws {
+    @Test("tiles are described")
+    func tilesAreDescribed() throws {
         let plain = try json("/sources/s/tiles.json", ["Host: localhost"])
         #expect(plain["tilejson"] == "3.0.0" && plain["minzoom"] == 0 && plain["maxzoom"] == 17)
         #expect(plain["tiles"] == ["http://localhost/sources/s/tiles/{z}/{x}/{y}.mvt"])
@@ -272,7 +283,8 @@ struct HTTPResourceTests {
         #expect(try http.get("/sources/s/tiles.json?filter=%5B%22no%22%5D").status == 400)
     }
 
-    @Test func methodsAreCalledByPost() throws {
+    @Test("methods are called by post")
+    func methodsAreCalledByPost() throws {
         let type = "Content-Type: application/json; charset=utf-8"
         func post(_ method: String, _ body: String, _ fields: [String]) throws -> HTTPClient.Response {
             try http.exchange("POST", "/clusterd.v1.\(method)", fields, body: Array(body.utf8))
@@ -306,7 +318,8 @@ struct HTTPResourceTests {
         #expect(try post("ServerService/Check", "{}", [type, "Connect-Timeout-Ms: soon"]).status == 400)
     }
 
-    @Test func errorsHaveTheSocketsMessages() throws {
+    @Test("errors have the sockets messages")
+    func errorsHaveTheSocketsMessages() throws {
         let pairs: [(String, Int, String, JSONValue)] = [
             ("/sources/none", 404, "SourceService/GetSource", ["source": "none"]),
             (
@@ -358,7 +371,8 @@ struct HTTPResourceTests {
         }
     }
 
-    @Test func unknownParametersAreNamed() throws {
+    @Test("unknown parameters are named")
+    func unknownParametersAreNamed() throws {
         for (target, name) in [
             ("/sources/s/clusters?zoom=1&zom=2", "zom"), ("/sources/s?filter=1", "filter"),
             ("/health?x=1", "x"),
@@ -374,7 +388,8 @@ struct HTTPResourceTests {
         }
     }
 
-    @Test func methodsThatAResourceDoesNotHaveAreRefused() throws {
+    @Test("methods that a resource does not have are refused")
+    func methodsThatAResourceDoesNotHaveAreRefused() throws {
         for (method, target, allowed) in [
             ("DELETE", "/sources/s", "GET, HEAD, OPTIONS"), ("PUT", "/sources/s", "GET, HEAD, OPTIONS"),
             ("GET", "/sources/s/features", "PUT, OPTIONS"), ("BREW", "/", "GET, HEAD, OPTIONS"),
@@ -390,7 +405,8 @@ struct HTTPResourceTests {
         #expect(try http.get("/nothing").status == 404)
     }
 
-    @Test func headHasTheFieldsOfGet() throws {
+    @Test("head has the fields of get")
+    func headHasTheFieldsOfGet() throws {
         for target in [
             "/sources/s", "/sources/s/tiles/0/0/0.mvt", "/sources/s/clusters?zoom=1", "/", "/nothing",
             "/health",
@@ -404,7 +420,8 @@ struct HTTPResourceTests {
         }
     }
 
-    @Test func healthAndMetricsAreReported() throws {
+    @Test("health and metrics are reported")
+    func healthAndMetricsAreReported() throws {
         #expect(try http.get("/health").text == "{\"status\":\"SERVING\"}")
         let metrics = try http.get("/metrics")
         #expect(metrics["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
@@ -415,7 +432,8 @@ struct HTTPResourceTests {
         #expect(info["limits"]?["http"]?["maxBodyBytes"] == 16777216)
     }
 
-    @Test func thePageAndItsAssetsAreServed() throws {
+    @Test("the page and its assets are served")
+    func thePageAndItsAssetsAreServed() throws {
         let page = try http.get("/?source=s&filter=x")
         #expect(page.status == 200 && page["content-type"] == "text/html; charset=utf-8")
         #expect(page["content-security-policy"]?.contains("default-src 'self'") == true)

@@ -27,7 +27,8 @@ struct HTTPWatchTests {
         _ = try socket.call("SourceService/UpdateFeatures", ["source": "s", "upsert": .array([feature])])
     }
 
-    @Test func aWebSocketCarriesBothDirections() throws {
+    @Test("a web socket carries both directions")
+    func aWebSocketCarriesBothDirections() throws {
         let response = try http.openWebSocket(Self.target)
         #expect(response.status == 101)
         #expect(response["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
@@ -44,7 +45,8 @@ struct HTTPWatchTests {
         #expect(try http.isClosed())
     }
 
-    @Test func bytesBehindTheHandshakeAreTheWebSockets() throws {
+    @Test("bytes behind the handshake are the web sockets")
+    func bytesBehindTheHandshakeAreTheWebSockets() throws {
         let handshake = http.request(
             "GET", Self.target,
             [
@@ -58,11 +60,13 @@ struct HTTPWatchTests {
         #expect(Set(opcodes) == [1, 10])
     }
 
-    @Test(arguments: [
-        (#"{"bbox":[1,2],"zoom":3}"#, 1008, "item.bbox"), ("nonsense", 1008, "item"),
-        (#"{"zoom":3}"#, 1008, "item.bbox"),
-        (#"{"bbox":[0,0,1,1],"zoom":1,"q":1}"#, 1008, "item.q"),
-    ])
+    @Test(
+        "bad items close with the reason",
+        arguments: [
+            (#"{"bbox":[1,2],"zoom":3}"#, 1008, "item.bbox"), ("nonsense", 1008, "item"),
+            (#"{"zoom":3}"#, 1008, "item.bbox"),
+            (#"{"bbox":[0,0,1,1],"zoom":1,"q":1}"#, 1008, "item.q"),
+        ])
     func badItemsCloseWithTheReason(_ item: String, _ code: Int, _ reason: String) throws {
         #expect(try http.openWebSocket(Self.target).status == 101)
         try http.sendText(item)
@@ -71,7 +75,8 @@ struct HTTPWatchTests {
         #expect(try http.isClosed())
     }
 
-    @Test func badFramesCloseTheirConnectionOnly() throws {
+    @Test("bad frames close their connection only")
+    func badFramesCloseTheirConnectionOnly() throws {
         let honest = try daemon.http()
         #expect(try honest.openWebSocket(Self.target).status == 101)
         _ = try honest.receiveText()
@@ -89,7 +94,8 @@ struct HTTPWatchTests {
         #expect(try JSONReader.parse(try honest.receiveText())["add"]?.array?.count == 1)
     }
 
-    @Test func theEndOfASourceAndOfTheDaemonAreTold() throws {
+    @Test("the end of a source and of the daemon are shown")
+    func theEndOfASourceAndOfTheDaemonAreTold() throws {
         #expect(try http.openWebSocket(Self.target).status == 101)
         let other = try daemon.http()
         _ = try socket.call("SourceService/CreateSource", ["source": "t"])
@@ -100,7 +106,8 @@ struct HTTPWatchTests {
         #expect(try other.receiveClose().code == 1001)
     }
 
-    @Test func errorsBeforeTheUpgradeAreStatuses() throws {
+    @Test("errors before the upgrade are statuses")
+    func errorsBeforeTheUpgradeAreStatuses() throws {
         #expect(try http.openWebSocket("/sources/none/watch?bbox=0,0,1,1&zoom=1").status == 404)
         #expect(try http.openWebSocket("/sources/s/watch?zoom=x&bbox=0,0,1,1").status == 400)
         #expect(
@@ -115,7 +122,8 @@ struct HTTPWatchTests {
         #expect(try http.get("/health").status == 200)
     }
 
-    @Test func eventsAreStreamed() throws {
+    @Test("events are streamed")
+    func eventsAreStreamed() throws {
         try http.send(http.request("GET", Self.target, ["Accept: text/event-stream"]))
         let head = try http.receiveHead()
         #expect(head.status == 200)
@@ -143,7 +151,8 @@ struct HTTPWatchTests {
         #expect(try http.isClosed())
     }
 
-    @Test func aClientThatGoesEndsItsWatch() throws {
+    @Test("a client that goes ends its watch")
+    func aClientThatGoesEndsItsWatch() throws {
         for number in 1...3 {
             let client = try daemon.http()
             #expect(try client.openWebSocket(Self.target).status == 101)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The examples of proto-docs, sent to the real daemon in the order in which they stand.
-@Suite struct ProtoDocsTests {
+@Suite("Proto docs") struct ProtoDocsTests {
     /// A request of one or more messages, and the messages that the page shows as the answer: those of
     /// several calls come in any order.
     private struct Example {
@@ -15,6 +15,7 @@ import Testing
 
     /// Pages that build on each other share a daemon.
     @Test(
+        "examples are answered as shown",
         arguments: [
             ["source-service.md", "cluster-service.md", "server-service.md"], ["errors.md"],
             ["expressions.md"],
@@ -41,7 +42,8 @@ import Testing
     }
 
     /// The pages name every method, and nothing that looks like a method but is none.
-    @Test func everyMethodHasItsPlace() throws {
+    @Test("every method has its place")
+    func everyMethodHasItsPlace() throws {
         let daemon = try DaemonProcess()
         guard case .object(let info) = try daemon.client().call("ServerService/GetServerInfo"),
             case .array(let methods)? = info["methods"]

@@ -19,7 +19,7 @@ struct RobustnessTests {
         #expect(daemon.end() == 0)
     }
 
-    @Test("clients are told that the daemon ends, and calls get UNAVAILABLE until the connection ends")
+    @Test("clients are shown that the daemon ends, and calls get UNAVAILABLE until the connection ends")
     func goaway() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()

@@ -45,7 +45,7 @@ struct SourceTests {
         #expect(try client.failure("SourceService/GetSource", ["source": "cities"]).status == "NOT_FOUND")
     }
 
-    @Test("append adds, replace starts anew, and each raises the revision")
+    @Test("append adds, replace starts again, and each raises the revision")
     func modes() throws {
         try create()
         let features = points.map(\.feature)

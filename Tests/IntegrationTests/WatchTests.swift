@@ -58,7 +58,7 @@ struct WatchTests {
         #expect(try client.exchange("ServerService/Check")["result"] != nil)
     }
 
-    @Test("a client that ends at once is told what there is")
+    @Test("a client that ends at once is shown what there is")
     func endAtOnce() throws {
         let id = try watch()
         try client.send(#"{"id":\#(id),"end":true}"#)
@@ -147,7 +147,7 @@ struct WatchTests {
         }
     }
 
-    @Test("who asks for one revision is told when it is past")
+    @Test("who asks for one revision is shown when it is past")
     func revision() throws {
         try upsert(Self.point(1, 10, 10))
         _ = try watch(["revision": 7])
@@ -158,7 +158,7 @@ struct WatchTests {
         #expect(try failure().status == "ABORTED")
     }
 
-    @Test("every kind of change is told", arguments: [false, true])
+    @Test("every kind of change is shown", arguments: [false, true])
     func changes(isCompressed: Bool) throws {
         _ = try watch(extra: isCompressed ? #","acceptEncoding":"deflate""# : "")
         var replay = MarkerReplay()

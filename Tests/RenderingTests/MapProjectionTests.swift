@@ -5,23 +5,26 @@ import Testing
 
 @testable import Rendering
 
-@Suite struct MapProjectionTests {
+@Suite("Map projection") struct MapProjectionTests {
     private let plane = MapProjection.planar(BoundingBox(west: 100, south: -50, east: 300, north: 50))
 
-    @Test func optionsNameAPlaneOrNone() {
+    @Test("options name a plane or none")
+    func optionsNameAPlaneOrNone() {
         #expect(MapProjection(options: ["projection": ["planar": [100, -50, 300, 50]]]) == plane)
         #expect(MapProjection(options: ["projection": "mercator"]) == .mercator)
         #expect(MapProjection(options: ["projection": ["planar": [1, 2, 1]]]) == .mercator)
         #expect(MapProjection(options: [:]) == .mercator)
     }
 
-    @Test func aPlanesLongerSideIsOne() {
+    @Test("a planes longer side is one")
+    func aPlanesLongerSideIsOne() {
         #expect(plane.extent.x == 1 && plane.extent.y == 0.5)
         #expect(plane.x(100) == 0 && plane.x(300) == 1 && plane.y(50) == 0 && plane.y(-50) == 0.5)
         #expect(plane.longitude(0.25) == 150 && plane.latitude(0.25) == 0)
     }
 
-    @Test func aFrameShowsThePlaneOnceAndAsksForNoMore() {
+    @Test("a frame shows the plane once and asks for no more")
+    func aFrameShowsThePlaneOnceAndAsksForNoMore() {
         let frame = PictureFrame(showing: plane.whole, width: 800, height: 600, projection: plane)
         #expect(frame.box == plane.whole)
         #expect(frame.worldArea == PixelBox(left: 0, top: 100, width: 800, height: 400))
@@ -34,7 +37,8 @@ import Testing
         #expect(part.worldArea == part.area)
     }
 
-    @Test func linesAreAtRoundNumbersOfThePlanesUnits() {
+    @Test("lines are at round numbers of the planes units")
+    func linesAreAtRoundNumbersOfThePlanesUnits() {
         let frame = PictureFrame(showing: plane.whole, width: 800, height: 600, projection: plane)
         let graticule = Graticule(frame)
         #expect(graticule.meridians.map(\.label) == ["100", "150", "200", "250", "300"])
@@ -42,7 +46,8 @@ import Testing
         #expect(graticule.meridians[1].position == 200 && graticule.parallels[1].position == 300)
     }
 
-    @Test func aCameraStaysOnThePlane() {
+    @Test("a camera stays on the plane")
+    func aCameraStaysOnThePlane() {
         var camera = MapCamera(columns: 80, rows: 24, projection: plane)
         camera.look(at: plane.whole)
         for _ in 0..<20 { camera.pan(right: 1, down: 1) }

@@ -4,12 +4,14 @@ import Testing
 
 @testable import Rendering
 
-@Suite struct PictureFrameTests {
-    @Test(arguments: [
-        BoundingBox(west: -10, south: 35, east: 30, north: 60),
-        BoundingBox(west: 170, south: -50, east: -160, north: -10),
-        BoundingBox(west: -180, south: -75, east: 180, north: 82),
-    ])
+@Suite("Picture frame") struct PictureFrameTests {
+    @Test(
+        "a frame shows the whole box",
+        arguments: [
+            BoundingBox(west: -10, south: 35, east: 30, north: 60),
+            BoundingBox(west: 170, south: -50, east: -160, north: -10),
+            BoundingBox(west: -180, south: -75, east: 180, north: 82),
+        ])
     func aFrameShowsTheWholeBox(box: BoundingBox) {
         let frame = PictureFrame(showing: box, width: 800, height: 600)
         let middle = box.west < box.east ? (box.west + box.east) / 2 : -175
@@ -22,21 +24,24 @@ import Testing
         #expect(width <= 800 + 1e-6)
     }
 
-    @Test func aFramesBoxCrossesTheAntimeridian() {
+    @Test("a frames box crosses the antimeridian")
+    func aFramesBoxCrossesTheAntimeridian() {
         let box = BoundingBox(west: 170, south: -50, east: -160, north: -10)
         let seen = PictureFrame(showing: box, width: 300, height: 900).box
         #expect(abs(seen.west - 170) < 1e-9)
         #expect(abs(seen.east + 160) < 1e-9)
     }
 
-    @Test func aPlaceIsAFrame() {
+    @Test("a place is a frame")
+    func aPlaceIsAFrame() {
         let frame = PictureFrame(
             showing: BoundingBox(west: 5, south: 50, east: 5, north: 50), width: 64, height: 64)
         #expect(frame.worldSide.isFinite)
         #expect(abs(frame.pixel(longitude: 5, latitude: 50).x - 32) < 1e-6)
     }
 
-    @Test func aLineAcrossTheAntimeridianStaysWhole() {
+    @Test("a line across the antimeridian stays whole")
+    func aLineAcrossTheAntimeridianStaysWhole() {
         let frame = PictureFrame(
             showing: BoundingBox(west: 170, south: -10, east: -170, north: 10), width: 200, height: 200)
         let pixels = frame.pixels([(179, 0), (-179, 0)])

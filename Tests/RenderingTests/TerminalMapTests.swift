@@ -5,15 +5,17 @@ import Testing
 
 @testable import Rendering
 
-@Suite struct TerminalMapTests {
-    @Test(arguments: [
-        ("hjkl", [MapKey.west, .south, .north, .east]),
-        ("\u{1B}[A\u{1B}[B\u{1B}OC\u{1B}[D", [.north, .south, .east, .west]),
-        ("+-=_", [.zoomIn, .zoomOut, .zoomIn, .zoomOut]),
-        ("\r\t0q", [.open, .nextMarker, .wholeSource, .quit]),
-        ("?\u{1B}[Z", [.help, .previousMarker]), ("\u{3}", [.quit]), ("x\u{1B}[1;5Aé", [.north]),
-        ("\u{1B}\u{1B}[A", [.north]),
-    ])
+@Suite("Terminal map") struct TerminalMapTests {
+    @Test(
+        "bytes become keys",
+        arguments: [
+            ("hjkl", [MapKey.west, .south, .north, .east]),
+            ("\u{1B}[A\u{1B}[B\u{1B}OC\u{1B}[D", [.north, .south, .east, .west]),
+            ("+-=_", [.zoomIn, .zoomOut, .zoomIn, .zoomOut]),
+            ("\r\t0q", [.open, .nextMarker, .wholeSource, .quit]),
+            ("?\u{1B}[Z", [.help, .previousMarker]), ("\u{3}", [.quit]), ("x\u{1B}[1;5Aé", [.north]),
+            ("\u{1B}\u{1B}[A", [.north]),
+        ])
     func bytesBecomeKeys(text: String, keys: [MapKey]) {
         var whole = MapKeyDecoder()
         #expect(whole.decode(Array(text.utf8)) == keys)
@@ -21,7 +23,8 @@ import Testing
         #expect(text.utf8.flatMap { drops.decode([$0]) } == keys)
     }
 
-    @Test func theCameraGoesRoundTheWorldButNotOverThePoles() {
+    @Test("the camera goes round the world but not over the poles")
+    func theCameraGoesRoundTheWorldButNotOverThePoles() {
         var camera = MapCamera(columns: 80, rows: 24)
         for _ in 0..<100 { camera.pan(right: 0.3, down: 0.4) }
         #expect((0..<1).contains(camera.centreX))
@@ -32,7 +35,8 @@ import Testing
         #expect(camera.zoom == 0)
     }
 
-    @Test func theCameraLooksAtABoxAsCloseAsItFits() {
+    @Test("the camera looks at a box as close as it fits")
+    func theCameraLooksAtABoxAsCloseAsItFits() {
         var camera = MapCamera(columns: 100, rows: 30)
         let box = BoundingBox(west: 5, south: 47, east: 16, north: 55)
         camera.look(at: box)
@@ -44,7 +48,8 @@ import Testing
         #expect(Double(11) / 360 * side * 2 > 100 || (Mercator.y(47) - Mercator.y(55)) * side * 2 > 60)
     }
 
-    @Test func dotsAreHalfCharacters() {
+    @Test("dots are half characters")
+    func dotsAreHalfCharacters() {
         var grid = TerminalGrid(columns: 3, rows: 2)
         grid.disc(PixelPoint(x: 0.5, y: 0.5), radius: 0.6, colour: Colour(0xFF0000))
         grid.disc(PixelPoint(x: 1.5, y: 3.5), radius: 0.6, colour: Colour(0x0000FF))
@@ -54,7 +59,8 @@ import Testing
         #expect(grid.lines(.indexed)[1] == " \u{1B}[38;5;21m▄\u{1B}[0m ")
     }
 
-    @Test func whatLiesOutsideTheGridIsLeftOut() {
+    @Test("what lies outside the grid is left out")
+    func whatLiesOutsideTheGridIsLeftOut() {
         var grid = TerminalGrid(columns: 4, rows: 2)
         grid.disc(PixelPoint(x: 1e300, y: -1e300), radius: 5, colour: Colour(0))
         grid.text("long text", at: PixelPoint(x: 0, y: 1), ink: Colour(0))
@@ -63,7 +69,8 @@ import Testing
         #expect(grid.lines(.none).map(\.count) == [4, 4])
     }
 
-    @Test(arguments: ["7", "12", "1.2k"]) func aLabelSitsInTheMiddleOfItsDisc(label: String) {
+    @Test("a label sits in the middle of its disc", arguments: ["7", "12", "1.2k"])
+    func aLabelSitsInTheMiddleOfItsDisc(label: String) {
         var grid = TerminalGrid(columns: 11, rows: 5)
         let centre = TerminalMap.snapped(PixelPoint(x: 5.3, y: 4.2), under: label)
         grid.disc(centre, radius: 3, colour: Colour(0))
@@ -83,7 +90,8 @@ import Testing
         return try #require(Marker(JSONReader.parse(text)))
     }
 
-    @Test func theSelectedMarkerStaysSelectedWhileItIsThere() throws {
+    @Test("the selected marker stays selected while it is there")
+    func theSelectedMarkerStaysSelectedWhileItIsThere() throws {
         var map = TerminalMap(camera: MapCamera(columns: 80, rows: 24))
         try map.show([marker("a", 5), marker("b", 40)], keepingSelection: false)
         #expect(map.selectedFeature?.longitude == 5)

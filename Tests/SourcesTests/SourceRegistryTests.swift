@@ -5,34 +5,39 @@ import Testing
 @testable import Answers
 @testable import Sources
 
-@Suite struct SourceRegistryTests {
+@Suite("Source registry") struct SourceRegistryTests {
     private let registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 1 << 20, buildThreads: 1))
 
     private func name(_ text: String) throws -> SourceName { try #require(SourceName(text)) }
 
-    @Test func knowsWhatWasCreated() throws {
+    @Test("knows what was created")
+    func knowsWhatWasCreated() throws {
         let source = try registry.create(name("a"), options: SourceOptions())
         #expect(try registry.source(name("a")) === source)
     }
 
-    @Test func refusesANameTwice() throws {
+    @Test("refuses a name twice")
+    func refusesANameTwice() throws {
         let a = try name("a")
         _ = try registry.create(a, options: SourceOptions())
         #expect(throws: SourceError.sourceExists(a)) { try registry.create(a, options: SourceOptions()) }
     }
 
-    @Test func refusesWhatIsNotThere() throws {
+    @Test("refuses what is not there")
+    func refusesWhatIsNotThere() throws {
         let a = try name("a")
         #expect(throws: SourceError.sourceNotFound(a)) { try registry.source(a) }
         #expect(throws: SourceError.sourceNotFound(a)) { try registry.delete(a) }
     }
 
-    @Test func listsByName() throws {
+    @Test("lists by name")
+    func listsByName() throws {
         for text in ["b", "C", "a"] { _ = try registry.create(name(text), options: SourceOptions()) }
         #expect(registry.all.map(\.name.text) == ["C", "a", "b"])
     }
 
-    @Test func neverGivesARevisionTwice() throws {
+    @Test("never gives a revision twice")
+    func neverGivesARevisionTwice() throws {
         let a = try name("a")
         var seen: [UInt64] = []
         for _ in 0..<3 {

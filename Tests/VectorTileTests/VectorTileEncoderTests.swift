@@ -52,7 +52,7 @@ func encode(
     @Test("a tile without features is empty")
     func empty() { #expect(encode([]).isEmpty) }
 
-    @Test("name, extent and version are told")
+    @Test("name, extent and version are shown")
     func layer() throws {
         let layer = try #require(
             try DecodedTile(encode([PointInput()], layer: "Städte", extent: 4096)).layers.first)

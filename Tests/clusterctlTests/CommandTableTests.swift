@@ -4,7 +4,7 @@ import Testing
 
 @testable import clusterctl
 
-@Suite struct CommandTableTests {
+@Suite("Command table") struct CommandTableTests {
     /// The words of each clusterctl call in an example, as a shell would hand them over.
     private func calls(in example: Example) -> [[String]] {
         var calls: [[String]] = [[]]
@@ -31,7 +31,8 @@ import Testing
         return calls.filter { $0.first == "clusterctl" }.map { Array($0.dropFirst()) }
     }
 
-    @Test func everyCommandHasAnExampleThatItsTableTakes() throws {
+    @Test("every command has an example that its table takes")
+    func everyCommandHasAnExampleThatItsTableTakes() throws {
         for command in CommandTable.root.subcommands where !command.isHidden {
             #expect(!command.examples.isEmpty, "\(command.name) has no example")
             for example in command.examples {
@@ -47,7 +48,8 @@ import Testing
         }
     }
 
-    @Test func namesAndLettersAreUnambiguous() {
+    @Test("names and letters are unambiguous")
+    func namesAndLettersAreUnambiguous() {
         let general = CommandTable.root.options
         for command in CommandTable.root.subcommands {
             let options = general + command.options
@@ -58,7 +60,8 @@ import Testing
         }
     }
 
-    @Test func everyCommandsHelpNamesItsOptions() throws {
+    @Test("every commands help names its options")
+    func everyCommandsHelpNamesItsOptions() throws {
         for command in CommandTable.root.subcommands {
             guard case .help(let text) = try CommandTable.root.parse([command.name, "--help"]) else {
                 Issue.record("\(command.name) --help shows no help")

@@ -6,40 +6,51 @@ import Testing
 
 @testable import clusterctl
 
-@Suite struct FormattingTests {
-    @Test(arguments: [
-        (0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567"),
-        (Int.min, "-9,223,372,036,854,775,808"),
-    ])
+@Suite("Formatting") struct FormattingTests {
+    @Test(
+        "whole numbers are grouped",
+        arguments: [
+            (0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567"),
+            (Int.min, "-9,223,372,036,854,775,808"),
+        ])
     func wholeNumbersAreGrouped(number: Int, text: String) { #expect(Quantity.grouped(number) == text) }
 
-    @Test(arguments: [(0, "0 points"), (1, "1 point"), (1000, "1,000 points")])
+    @Test(
+        "nouns agree with their number", arguments: [(0, "0 points"), (1, "1 point"), (1000, "1,000 points")])
     func nounsAgreeWithTheirNumber(number: Int, text: String) {
         #expect(Quantity.count(number, "point") == text)
     }
 
-    @Test(arguments: [
-        (0.0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (180_887_197, "173 MiB"), (1_048_575, "1.0 MiB"),
-    ])
+    @Test(
+        "bytes are short",
+        arguments: [
+            (0.0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (180_887_197, "173 MiB"),
+            (1_048_575, "1.0 MiB"),
+        ])
     func bytesAreShort(count: Double, text: String) { #expect(Quantity.bytes(count) == text) }
 
-    @Test(arguments: [
-        (0.034, "0.03 ms"), (15.2, "15 ms"), (1500, "1.50 s"), (65_000, "1 min 5 s"),
-        (7_260_000, "2 h 1 min"),
-        (183_600_000, "2 d 3 h"),
-    ])
+    @Test(
+        "durations are in their unit",
+        arguments: [
+            (0.034, "0.03 ms"), (15.2, "15 ms"), (1500, "1.50 s"), (65_000, "1 min 5 s"),
+            (7_260_000, "2 h 1 min"),
+            (183_600_000, "2 d 3 h"),
+        ])
     func durationsAreInTheirUnit(milliseconds: Double, text: String) {
         #expect(Quantity.duration(milliseconds: milliseconds) == text)
     }
 
-    @Test(arguments: [
-        (1.005, 2, "1.00"), (-0.5, 0, "-1"), (2.5, 1, "2.5"), (1e300, 2, "1e+300"), (0.07, 1, "0.1"),
-    ])
+    @Test(
+        "decimals are fixed",
+        arguments: [
+            (1.005, 2, "1.00"), (-0.5, 0, "-1"), (2.5, 1, "2.5"), (1e300, 2, "1e+300"), (0.07, 1, "0.1"),
+        ])
     func decimalsAreFixed(value: Double, decimals: Int, text: String) {
         #expect(Quantity.fixed(value, decimals: decimals) == text)
     }
 
-    @Test func tablesAlignByDisplayedWidth() {
+    @Test("tables align by displayed width")
+    func tablesAlignByDisplayedWidth() {
         var table = Table([.text("NAME"), .number("N"), .flexible("MORE")])
         table.add(["Zürich", "7", "a"])
         table.add(["東京", "1,234", "b\u{1B}[31m\n"])
@@ -52,14 +63,16 @@ import Testing
                 """)
     }
 
-    @Test func flexibleColumnsGiveWay() {
+    @Test("flexible columns give way")
+    func flexibleColumnsGiveWay() {
         var table = Table([.text("A"), .flexible("B")])
         table.add(["x", String(repeating: "long ", count: 10)])
         let lines = table.text(width: 20, style: .plain).split(separator: "\n")
         #expect(lines[1] == "x  long long long l…")
     }
 
-    @Test func theProgressBarFitsTheTerminal() {
+    @Test("the progress bar fits the terminal")
+    func theProgressBarFitsTheTerminal() {
         for width in [10, 40, 80, 200] {
             let line = ProgressBar.line(
                 "cities", 50 << 20, of: 100 << 20, 12_345, elapsed: .seconds(2), width: width)
@@ -69,7 +82,8 @@ import Testing
         #expect(line.contains("50%") && line.contains("12,345 features") && line.contains("25.0 MiB/s"))
     }
 
-    @Test func theWrongPartIsUnderlined() {
+    @Test("the wrong part is underlined")
+    func theWrongPartIsUnderlined() {
         let text = #"["+", 1, ["get", 7]]"#
         #expect(JSONPlace.range(of: "[2][1]", in: text) == 17..<18)
         #expect(JSONPlace.range(of: "[2]", in: text) == 9..<19)
@@ -83,6 +97,7 @@ import Testing
     }
 
     @Test(
+        "boxes are four numbers",
         arguments: [
             ("-10,35, 30 ,60", BoundingBox(west: -10, south: 35, east: 30, north: 60)), ("1,2,3", nil),
             ("1,2,3,x", nil),
@@ -90,20 +105,26 @@ import Testing
         ] as [(String, BoundingBox?)])
     func boxesAreFourNumbers(text: String, box: BoundingBox?) { #expect(BoundingBox(text: text) == box) }
 
-    @Test(arguments: [
-        ("", [] as [UInt8]?), ("AQ==", [1]), ("AQI=", [1, 2]), ("AQID", [1, 2, 3]), ("A", nil), ("A?==", nil),
-    ])
+    @Test(
+        "base 64 is decoded",
+        arguments: [
+            ("", [] as [UInt8]?), ("AQ==", [1]), ("AQI=", [1, 2]), ("AQID", [1, 2, 3]), ("A", nil),
+            ("A?==", nil),
+        ])
     func base64IsDecoded(text: String, bytes: [UInt8]?) { #expect(Base64.decode(text) == bytes) }
 
-    @Test(arguments: [
-        ("17", "17"), ("\"17\"", "\"17\""), ("abc", "\"abc\""), ("true", "\"true\""),
-        ("9007199254740993", "9007199254740993"),
-    ])
+    @Test(
+        "ids are numbers where they look like it",
+        arguments: [
+            ("17", "17"), ("\"17\"", "\"17\""), ("abc", "\"abc\""), ("true", "\"true\""),
+            ("9007199254740993", "9007199254740993"),
+        ])
     func idsAreNumbersWhereTheyLookLikeIt(text: String, id: String) {
         #expect(UpdateCommand.identifier(text) == id)
     }
 
-    @Test func countersOfStatisticsGetRates() throws {
+    @Test("counters of statistics get rates")
+    func countersOfStatisticsGetRates() throws {
         let before = try JSONReader.parse(#"{"bytes":{"sent":1024},"calls":{"total":10},"uptimeSeconds":1}"#)
         let now = try JSONReader.parse(
             #"{"bytes":{"sent":5120},"calls":{"total":30},"uptimeSeconds":3,"methods":{"A/B":{"calls":2,"latencyMs":{"p50":0.5}}}}"#

@@ -5,11 +5,13 @@ import Testing
 
 @Suite("Names of sources made from names of files")
 struct SourceNamesTests {
-    @Test(arguments: [
-        ("cities.geojson", "cities"), ("/data/cafés & bars.csv.gz", "caf-s-bars"), ("a.b.ndjson", "a.b"),
-        (".geojson", "source"), ("---.json", "source"), ("東京.geojson", "source"), ("x", "x"),
-        ("_hidden.JSON", "hidden"),
-    ])
+    @Test(
+        "names",
+        arguments: [
+            ("cities.geojson", "cities"), ("/data/cafés & bars.csv.gz", "caf-s-bars"), ("a.b.ndjson", "a.b"),
+            (".geojson", "source"), ("---.json", "source"), ("東京.geojson", "source"), ("x", "x"),
+            ("_hidden.JSON", "hidden"),
+        ])
     func names(path: String, name: String) { #expect(SourceNames.of([path]) == [name]) }
 
     @Test("are different, and short enough")

@@ -10,8 +10,8 @@ import Testing
 @testable import SystemSupport
 
 /// Answers as they are written, beside supercluster's own.
-@Suite struct GoldenTests {
-    @Test(arguments: 0..<5, [8, 9])
+@Suite("Golden") struct GoldenTests {
+    @Test("agrees with supercluster", arguments: 0..<5, [8, 9])
     func agreesWithSupercluster(_ number: Int, _ version: Int) throws {
         let golden = try GoldenCase.load(version: version)[number]
         let test = try TestSource(options: JSONValue.object(golden.options).text)

@@ -4,8 +4,9 @@ import Testing
 
 @testable import Answers
 
-@Suite struct AbbreviatedCountTests {
+@Suite("Abbreviated count") struct AbbreviatedCountTests {
     @Test(
+        "shortens as supercluster",
         arguments: [
             (2, "2"), (999, "999"), (1000, "\"1k\""), (1049, "\"1k\""), (1050, "\"1.1k\""),
             (1234, "\"1.2k\""),

@@ -5,7 +5,7 @@ import Testing
 @testable import Answers
 @testable import Sources
 
-@Suite struct ClusterQueryTests {
+@Suite("Cluster query") struct ClusterQueryTests {
     private let test: TestSource
 
     init() throws {
@@ -20,7 +20,8 @@ import Testing
 
     private func cluster() throws -> Int64 { try #require(try test.world(0).clusterIds.first) }
 
-    @Test func clustersTellTheBuiltInFourAndWhatTheyAggregate() throws {
+    @Test("clusters tell the built in four and what they aggregate")
+    func clustersTellTheBuiltInFourAndWhatTheyAggregate() throws {
         let answer = try test.world(0)
         #expect(answer.features.count == 2)
         let properties =
@@ -32,7 +33,8 @@ import Testing
         #expect(properties?.count == 5)
     }
 
-    @Test func aPointThatSaysItIsAClusterIsAPoint() throws {
+    @Test("a point that says it is a cluster is a point")
+    func aPointThatSaysItIsAClusterIsAPoint() throws {
         let answer = try test.world(0)
         #expect(answer.text.contains(point(4, 90, 0, #"{"v":4,"cluster":true,"cluster_id":7}"#)))
         #expect(throws: SourceError.clusterNotFound(7)) {
@@ -40,18 +42,23 @@ import Testing
         }
     }
 
-    @Test(arguments: [(0, true, 0), (1, true, 1), (2, false, 2), (9, false, 2)])
+    @Test(
+        "a limit says whether there is more",
+        arguments: [(0, true, 0), (1, true, 1), (2, false, 2), (9, false, 2)])
     func aLimitTellsWhetherThereIsMore(_ limit: Int, _ isTruncated: Bool, _ count: Int) throws {
         let answer = try test.clusters(ClustersQuery(box: .world, zoom: 0, limit: limit))
         #expect(answer.features.count == count)
         #expect(answer.object["truncated"] as? Bool == isTruncated)
     }
 
-    @Test func withoutALimitNothingIsSaidOfIt() throws {
+    @Test("without a limit nothing is said of it")
+    func withoutALimitNothingIsSaidOfIt() throws {
         #expect(try test.world(0).object["truncated"] == nil)
     }
 
-    @Test(arguments: [(1, 0, 1), (10, 0, 3), (0, 0, 3), (2, 2, 1), (10, 3, 0), (0, .max, 0), (.max, 1, 2)])
+    @Test(
+        "leaves come in pages",
+        arguments: [(1, 0, 1), (10, 0, 3), (0, 0, 3), (2, 2, 1), (10, 3, 0), (0, .max, 0), (.max, 1, 2)])
     func leavesComeInPages(_ limit: Int, _ offset: Int, _ count: Int) throws {
         let id = try cluster()
         let page = try test.answer {
@@ -61,7 +68,8 @@ import Testing
         #expect(page.object["total"] as? Int == 3)
     }
 
-    @Test func theHullOfAClusterIsAFeature() throws {
+    @Test("the hull of a cluster is a feature")
+    func theHullOfAClusterIsAFeature() throws {
         let id = try cluster()
         let hull = try test.answer { try $0.writeHull(of: id, in: $1, into: &$2, .never) }
         let geometry = try #require(hull.object["geometry"] as? [String: Any])
@@ -73,7 +81,8 @@ import Testing
         #expect(hull.revision == Int(test.source.revision.number))
     }
 
-    @Test func showsWhereAFeatureIs() throws {
+    @Test("shows where a feature is")
+    func showsWhereAFeatureIs() throws {
         let identifier = try #require(FeatureIdentifier(.number(2)))
         let id = try cluster()
         let shown = try test.answer { try $0.writeLocation(of: identifier, at: 0, in: $1, into: &$2, .never) }
@@ -90,7 +99,8 @@ import Testing
         #expect((before.object["feature"] as? [String: Any])?["id"] as? Int != 2)
     }
 
-    @Test func furtherDetailsOfClusters() throws {
+    @Test("further details of clusters")
+    func furtherDetailsOfClusters() throws {
         var output = FeatureOutput()
         output.include = [.hull, .bounds, .coincident, .anchor, .expansionZoom]
         let answer = try test.world(0, output)
@@ -104,7 +114,8 @@ import Testing
         #expect(properties["expansionZoom"] is Int)
     }
 
-    @Test func aRevisionOfThePastIsRefused() throws {
+    @Test("a revision of the past is refused")
+    func aRevisionOfThePastIsRefused() throws {
         let revision = test.source.revision
         try revision.check(asked: nil)
         try revision.check(asked: revision.number)

@@ -11,7 +11,7 @@ import Testing
 @testable import Sources
 @testable import SystemSupport
 
-@Suite struct PrintedTextsTests {
+@Suite("Printed texts") struct PrintedTextsTests {
     private let bytes = Array("{\"some\":\"text\"}".utf8)
 
     private func keep(_ text: [UInt8], _ node: Node, in texts: PrintedTexts) -> Bool {
@@ -30,7 +30,8 @@ import Testing
     private func cluster(_ number: UInt32) -> Node { .cluster(ClusterOrdinal(rawValue: number)) }
     private func point(_ number: UInt32) -> Node { .point(PointIndex(rawValue: number)) }
 
-    @Test func whatIsKeptIsFoundByItsNodeAlone() {
+    @Test("what is kept is found by its node alone")
+    func whatIsKeptIsFoundByItsNodeAlone() {
         let texts = PrintedTexts(capacity: 1 << 16)
         #expect(text(point(0), in: texts) == nil)
         #expect(keep(bytes, cluster(0), in: texts))
@@ -40,7 +41,8 @@ import Testing
         #expect(text(cluster(.max), in: texts) == nil)
     }
 
-    @Test func ofThreeNodesThatShareTwoEntriesTheLastIsFound() {
+    @Test("of three nodes that share two entries the last is found")
+    func ofThreeNodesThatShareTwoEntriesTheLastIsFound() {
         let texts = PrintedTexts(capacity: 1 << 16)
         #expect(keep(bytes, cluster(7), in: texts))
         #expect(keep([65], point(7), in: texts))
@@ -51,7 +53,8 @@ import Testing
         #expect([text(cluster(7), in: texts), text(point(7), in: texts)].count { $0 != nil } == 1)
     }
 
-    @Test func whereThereIsNoRoomNothingIsKept() {
+    @Test("where there is no room nothing is kept")
+    func whereThereIsNoRoomNothingIsKept() {
         let texts = PrintedTexts(capacity: 1 << 14)
         var kept: UInt32 = 0
         while kept < 2000, keep(bytes, cluster(kept), in: texts) { kept += 1 }
@@ -61,7 +64,8 @@ import Testing
         #expect(!keep(bytes, cluster(kept), in: texts))
     }
 
-    @Test func longTextsAreLeftOut() {
+    @Test("long texts are left out")
+    func longTextsAreLeftOut() {
         for (capacity, longest) in [(1 << 14, 1023), (1 << 20, 4094)] {
             let texts = PrintedTexts(capacity: capacity)
             #expect(keep([UInt8](repeating: 65, count: longest + 1), point(1), in: texts))
@@ -71,7 +75,8 @@ import Testing
         }
     }
 
-    @Test func largeNumbersAndTheLastPlacesAreTold() {
+    @Test("large numbers and the last places are shown")
+    func largeNumbersAndTheLastPlacesAreTold() {
         let texts = PrintedTexts(capacity: 1 << 24)
         let long = [UInt8](repeating: 65, count: 4094)
         var number = UInt32.max
@@ -83,7 +88,8 @@ import Testing
     }
 
     /// Threads keep and find texts of the same nodes, each of which is told by its text.
-    @Test func threadsSeeWholeTextsOnly() {
+    @Test("threads see whole texts only")
+    func threadsSeeWholeTextsOnly() {
         let texts = PrintedTexts(capacity: 1 << 16)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             for step in 0..<4000 {
@@ -98,7 +104,7 @@ import Testing
     }
 }
 
-@Suite struct PrintedFeaturesTests {
+@Suite("Printed features") struct PrintedFeaturesTests {
     private static let options =
         #"{"radius":20,"clusterProperties":{"sum":["+",["get","v"]]}}"#
 
@@ -146,7 +152,8 @@ import Testing
         }
     }
 
-    @Test func answersAreTheSameWhetherTheirFeaturesWerePrintedBeforeOrNot() throws {
+    @Test("answers are the same whether their features were printed before or not")
+    func answersAreTheSameWhetherTheirFeaturesWerePrintedBeforeOrNot() throws {
         let test = try source(points: 20_000)
         try compare(test, seed: 1)
         #expect(AnswerCache.of(test.source.revision.view).features.memoryBytes > 0)
@@ -155,7 +162,8 @@ import Testing
         try compare(test, seed: 1)
     }
 
-    @Test func keepingRestsWhereItHasNotPaidAndGoesOnAfterwards() throws {
+    @Test("keeping rests where it has not paid and goes on afterwards")
+    func keepingRestsWhereItHasNotPaidAndGoesOnAfterwards() throws {
         let test = try source(points: 20_000)
         let printed = AnswerCache.of(test.source.revision.view).features
         var (rests, isResting) = (0, false)
@@ -176,7 +184,8 @@ import Testing
         #expect(rests > 1)
     }
 
-    @Test func keepingGoesOnWhereItPays() throws {
+    @Test("keeping goes on where it pays")
+    func keepingGoesOnWhereItPays() throws {
         let test = try source(points: 20_000)
         for _ in 0..<3 {
             for column in 0..<8 {
@@ -190,7 +199,8 @@ import Testing
         }
     }
 
-    @Test func whatAnAnswerLeavesOutIsNotKept() throws {
+    @Test("what an answer leaves out is not kept")
+    func whatAnAnswerLeavesOutIsNotKept() throws {
         let test = try source(points: 20_000)
         var query = ClustersQuery(box: .world, zoom: 1, limit: 300)
         let whole = try test.clusters(query).text
@@ -201,7 +211,8 @@ import Testing
         #expect(try test.clusters(query).text == whole)
     }
 
-    @Test func memoryIsBoundedByTheIndexAndFewPointsKeepNone() throws {
+    @Test("memory is bounded by the index and few points keep none")
+    func memoryIsBoundedByTheIndexAndFewPointsKeepNone() throws {
         let large = PrintedFeatures(indexBytes: 1 << 30)
         #expect(large.limit == 16 << 20)
         #expect(PrintedFeatures(indexBytes: 10 << 20).limit <= 5 << 20)

@@ -3,8 +3,9 @@ import Testing
 
 @testable import Answers
 
-@Suite struct ShortestExtentTests {
+@Suite("Shortest extent") struct ShortestExtentTests {
     @Test(
+        "leaves the widest gap out",
         arguments: [
             ([10.0], 10.0, 10.0), ([170, -170], 170, -170), ([-180, 180], 180, -180),
             ([-100, 0, 100], -100, 100),

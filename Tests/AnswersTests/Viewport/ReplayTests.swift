@@ -10,14 +10,14 @@ import Testing
 @testable import SystemSupport
 
 /// Changes replayed from any start give what GetClusters gives.
-@Suite struct ReplayTests {
+@Suite("Replay") struct ReplayTests {
     private static let options = [
         "{}", #"{"minPoints":3,"maxZoom":6,"partitionBy":["get","category"]}"#,
         #"{"clusterProperties":{"sum":["+",["get","value"]],"kinds":["distinct",["get","category"]]},"weight":["+",1,["get","value"]]}"#,
         #"{"clusterProperties":{"sum":["+",["get","value"]],"best":["max",["get","value"]]}}"#,
     ]
 
-    @Test(arguments: 0..<6)
+    @Test("replayed changes are the answer", arguments: 0..<6)
     func replayedChangesAreTheAnswer(_ seed: Int) throws {
         var random = PythonRandom(seed: UInt32(seed))
         let source = try TestSource(options: Self.options[seed % 3])
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// What has not changed since is not looked at again, however it came about.
-    @Test(arguments: 0..<4)
+    @Test("watchers that stay are shown of each update", arguments: 0..<4)
     func watchersThatStayAreToldOfEachUpdate(_ seed: Int) throws {
         var random = PythonRandom(seed: UInt32(seed + 50))
         let source = try TestSource(options: Self.options[seed % 2 == 0 ? 0 : 3])

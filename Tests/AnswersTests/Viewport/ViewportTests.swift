@@ -42,7 +42,7 @@ struct Watcher {
     }
 }
 
-@Suite struct ViewportTests {
+@Suite("Viewport") struct ViewportTests {
     private static func added(_ change: JSONValue) -> [String] {
         (change["add"]?.array ?? []).compactMap { $0["key"]?.string }
     }
@@ -53,12 +53,14 @@ struct Watcher {
 
     private let world = ClustersQuery(box: .world, zoom: 0)
 
-    @Test func anEmptySourceIsToldAsSuch() throws {
+    @Test("an empty source is shown as such")
+    func anEmptySourceIsToldAsSuch() throws {
         var watcher = Watcher(try TestSource(), world)
         #expect(try watcher.look().text == #"{"add":[],"remove":[],"keep":0,"revision":0}"#)
     }
 
-    @Test func aMarkerKeepsItsKeyWhileItShowsTheSame() throws {
+    @Test("a marker keeps its key while it shows the same")
+    func aMarkerKeepsItsKeyWhileItShowsTheSame() throws {
         let source = try TestSource()
         try source.load(list(point(1, 10, 10), point(2, 10.001, 10), point(3, -100, 20)))
         var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 2))
@@ -76,7 +78,8 @@ struct Watcher {
         #expect(try watcher.replay.features == watcher.wanted())
     }
 
-    @Test func aFeatureOfTheSameIdTakesTheOldOnesPlace() throws {
+    @Test("a feature of the same id takes the old ones place")
+    func aFeatureOfTheSameIdTakesTheOldOnesPlace() throws {
         let source = try TestSource()
         try source.load(list(point(1, 10, 10), point(3, -100, 20)))
         var watcher = Watcher(source, world)
@@ -89,7 +92,8 @@ struct Watcher {
         #expect(try watcher.replay.features == watcher.wanted())
     }
 
-    @Test func nothingIsToldTwice() throws {
+    @Test("nothing is shown twice")
+    func nothingIsToldTwice() throws {
         let source = try TestSource()
         try source.load(list(GoldenDataset.points(kind: "d", count: 300, seed: 1)))
         var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 3))
@@ -98,7 +102,8 @@ struct Watcher {
         #expect(Self.added(change).isEmpty && Self.removed(change).isEmpty)
     }
 
-    @Test func pointsAtOnePlaceAreToldApart() throws {
+    @Test("points at one place are shown apart")
+    func pointsAtOnePlaceAreToldApart() throws {
         let source = try TestSource(options: #"{"maxZoom":3}"#)
         try source.load(
             list(point(nil, 1, 1), point(nil, 1, 1), point(7, 1, 1), point(7, 1, 1), point(8, 1, 1)))
@@ -113,7 +118,8 @@ struct Watcher {
         #expect(Set(watcher.replay.markers.keys).isSubset(of: before))
     }
 
-    @Test func thousandsAtOnePlaceComeAndGo() throws {
+    @Test("thousands at one place come and go")
+    func thousandsAtOnePlaceComeAndGo() throws {
         let source = try TestSource(options: #"{"maxZoom":3}"#)
         let many = (0..<3000).map { point($0 % 3 == 0 ? 7 : nil, 1, 1, #"{"n":\#($0 % 5)}"#) }
         try source.load("[\(many.joined(separator: ","))]")
@@ -129,7 +135,8 @@ struct Watcher {
         #expect(try watcher.replay.features == watcher.wanted())
     }
 
-    @Test func ofTwoWithOneIdTheOneThatStaysKeepsItsKey() throws {
+    @Test("of two with one id the one that stays keeps its key")
+    func ofTwoWithOneIdTheOneThatStaysKeepsItsKey() throws {
         let source = try TestSource(options: #"{"maxZoom":3}"#)
         try source.load(list(point(7, 1, 1, #"{"n":1}"#), point(7, 1, 1, #"{"n":2}"#)))
         var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 5))
@@ -140,7 +147,8 @@ struct Watcher {
         #expect(try watcher.replay.features == watcher.wanted())
     }
 
-    @Test func aFeaturesOwnKeyGivesWay() throws {
+    @Test("a features own key gives way")
+    func aFeaturesOwnKeyGivesWay() throws {
         let source = try TestSource()
         try source.load(
             #"[{"type":"Feature","key":1,"k\u0065y":2,"kind":3,"geometry":{"type":"Point","coordinates":[1,2]},"properties":null}]"#
@@ -150,7 +158,8 @@ struct Watcher {
         #expect(feature["key"]?.string?.count == 16 && feature["kind"] == 3)
     }
 
-    @Test func aLimitTellsWhetherThereIsMore() throws {
+    @Test("a limit says whether there is more")
+    func aLimitTellsWhetherThereIsMore() throws {
         let source = try TestSource()
         try source.load(list(point(1, 1, 1), point(2, 50, 50)))
         var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 10, limit: 1))

@@ -4,12 +4,13 @@ import Testing
 
 @testable import Calls
 
-@Suite struct AccessPolicyTests {
+@Suite("Access policy") struct AccessPolicyTests {
     private func peer(_ user: UInt32, _ group: UInt32 = 900, _ groups: [UInt32] = []) -> Peer {
         Peer(processID: 1, userID: user, groupID: group, groups: groups)
     }
 
-    @Test func byDefaultTheOwnUserAndRootMayDoAllAndOthersQuery() {
+    @Test("by default the own user and root may do all and others query")
+    func byDefaultTheOwnUserAndRootMayDoAllAndOthersQuery() {
         let policy = AccessPolicy(ownUser: 77)
         #expect(policy.right(of: peer(77)) == .admin)
         #expect(policy.right(of: peer(0)) == .admin)
@@ -17,7 +18,8 @@ import Testing
         #expect(policy.right(of: .unknown) == .query)
     }
 
-    @Test func rulesNameUsersPrimaryAndFurtherGroups() {
+    @Test("rules name users primary and further groups")
+    func rulesNameUsersPrimaryAndFurtherGroups() {
         var policy = AccessPolicy(ownUser: 77)
         policy.query = AccessPolicy.Rule(users: [5])
         policy.manage = AccessPolicy.Rule(users: [6], groups: [30])
@@ -31,11 +33,13 @@ import Testing
         #expect(policy.right(of: .unknown) == .none)
     }
 
-    @Test func aProcessThatTheSystemDoesNotNameIsNoAdministrator() {
+    @Test("a process that the system does not name is no administrator")
+    func aProcessThatTheSystemDoesNotNameIsNoAdministrator() {
         #expect(AccessPolicy(ownUser: .max).right(of: .unknown) == .query)
     }
 
-    @Test func everyMethodAsksForARight() {
+    @Test("every method asks for a right")
+    func everyMethodAsksForARight() {
         for method in MethodDeclaration.all {
             let right = method.right
             switch method.service {
@@ -49,19 +53,22 @@ import Testing
         }
     }
 
-    @Test func aRightIsKnownByItsNameOnly() {
+    @Test("a right is known by its name only")
+    func aRightIsKnownByItsNameOnly() {
         for right in AccessRight.allCases { #expect(AccessRight(name: right.name) == right) }
         for name in ["", "Query", "root", "admin "] { #expect(AccessRight(name: name) == nil) }
     }
 
-    @Test func aDenialSaysWhichRightIsMissing() {
+    @Test("a denial says which right is missing")
+    func aDenialSaysWhichRightIsMissing() {
         let error = AccessRight.manage.denial(of: .createSource)
         #expect(error.code == .permissionDenied)
         #expect(error.message.hasPrefix("SourceService/CreateSource needs the right \"manage\""))
         #expect(error.details?["right"] == .string("manage"))
     }
 
-    @Test func usersAreForgottenWithTheirLastConnection() throws {
+    @Test("users are forgotten with their last connection")
+    func usersAreForgottenWithTheirLastConnection() throws {
         let table = UserTable()
         let first = try #require(table.enter(.user(5)))
         let second = try #require(table.enter(.user(5), most: 2))

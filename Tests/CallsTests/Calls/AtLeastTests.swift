@@ -9,7 +9,7 @@ import Testing
 @testable import Sources
 
 /// Queries that wait for a position of the log that their source follows.
-@Suite struct AtLeastTests {
+@Suite("At least") struct AtLeastTests {
     private let loop = HandLoop()
     private let answers = KeptAnswers()
     private let test: TestSource

@@ -4,20 +4,22 @@ import Testing
 
 @testable import Calls
 
-@Suite struct CallContextTests {
+@Suite("Call context") struct CallContextTests {
     private func code(_ context: CallContext) -> StatusCode? {
         do throws(RPCError) { try context.check() } catch { return error.code }
         return nil
     }
 
-    @Test func aCallGoesOnUntilItIsCancelled() {
+    @Test("a call goes on until it is cancelled")
+    func aCallGoesOnUntilItIsCancelled() {
         let context = CallContext()
         #expect(code(context) == nil && !context.isOver)
         context.cancel()
         #expect(code(context) == .cancelled && context.isOver)
     }
 
-    @Test func aCallGoesOnUntilItsDeadline() {
+    @Test("a call goes on until its deadline")
+    func aCallGoesOnUntilItsDeadline() {
         let now = MonotonicClock.now()
         #expect(code(CallContext(deadline: now + 3_600_000_000_000)) == nil)
         let late = CallContext(deadline: now)

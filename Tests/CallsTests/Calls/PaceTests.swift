@@ -3,7 +3,7 @@ import Testing
 
 @testable import Calls
 
-@Suite struct PaceTests {
+@Suite("Pace") struct PaceTests {
     /// The moments at which items go that are always wanted.
     private static func moments(_ rate: Double, from start: UInt64, count: Int) -> [UInt64] {
         var pace = Pace(rate: rate)
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0.01, 0.5, 1, 2, 4.5, 5, 9.9, 10, 30, 60, 1000])
+    @Test("no second has more than the rate", arguments: [0.01, 0.5, 1, 2, 4.5, 5, 9.9, 10, 30, 60, 1000])
     func noSecondHasMoreThanTheRate(_ rate: Double) {
         let moments = Self.moments(rate, from: 5_000_000_000, count: 3000)
         for (place, moment) in moments.enumerated() {
@@ -24,7 +24,8 @@ import Testing
         }
     }
 
-    @Test func aFewGoAtOnceAfterAPause() {
+    @Test("a few go at once after a pause")
+    func aFewGoAtOnceAfterAPause() {
         var pace = Pace(rate: 10)
         var now: UInt64 = 0
         for _ in 0..<5 {
@@ -37,12 +38,14 @@ import Testing
         }
     }
 
-    @Test func whatGoesOnIsSpacedEvenly() {
+    @Test("what goes on is spaced evenly")
+    func whatGoesOnIsSpacedEvenly() {
         let moments = Self.moments(10, from: 0, count: 50).dropFirst(4)
         for (a, b) in zip(moments, moments.dropFirst()) { #expect(b - a == 125_000_000) }
     }
 
-    @Test func aRateOutOfRangeIsHeldWithin() {
+    @Test("a rate out of range is held within")
+    func aRateOutOfRangeIsHeldWithin() {
         var pace = Pace(rate: 0)
         pace.sent(at: 0)
         #expect(pace.delay(at: 0) == 100_000_000_000)

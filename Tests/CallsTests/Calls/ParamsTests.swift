@@ -5,7 +5,7 @@ import Testing
 
 @testable import Calls
 
-@Suite struct ParamsTests {
+@Suite("Params") struct ParamsTests {
     private let params = Params([
         "text": .string("t"), "number": .number(1.5), "integer": .number(7), "flag": .bool(true),
         "list": .array([.string("a"), .number(2)]), "nothing": .null,
@@ -22,7 +22,8 @@ import Testing
         return ""
     }
 
-    @Test func whatIsThereIsRead() throws {
+    @Test("what is there is read")
+    func whatIsThereIsRead() throws {
         #expect(try params.string("text") == "t")
         #expect(try params.number("number") == 1.5)
         #expect(try params.integer("integer", in: 0...7) == 7)
@@ -31,7 +32,8 @@ import Testing
         #expect(try params.array("list").count == 2)
     }
 
-    @Test func whatIsWrongIsNamedByItsPath() {
+    @Test("what is wrong is named by its path")
+    func whatIsWrongIsNamedByItsPath() {
         #expect(path { () throws(RPCError) in _ = try params.string("absent") } == "params.absent")
         #expect(path { () throws(RPCError) in _ = try params.string("number") } == "params.number")
         #expect(path { () throws(RPCError) in _ = try params.string("nothing") } == "params.nothing")
@@ -47,7 +49,8 @@ import Testing
                 == "params.inner.text")
     }
 
-    @Test func whatIsUnknownIsRefused() {
+    @Test("what is unknown is refused")
+    func whatIsUnknownIsRefused() {
         #expect(
             path { () throws(RPCError) in
                 try params.rejectUnknown(["text", "number", "integer", "flag", "list", "inner"])

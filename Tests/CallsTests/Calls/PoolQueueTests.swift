@@ -4,7 +4,7 @@ import Testing
 
 @testable import Calls
 
-@Suite struct PoolQueueTests {
+@Suite("Pool queue") struct PoolQueueTests {
     private final class Record {
         var started: [String] = []
     }
@@ -20,7 +20,8 @@ import Testing
         queue.run(in: lane) { record.started.append(name) }
     }
 
-    @Test func lanesTakeTurns() {
+    @Test("lanes take turns")
+    func lanesTakeTurns() {
         let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 1)
         let (greedy, modest) = (lane(), lane())
         for number in 1...4 { add("g\(number)", greedy, to: queue) }
@@ -33,7 +34,8 @@ import Testing
         #expect(record.started == ["g1", "m1", "g2", "m2"])
     }
 
-    @Test func noMoreRunThanThereIsRoomFor() {
+    @Test("no more run than there is room for")
+    func noMoreRunThanThereIsRoomFor() {
         let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 2)
         let lanes = (0..<3).map { _ in lane() }
         for (number, lane) in lanes.enumerated() {
@@ -45,7 +47,8 @@ import Testing
         #expect(record.started.count == 4)
     }
 
-    @Test func aHeldLaneWaitsUntilItsClientHasRead() {
+    @Test("a held lane waits until its client has read")
+    func aHeldLaneWaitsUntilItsClientHasRead() {
         let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2)
         let lane = lane()
         queue.hold(lane, true)
@@ -55,7 +58,8 @@ import Testing
         #expect(record.started == ["a"])
     }
 
-    @Test func whatWaitsForAConnectionThatHasGoneNeverStarts() {
+    @Test("what waits for a connection that has gone never starts")
+    func whatWaitsForAConnectionThatHasGoneNeverStarts() {
         let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerLane: 1)
         let (gone, other) = (lane(), lane())
         add("a", gone, to: queue)
@@ -69,7 +73,8 @@ import Testing
         #expect(record.started == ["a", "c"])
     }
 
-    @Test func usersTakeTurnsHoweverManyConnectionsOneHas() {
+    @Test("users take turns however many connections one has")
+    func usersTakeTurnsHoweverManyConnectionsOneHas() {
         let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerLane: 1)
         let greedy = (0..<3).map { _ in lane(1) }
         for number in 0..<3 { for job in 0..<2 { add("g\(number).\(job)", greedy[number], to: queue) } }
@@ -84,7 +89,8 @@ import Testing
         #expect(record.started.firstIndex(of: "m1")! <= 4)
     }
 
-    @Test func aThreadIsLeftForOtherUsers() {
+    @Test("a thread is left for other users")
+    func aThreadIsLeftForOtherUsers() {
         let queue = PoolQueue(jobs: 3, jobsPerUser: 2, jobsPerLane: 2)
         let (greedy, modest) = (lane(1), lane(2))
         for number in 0..<4 { add("g\(number)", greedy, to: queue) }
@@ -93,7 +99,8 @@ import Testing
         #expect(record.started == ["g0", "g1", "m"])
     }
 
-    @Test func aClosedGateHoldsItsUserOnly() {
+    @Test("a closed gate holds its user only")
+    func aClosedGateHoldsItsUserOnly() {
         let blocked = UserShare(.user(1))
         let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2) { $0.unread == 0 }
         let own = PoolQueue.Lane(blocked) { $0() }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Calls
 
-@Suite struct ConnectionLifeTests {
+@Suite("Connection life") struct ConnectionLifeTests {
     private typealias Standing = ConnectionLife.Standing
     private var life = ConnectionLife()
 
-    @Test mutating func bytesAreWorkedOnOnceATurn() {
+    @Test("bytes are worked on once a turn") mutating func bytesAreWorkedOnOnceATurn() {
         #expect(life.received(isMuch: false) == .deferred)
         #expect(life.received(isMuch: false) == .keep)
         #expect(life.iterationEnded() == true)
@@ -15,7 +15,7 @@ import Testing
         #expect(life.received(isMuch: true) == .workNow)
     }
 
-    @Test mutating func workDoesNotBeginWithinWork() {
+    @Test("work does not begin within work") mutating func workDoesNotBeginWithinWork() {
         #expect(life.beginWork() == true)
         #expect(life.beginWork() == false)
         #expect(life.received(isMuch: true) == .keep)
@@ -23,7 +23,7 @@ import Testing
         #expect(life.beginWork() == true)
     }
 
-    @Test mutating func readingFollowsTheClient() {
+    @Test("reading follows the client") mutating func readingFollowsTheClient() {
         #expect(life.next(Standing()) == .read)
         #expect(life.next(Standing(isCongested: true)) == .pause)
         #expect(life.next(Standing(isInputFull: true)) == .pause)
@@ -34,7 +34,7 @@ import Testing
         #expect(life.takesMessages)
     }
 
-    @Test mutating func theRestIsScheduledOnce() {
+    @Test("the rest is scheduled once") mutating func theRestIsScheduledOnce() {
         #expect(life.next(Standing(hasMore: true)) == .pauseAndSchedule)
         #expect(life.next(Standing(hasMore: true)) == .pause)
         life.scheduledTurnCame()
@@ -43,7 +43,8 @@ import Testing
         #expect(life.next(Standing(hasMore: true)) == .pauseAndSchedule)
     }
 
-    @Test mutating func aClientThatEndsItsSideGetsItsAnswers() {
+    @Test("a client that ends its side gets its answers") mutating func aClientThatEndsItsSideGetsItsAnswers()
+    {
         life.inputFinished()
         #expect(life.takesMessages)
         #expect(life.next(Standing(hasMore: true)) == .pauseAndSchedule)
@@ -55,7 +56,7 @@ import Testing
         #expect(life.next(Standing()) == .close)
     }
 
-    @Test mutating func aFailedClientHasTimeToReadWhy() {
+    @Test("a failed client has time to read why") mutating func aFailedClientHasTimeToReadWhy() {
         life.fail()
         #expect(life.received(isMuch: true) == .discard)
         #expect(life.next(Standing(isUnwritten: true)) == .none)
@@ -64,7 +65,7 @@ import Testing
         #expect(life.end() == true)
     }
 
-    @Test mutating func itClosesOnce() {
+    @Test("it closes once") mutating func itClosesOnce() {
         #expect(life.close() == true)
         #expect(life.close() == false)
         #expect(life.beginWork() == false)
@@ -73,7 +74,8 @@ import Testing
     }
 
     /// Every order of six events: nothing follows a close, and no message is taken after the end began.
-    @Test func everyOrderEndsOnce() {
+    @Test("every order ends once")
+    func everyOrderEndsOnce() {
         for number in 0..<46_656 {
             var life = ConnectionLife()
             var (rest, ended, closed) = (number, false, false)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Calls
 
-@Suite struct ConnectionStateMachineTests {
+@Suite("Connection state machine") struct ConnectionStateMachineTests {
     private typealias Machine = ConnectionStateMachine<String>
 
     private var machine = Machine()
@@ -25,7 +25,7 @@ import Testing
         return true
     }
 
-    @Test mutating func anIdIsFreeOnceItsCallIsOver() {
+    @Test("an id is free once its call is over") mutating func anIdIsFreeOnceItsCallIsOver() {
         open(1)
         #expect(!isFree(1) && isFree(2) && machine.openCalls == 1)
         #expect(machine[1] == "call 1")
@@ -33,7 +33,7 @@ import Testing
         #expect(isFree(1) && machine.openCalls == 0 && machine.remove(1) == nil)
     }
 
-    @Test mutating func aStreamTakesItemsUntilItsEnd() {
+    @Test("a stream takes items until its end") mutating func aStreamTakesItemsUntilItsEnd() {
         open(1, .clientStream)
         #expect(machine.unendedStreams == ["call 1"])
         #expect(machine.receive(item: [1], for: 1) == .deliver("call 1", [1]))
@@ -44,21 +44,21 @@ import Testing
         #expect(machine.openCalls == 0)
     }
 
-    @Test mutating func aCallThatTakesNoItemsFailsByOne() {
+    @Test("a call that takes no items fails by one") mutating func aCallThatTakesNoItemsFailsByOne() {
         open(1)
         #expect(machine.receiveEnd(for: 1) == .ignore)
         #expect(code(machine.receive(item: [], for: 1)) == .invalidArgument)
         #expect(machine.openCalls == 0)
     }
 
-    @Test mutating func cancellingFreesTheIdAtOnce() {
+    @Test("cancelling frees the id at once") mutating func cancellingFreesTheIdAtOnce() {
         open(1, .both)
         #expect(machine.receiveCancel(for: 1) == .cancel("call 1"))
         #expect(isFree(1))
         #expect(machine.receiveCancel(for: 1) == .ignore)
     }
 
-    @Test mutating func messagesThatComeTooLateAreIgnored() {
+    @Test("messages that come too late are ignored") mutating func messagesThatComeTooLateAreIgnored() {
         open(5, .clientStream)
         machine.remove(5)
         for id: Int64 in [4, 5] {
@@ -68,7 +68,8 @@ import Testing
         }
     }
 
-    @Test mutating func anUnusableMessageEndsItsCallUnlessItWasToOpenAnother() {
+    @Test("an unusable message ends its call unless it was to open another")
+    mutating func anUnusableMessageEndsItsCallUnlessItWasToOpenAnother() {
         let error = RPCError(.invalidArgument, "bad")
         open(1, .clientStream)
         let opening = EnvelopeError(id: 1, error: error, isOpening: true)
@@ -81,7 +82,8 @@ import Testing
     }
 
     /// Every order of five events: an action never speaks of a call that is not open, and what is over is closed.
-    @Test func everyOrderKeepsTheBooks() {
+    @Test("every order keeps the books")
+    func everyOrderKeepsTheBooks() {
         for number in 0..<3125 {
             var machine = Machine()
             var isOpen = false
@@ -116,7 +118,8 @@ import Testing
         }
     }
 
-    @Test mutating func aMessageThatCannotBeReadEndsWhatGathersItems() {
+    @Test("a message that cannot be read ends what gathers items")
+    mutating func aMessageThatCannotBeReadEndsWhatGathersItems() {
         let unreadable = EnvelopeError(id: nil, error: RPCError(.invalidArgument, "no JSON"))
         open(1, .clientStream)
         open(2)
@@ -128,7 +131,7 @@ import Testing
         #expect(machine.receive(unreadable: unreadable).isEmpty)
     }
 
-    @Test mutating func aMessageThatOpensIsNoLostItem() {
+    @Test("a message that opens is no lost item") mutating func aMessageThatOpensIsNoLostItem() {
         open(1, .clientStream)
         let opening = EnvelopeError(id: nil, error: RPCError(.invalidArgument, "no id"), isOpening: true)
         #expect(machine.receive(unreadable: opening).isEmpty)
@@ -138,7 +141,7 @@ import Testing
         #expect(machine.openCalls == 1)
     }
 
-    @Test mutating func callsAreListedByTheirIds() {
+    @Test("calls are listed by their ids") mutating func callsAreListedByTheirIds() {
         for id: Int64 in [9, 3, 7] { open(id) }
         #expect(machine.works == ["call 3", "call 7", "call 9"])
     }

@@ -3,12 +3,14 @@ import Testing
 
 @testable import Calls
 
-@Suite struct LatencyHistogramTests {
-    @Test func nothingWasCounted() {
+@Suite("Latency histogram") struct LatencyHistogramTests {
+    @Test("nothing was counted")
+    func nothingWasCounted() {
         #expect(LatencyHistogram().quantile(0.5) == 0)
     }
 
-    @Test func quantilesAreRightToAnEighth() {
+    @Test("quantiles are right to an eighth")
+    func quantilesAreRightToAnEighth() {
         var histogram = LatencyHistogram()
         for value in 1...100_000 { histogram.record(UInt64(value)) }
         for share in [0.01, 0.5, 0.9, 0.99] {
@@ -21,7 +23,7 @@ import Testing
         #expect(histogram.count == 100_000)
     }
 
-    @Test(arguments: [0, 1, 7, 8, 9, 1 << 20, UInt64.max - 1, UInt64.max])
+    @Test("every duration has its bucket", arguments: [0, 1, 7, 8, 9, 1 << 20, UInt64.max - 1, UInt64.max])
     func everyDurationHasItsBucket(_ value: UInt64) {
         var histogram = LatencyHistogram()
         histogram.record(value)
@@ -29,7 +31,8 @@ import Testing
         #expect(histogram.maximum == value)
     }
 
-    @Test func boundsCountAllThatTookNoLonger() {
+    @Test("bounds count all that took no longer")
+    func boundsCountAllThatTookNoLonger() {
         var histogram = LatencyHistogram()
         let values: [UInt64] = [0, 1023, 1024, 4095, 4096, 1 << 30, (1 << 36) - 1, 1 << 36, .max]
         for value in values { histogram.record(value) }
@@ -40,7 +43,8 @@ import Testing
         }
     }
 
-    @Test func sumsAreAsIfAllWereCountedTogether() {
+    @Test("sums are as if all were counted together")
+    func sumsAreAsIfAllWereCountedTogether() {
         var (one, other, both) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())
         for value in stride(from: UInt64(1), to: 1_000_000, by: 997) {
             one.record(value)

@@ -18,7 +18,7 @@ enum Change {
     }
 }
 
-@Suite struct MarkerQueueTests {
+@Suite("Marker queue") struct MarkerQueueTests {
     private var queue = MarkerQueue()
 
     private mutating func apply(
@@ -38,7 +38,8 @@ enum Change {
         }
     }
 
-    @Test mutating func stepsComeInTheirOrderAndSoManyAsAskedFor() throws {
+    @Test("steps come in their order and so many as asked for")
+    mutating func stepsComeInTheirOrderAndSoManyAsAskedFor() throws {
         try apply(add: ["a", "b", "c"].map { Change.feature($0) }, keep: 0)
         #expect(take(2) == ["+a", "+b"])
         try apply(add: [Change.feature("d")], remove: ["a"], keep: 2, revision: 2)
@@ -53,7 +54,8 @@ enum Change {
             #"{"type":"Feature","geometry":{"type":"Point","coordinates":[\#(longitude),2]},"properties":{},"key":"\#(key)"\#(member)}"#
     }
 
-    @Test mutating func transitionsTellWhereMarkersComeFromAndGo() throws {
+    @Test("transitions tell where markers come from and go")
+    mutating func transitionsTellWhereMarkersComeFromAndGo() throws {
         let first = [Self.transition("a", 1), Self.transition("b", 2)].joined(separator: ",")
         try queue.apply(
             JSONReader.parse(#"{"add":[\#(first)],"update":[],"remove":[],"keep":0,"revision":1}"#))
@@ -69,7 +71,7 @@ enum Change {
         #expect(take() == ["-c"])
     }
 
-    @Test mutating func nearestToTheCentreComesFirst() throws {
+    @Test("nearest to the centre comes first") mutating func nearestToTheCentreComesFirst() throws {
         let markers = [("a", 170.0), ("b", -10), ("c", 20), ("d", -175), ("e", 21)]
         let text = markers.map { Self.transition($0.0, $0.1) }.joined(separator: ",")
         queue.move(to: BoundingBox(west: 10, south: -10, east: 30, north: 10))
@@ -80,7 +82,9 @@ enum Change {
         #expect(take() == ["+d", "+a"])
     }
 
-    @Test mutating func whatComesAndGoesInBetweenIsNeverTold() throws {
+    @Test("what comes and goes in between is never told") mutating func whatComesAndGoesInBetweenIsNeverTold()
+        throws
+    {
         try apply(add: [Change.feature("a")], keep: 0)
         try apply(remove: ["a"], keep: 0)
         #expect(take().isEmpty)
@@ -91,7 +95,8 @@ enum Change {
         #expect(take().isEmpty)
     }
 
-    @Test mutating func anotherFeatureUnderAKeyReplacesTheFirst() throws {
+    @Test("another feature under a key replaces the first")
+    mutating func anotherFeatureUnderAKeyReplacesTheFirst() throws {
         try apply(add: [Change.feature("a", "x")], keep: 0)
         _ = take()
         try apply(add: [Change.feature("a", "y")], keep: 0)
@@ -100,7 +105,7 @@ enum Change {
         #expect(queue.told["a"]?.feature.json["key"] == nil)
     }
 
-    @Test mutating func whatDoesNotFitIsAnError() throws {
+    @Test("what does not fit is an error") mutating func whatDoesNotFitIsAnError() throws {
         try apply(add: [Change.feature("a")], keep: 0)
         for text in [
             Change.text(remove: ["b"], keep: 1), Change.text(keep: 2), #"{"add":[],"remove":[]}"#, "1",
@@ -113,7 +118,9 @@ enum Change {
     }
 
     /// However changes and steps interleave, the app ends with what is to be seen, and never is told in vain.
-    @Test(arguments: 0..<20) mutating func anyInterleavingEndsRight(_ seed: UInt64) throws {
+    @Test("any interleaving ends right", arguments: 0..<20) mutating func anyInterleavingEndsRight(
+        _ seed: UInt64
+    ) throws {
         var random = Numbers(state: seed)
         var wanted: [String: String] = [:]
         var shown: [String: String] = [:]

@@ -6,10 +6,11 @@ import Testing
 
 @testable import ClusterClient
 
-@Suite struct ViewportSessionTests {
+@Suite("Viewport session") struct ViewportSessionTests {
     private static let two = FlushPace(frame: .zero, batches: 2...2)
 
-    @Test func updatesComeInBatchesAndEndWithTheStream() async throws {
+    @Test("updates come in batches and end with the stream")
+    func updatesComeInBatchesAndEndWithTheStream() async throws {
         let server = try FakeServer { message, peer in
             switch message {
             case .open(let request):
@@ -37,7 +38,8 @@ import Testing
         #expect(try await updates.next() == nil)
     }
 
-    @Test func anEmptyChangeIsTold() async throws {
+    @Test("an empty change is shown")
+    func anEmptyChangeIsTold() async throws {
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
             peer.item(request.id, Change.text(keep: 0, revision: 7))
@@ -50,7 +52,8 @@ import Testing
         }
     }
 
-    @Test func anErrorComesAfterTheUpdatesBeforeIt() async throws {
+    @Test("an error comes after the updates before it")
+    func anErrorComesAfterTheUpdatesBeforeIt() async throws {
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
             peer.item(request.id, Change.text(add: [Change.feature("a")], keep: 0))
@@ -65,7 +68,8 @@ import Testing
         #expect(markers == 1)
     }
 
-    @Test func aChangeThatDoesNotFitEndsTheWatching() async throws {
+    @Test("a change that does not fit ends the watching")
+    func aChangeThatDoesNotFitEndsTheWatching() async throws {
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
             peer.item(request.id, Change.text(remove: ["a"], keep: 0))
@@ -75,7 +79,8 @@ import Testing
         await #expect(throws: RPCError.self) { _ = try await updates.next() }
     }
 
-    @Test func lettingGoCancels() async throws {
+    @Test("letting go cancels")
+    func lettingGoCancels() async throws {
         let (cancelled, announce) = AsyncStream<Int64>.makeStream()
         let server = try FakeServer { message, peer in
             switch message {
@@ -92,7 +97,8 @@ import Testing
         for await _ in cancelled { break }
     }
 
-    @Test func aCancelledTaskWaitsNoMore() async throws {
+    @Test("a cancelled task waits no more")
+    func aCancelledTaskWaitsNoMore() async throws {
         let server = try FakeServer { _, _ in }
         let client = try await Client.connect(socketPath: server.path)
         let session = try client.viewport(of: "s", in: .world, zoom: 1)

@@ -3,7 +3,7 @@ import ClusterProtocol
 import JSON
 import Testing
 
-@Suite struct ClientMessageTests {
+@Suite("Client message") struct ClientMessageTests {
     private func read(_ text: String) throws(EnvelopeError) -> ClientMessage {
         let result = Array(text.utf8).withUnsafeBytes { bytes in
             Result { () throws(EnvelopeError) in try ClientMessage.read(bytes, parser: JSONParser()) }
@@ -16,7 +16,8 @@ import Testing
         return nil
     }
 
-    @Test func theFourMessagesAreRead() throws {
+    @Test("the four messages are read")
+    func theFourMessagesAreRead() throws {
         let open = try read(
             #"{"id":7,"method":"a/b","params":{"x":[1,"y"]},"timeoutMs":500,"acceptEncoding":"deflate"}"#)
         #expect(
@@ -31,7 +32,8 @@ import Testing
         #expect(try read(#"{"id":7,"cancel":true}"#) == .cancel(id: 7))
     }
 
-    @Test func theSizeOfTheParamsIsThatOfTheirText() throws {
+    @Test("the size of the params is that of their text")
+    func theSizeOfTheParamsIsThatOfTheirText() throws {
         guard case .open(let request) = try read(#"{"id":7,"method":"m","params": {"x": 1} }"#) else {
             Issue.record("no call")
             return
@@ -39,7 +41,8 @@ import Testing
         #expect(request.paramsBytes == 8)
     }
 
-    @Test func whatIsWrittenIsReadBack() throws {
+    @Test("what is written is read back")
+    func whatIsWrittenIsReadBack() throws {
         let messages: [ClientMessage] = [
             .open(
                 CallRequest(
@@ -57,6 +60,7 @@ import Testing
     }
 
     @Test(
+        "without a usable id there is nothing to answer to",
         arguments: [
             "", "[]", "1", "null", "{", "{}", #"{"id":0,"method":"m"}"#, #"{"id":-1,"end":true}"#,
             #"{"id":1.5,"method":"m"}"#, #"{"id":"1","method":"m"}"#, #"{"id":true,"method":"m"}"#,
@@ -70,6 +74,7 @@ import Testing
     }
 
     @Test(
+        "with a usable id the error bears it",
         arguments: [
             (#"{"id":3,"method":1}"#, true), (#"{"id":3,"method":"m","params":[]}"#, true),
             (#"{"id":3,"method":"m","params":null}"#, true), (#"{"id":3,"method":"m","timeoutMs":-1}"#, true),
@@ -88,13 +93,15 @@ import Testing
         #expect(failure?.isOpening == isOpening)
     }
 
-    @Test func ofDuplicateKeysTheLastCounts() throws {
+    @Test("of duplicate keys the last counts")
+    func ofDuplicateKeysTheLastCounts() throws {
         #expect(try read(#"{"id":1,"id":2,"cancel":true}"#) == .cancel(id: 2))
         let open = try read(#"{"id":1,"method":"a","method":"b","params":{"x":1,"x":2}}"#)
         #expect(open == .open(CallRequest(id: 1, method: "b", params: ["x": .number(2)], paramsBytes: 13)))
     }
 
-    @Test func namesThatCameBeforeAreTakenForThemselvesOnly() throws {
+    @Test("names that came before are taken for themselves only")
+    func namesThatCameBeforeAreTakenForThemselvesOnly() throws {
         let names = MethodNames()
         let parser = JSONParser()
         // More than are kept, some alike, some escaped, one too long to be kept, and again.
@@ -120,7 +127,8 @@ import Testing
         }
     }
 
-    @Test func membersOfLaterVersionsAreIgnored() throws {
+    @Test("members of later versions are ignored")
+    func membersOfLaterVersionsAreIgnored() throws {
         #expect(try read(#"{"id":1,"priority":9,"cancel":true}"#) == .cancel(id: 1))
     }
 

@@ -3,12 +3,13 @@ import ClusterProtocol
 import JSON
 import Testing
 
-@Suite struct ServerMessageTests {
+@Suite("Server message") struct ServerMessageTests {
     private func read(_ text: String) -> ServerMessage {
         Array(text.utf8).withUnsafeBytes { ServerMessage.read($0) }
     }
 
-    @Test func theFourMessagesAreRead() {
+    @Test("the four messages are read")
+    func theFourMessagesAreRead() {
         #expect(read(#"{"id":1,"result":{"a":null}}"#) == .result(id: 1, .object(["a": .null])))
         #expect(read(#"{"id":2,"item":{}}"#) == .item(id: 2, .object([:])))
         #expect(read(#"{"id":3,"end":{}}"#) == .end(id: 3, .object([:])))
@@ -17,7 +18,8 @@ import Testing
                 == .error(id: nil, RPCError(.invalidArgument, "m")))
     }
 
-    @Test func theNoticeOfAnEndIsReadAsItWasWritten() {
+    @Test("the notice of an end is read as it was written")
+    func theNoticeOfAnEndIsReadAsItWasWritten() {
         var bytes = ByteWriter()
         ServerMessage.writeGoaway("soon", into: &bytes)
         let payload = Array(bytes.bytes.dropFirst(MessageLimits.prefixLength))
@@ -25,7 +27,8 @@ import Testing
         #expect(payload.withUnsafeBytes { ServerMessage.read($0) } == .goaway)
     }
 
-    @Test func anErrorIsReadAsItWasWritten() {
+    @Test("an error is read as it was written")
+    func anErrorIsReadAsItWasWritten() {
         let error = RPCError(.aborted, "say \"again\"\n", details: ["revision": .number(4)])
         var bytes = ByteWriter()
         ServerMessage.write(error: error, id: 9, into: &bytes)
@@ -33,7 +36,9 @@ import Testing
         #expect(payload.withUnsafeBytes { ServerMessage.read($0) } == .error(id: 9, error))
     }
 
-    @Test(arguments: ["x", "[]", "{}", #"{"id":1}"#, #"{"id":1,"error":7}"#])
+    @Test(
+        "what is none of them is an error",
+        arguments: ["x", "[]", "{}", #"{"id":1}"#, #"{"id":1,"error":7}"#])
     func whatIsNoneOfThemIsAnError(_ text: String) {
         guard case .error = read(text) else {
             Issue.record("read as a good message: \(text)")
@@ -41,7 +46,8 @@ import Testing
         }
     }
 
-    @Test func aCodeThatIsNotGRPCsIsUnknown() {
+    @Test("a code that is not GRP cs is unknown")
+    func aCodeThatIsNotGRPCsIsUnknown() {
         let message = read(#"{"id":1,"error":{"code":99,"message":"m"}}"#)
         #expect(message == .error(id: 1, RPCError(.unknown, "m")))
     }

@@ -3,7 +3,7 @@ import ClusterProtocol
 import Compression
 import Testing
 
-@Suite struct FrameDecoderTests {
+@Suite("Frame decoder") struct FrameDecoderTests {
     private static func frame(_ payload: [UInt8], flag: UInt8 = 0) -> [UInt8] {
         [flag] + prefix(payload.count) + payload
     }
@@ -41,43 +41,50 @@ import Testing
         }
     }
 
-    @Test func messagesComeOutWhateverTheCuts() throws {
+    @Test("messages come out whatever the cuts")
+    func messagesComeOutWhateverTheCuts() throws {
         let messages = [Array("{}".utf8), [], Array("{\"id\":1}".utf8), [UInt8](repeating: 7, count: 1000)]
         Self.verify(messages.flatMap { Self.frame($0) }, gives: messages)
         let compressed = try messages.flatMap { Self.frame(try Zlib.deflate($0), flag: 1) }
         Self.verify(compressed, gives: messages)
     }
 
-    @Test(arguments: [2, 3, 128, 254, 255] as [UInt8])
+    @Test("any other flag ends the stream", arguments: [2, 3, 128, 254, 255] as [UInt8])
     func anyOtherFlagEndsTheStream(_ flag: UInt8) {
         let good = Self.frame([1, 2])
         Self.verify(good + Self.frame([1], flag: flag), gives: [[1, 2]], failing: .invalidArgument)
         #expect(Self.decode([flag], pieces: 1).failure == .invalidArgument)
     }
 
-    @Test(arguments: [1001, 1 << 24, 1 << 31, Int(UInt32.max)])
+    @Test(
+        "a length over the limit ends the stream before its bytes come",
+        arguments: [1001, 1 << 24, 1 << 31, Int(UInt32.max)])
     func aLengthOverTheLimitEndsTheStreamBeforeItsBytesCome(_ length: Int) {
         Self.verify([0] + Self.prefix(length), gives: [], failing: .resourceExhausted)
         Self.verify([1] + Self.prefix(length), gives: [], failing: .resourceExhausted)
     }
 
-    @Test func aLengthAtTheLimitIsTaken() {
+    @Test("a length at the limit is taken")
+    func aLengthAtTheLimitIsTaken() {
         #expect(Self.decode(Self.frame([UInt8](repeating: 1, count: 1000)), pieces: 64).messages.count == 1)
     }
 
-    @Test func aBombCostsTheLimit() throws {
+    @Test("a bomb costs the limit")
+    func aBombCostsTheLimit() throws {
         let bomb = try Zlib.deflate([UInt8](repeating: 0, count: 100_000))
         Self.verify(Self.frame(bomb, flag: 1), gives: [], failing: .resourceExhausted)
     }
 
-    @Test func whatDoesNotInflateEndsTheStream() throws {
+    @Test("what does not inflate ends the stream")
+    func whatDoesNotInflateEndsTheStream() throws {
         let whole = try Zlib.deflate(Array("{\"id\":1}".utf8))
         for bytes in [Array("{}".utf8), [], Array(whole.dropLast()), Array(whole.dropFirst())] {
             Self.verify(Self.frame(bytes, flag: 1), gives: [], failing: .invalidArgument)
         }
     }
 
-    @Test func partsOfFramesWait() {
+    @Test("parts of frames wait")
+    func partsOfFramesWait() {
         let bytes = Self.frame([1, 2, 3])
         for count in 0..<bytes.count {
             let found = Self.decode(Array(bytes[..<count]), pieces: 1)
@@ -85,7 +92,8 @@ import Testing
         }
     }
 
-    @Test func largeFramesAreTakenAsTheyAreAndInTheirOrder() throws {
+    @Test("large frames are taken as they are and in their order")
+    func largeFramesAreTakenAsTheyAreAndInTheirOrder() throws {
         let (small, large) = ([UInt8](repeating: 1, count: 99), [UInt8](repeating: 2, count: 100))
         let compressed = try Zlib.deflate([UInt8](repeating: 3, count: 900))
         var decoder = FrameDecoder(limit: 1000)
@@ -105,7 +113,8 @@ import Testing
         #expect(decoder.waiting == 0)
     }
 
-    @Test func aLargeFrameThatDoesNotInflateIsKnownWhenItIsRead() throws {
+    @Test("a large frame that does not inflate is known when it is read")
+    func aLargeFrameThatDoesNotInflateIsKnownWhenItIsRead() throws {
         var decoder = FrameDecoder(limit: 1000)
         let bomb = try Zlib.deflate([UInt8](repeating: 0, count: 100_000))
         for payload in [bomb, bomb.map { ~$0 }] {

@@ -3,7 +3,7 @@ import ClusterProtocol
 import JSON
 import Testing
 
-@Suite struct FrameEncoderTests {
+@Suite("Frame encoder") struct FrameEncoderTests {
     private func decode(_ bytes: borrowing ByteWriter) throws -> [[UInt8]] {
         var decoder = FrameDecoder()
         bytes.withUnsafeBytes { decoder.append($0) }
@@ -12,7 +12,7 @@ import Testing
         return messages
     }
 
-    @Test(arguments: [false, true])
+    @Test("what is encoded is decoded", arguments: [false, true])
     func whatIsEncodedIsDecoded(_ compressing: Bool) throws {
         var bytes = ByteWriter()
         let texts = ["{}", String(repeating: "ab", count: 5000)]
@@ -25,7 +25,8 @@ import Testing
         #expect((bytes.count < 5000) == compressing)
     }
 
-    @Test func whatDoesNotPayIsNotCompressed() {
+    @Test("what does not pay is not compressed")
+    func whatDoesNotPayIsNotCompressed() {
         var bytes = ByteWriter()
         let frame = FrameEncoder(beginningIn: &bytes)
         bytes.append("{}")
@@ -33,7 +34,8 @@ import Testing
         #expect(bytes.bytes == [0, 0, 0, 0, 2, 0x7B, 0x7D])
     }
 
-    @Test func anAbandonedFrameLeavesNothing() throws {
+    @Test("an abandoned frame leaves nothing")
+    func anAbandonedFrameLeavesNothing() throws {
         var bytes = ByteWriter()
         let frame = FrameEncoder(beginningIn: &bytes)
         bytes.append("half an ans")

@@ -7,12 +7,13 @@ import Testing
 @testable import Calls
 @testable import Daemon
 
-@Suite struct ConfigurationSchemaTests {
+@Suite("Configuration schema") struct ConfigurationSchemaTests {
     private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("proto-docs/clusterd.schema.json")
 
-    @Test func theSchemaInTheDocumentsIsTheParsersOwn() throws {
+    @Test("the schema in the documents is the parsers own")
+    func theSchemaInTheDocumentsIsTheParsersOwn() throws {
         let text = try String(contentsOf: Self.file, encoding: .utf8)
         #expect(text == Configuration.schema.indented() + "\n")
         #expect(try JSONReader.parse(text) == Configuration.schema)
@@ -30,7 +31,8 @@ import Testing
     }
 
     /// Walks all members of the schema, and asks the parser about values of each JSON type in each place.
-    @Test func theParserTakesWhatTheSchemaAllowsAndNothingElse() throws {
+    @Test("the parser takes what the schema allows and nothing else")
+    func theParserTakesWhatTheSchemaAllowsAndNothingElse() throws {
         var places = 0
         func walk(_ schema: JSONValue, _ wrap: (JSONValue) -> JSONValue) throws {
             places += 1
@@ -90,12 +92,13 @@ import Testing
     }
 }
 
-@Suite struct ConfigurationDocumentTests {
+@Suite("Configuration document") struct ConfigurationDocumentTests {
     private static let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("proto-docs/configuration.md")
 
-    @Test func theExampleIsGood() throws {
+    @Test("the example is good")
+    func theExampleIsGood() throws {
         let text = try String(contentsOf: Self.document, encoding: .utf8)
         let example = try #require(text.components(separatedBy: "```json\n").dropFirst().first)
         let json = try #require(example.components(separatedBy: "```").first)
@@ -106,7 +109,8 @@ import Testing
             configuration.membersFixedBut(changedIn: Configuration()) == ["socket", "state", "http.listen"])
     }
 
-    @Test func everyMemberIsInTheManual() {
+    @Test("every member is in the manual")
+    func everyMemberIsInTheManual() {
         let paths = Set(Configuration.documentation.map(\.path))
         for path in [
             "socket", "limits.memoryBytes", "access.query.users", "sources.NAME.file", "log.slowCallMs",

@@ -5,7 +5,7 @@ import Testing
 @testable import Calls
 @testable import Daemon
 
-@Suite struct ConfigurationTests {
+@Suite("Configuration") struct ConfigurationTests {
     private func problem(_ text: String) -> String? {
         var configuration = Configuration()
         do throws(Configuration.Problem) { try configuration.read(Array(text.utf8)) } catch {
@@ -21,7 +21,8 @@ import Testing
         return configuration
     }
 
-    @Test func aFileSetsWhatItNames() throws {
+    @Test("a file sets what it names")
+    func aFileSetsWhatItNames() throws {
         let configuration = try configuration(
             """
             {"socket":"/s","state":"/d","importDirectories":["/a","/b"],
@@ -45,7 +46,8 @@ import Testing
         #expect(configuration.sources[1].options == ["radius": 60])
     }
 
-    @Test func declaredTablesHaveTheColumnsOfImports() throws {
+    @Test("declared tables have the columns of imports")
+    func declaredTablesHaveTheColumnsOfImports() throws {
         let declared = try configuration(
             #"{"sources":{"a":{"file":"/a.csv","longitude":"x1","latitude":"y1","id":"code","delimiter":"tab","text":["zip"],"wrap":true}}}"#
         ).sources[0]
@@ -57,7 +59,8 @@ import Testing
         #expect(declared.wrapsLongitudes)
     }
 
-    @Test func rulesNameUsersAndGroups() throws {
+    @Test("rules name users and groups")
+    func rulesNameUsersAndGroups() throws {
         let access = try configuration(
             #"{"access":{"query":{"users":[7]},"manage":{"users":["root",1001],"groups":["root"]},"admin":{"users":["*"]}}}"#
         ).access
@@ -67,42 +70,45 @@ import Testing
         #expect(try configuration("{}").access.query.everybody)
     }
 
-    @Test(arguments: [
-        (#"{"sokcet":"/s"}"#, "line 1, column 2: sokcet is unknown"),
-        (#"{"socket":1}"#, "line 1, column 11: socket must be a string"), (#"{"socket":""}"#, "socket"),
-        ("{\"socket\":\"/s\",\n \"socket\":\"/t\"}", "line 2, column 2: socket is given twice"),
-        (#"{"importDirectories":["/a",2]}"#, "column 28: importDirectories[1]"),
-        (
-            #"{"sources":{"a":{"file":"/a.csv","delimiter":"xy"}}}"#,
-            "sources.a.delimiter must be one of"
-        ),
-        (#"{"log":{"level":"loud"}}"#, "log.level must be one of error, warning"),
-        (#"{"log":{"format":"xml"}}"#, "log.format"),
-        ("{\n\"limits\": {\n  \"maxCalls\": 0}}", "line 3, column 15: limits.maxCalls"),
-        (#"{"limits":{"maxCalls":1.5}}"#, "limits.maxCalls"),
-        (#"{"limits":{"maxCalls":1e300}}"#, "limits.maxCalls"),
-        (#"{"limits":{"maxCalls":-1}}"#, "limits.maxCalls"),
-        (#"{"limits":{"maxCalls":"5"}}"#, "limits.maxCalls"),
-        (#"{"limits":{"more":1}}"#, "limits.more"), (#"{"socket":"/s","limits":[]}"#, "limits"),
-        (#"{"access":{"query":{"users":[4294967295]}}}"#, "access.query.users[0]"),
-        (#"{"access":{"query":{"users":[-2]}}}"#, "access.query.users[0]"),
-        (#"{"access":{"query":{"users":[true]}}}"#, "access.query.users[0]"),
-        (#"{"access":{"queries":{}}}"#, "access.queries is unknown; known are query, manage, admin"),
-        (#"{"sources":{"a b":{}}}"#, "no source's name"),
-        (#"{"sources":{"a":[]}}"#, "sources.a must be an object"),
-        (#"{"sources":{"a":{},"a":{}}}"#, "sources.a is given twice"),
-        (#"{"sources":{"a":{"options":{"radius":-1}}}}"#, "sources.a.options.radius"),
-        (#"{"sources":{"a":{"options":{"filter":["=="]}}}}"#, "sources.a.options.filter"),
-        (#"{"sources":{"a":{"watch":1}}}"#, "sources.a.watch must be true or false"),
-        ("[]", "the configuration must be an object"), ("", "empty"), ("{}}", "line 1"),
-    ])
+    @Test(
+        "what is wrong is named",
+        arguments: [
+            (#"{"sokcet":"/s"}"#, "line 1, column 2: sokcet is unknown"),
+            (#"{"socket":1}"#, "line 1, column 11: socket must be a string"), (#"{"socket":""}"#, "socket"),
+            ("{\"socket\":\"/s\",\n \"socket\":\"/t\"}", "line 2, column 2: socket is given twice"),
+            (#"{"importDirectories":["/a",2]}"#, "column 28: importDirectories[1]"),
+            (
+                #"{"sources":{"a":{"file":"/a.csv","delimiter":"xy"}}}"#,
+                "sources.a.delimiter must be one of"
+            ),
+            (#"{"log":{"level":"loud"}}"#, "log.level must be one of error, warning"),
+            (#"{"log":{"format":"xml"}}"#, "log.format"),
+            ("{\n\"limits\": {\n  \"maxCalls\": 0}}", "line 3, column 15: limits.maxCalls"),
+            (#"{"limits":{"maxCalls":1.5}}"#, "limits.maxCalls"),
+            (#"{"limits":{"maxCalls":1e300}}"#, "limits.maxCalls"),
+            (#"{"limits":{"maxCalls":-1}}"#, "limits.maxCalls"),
+            (#"{"limits":{"maxCalls":"5"}}"#, "limits.maxCalls"),
+            (#"{"limits":{"more":1}}"#, "limits.more"), (#"{"socket":"/s","limits":[]}"#, "limits"),
+            (#"{"access":{"query":{"users":[4294967295]}}}"#, "access.query.users[0]"),
+            (#"{"access":{"query":{"users":[-2]}}}"#, "access.query.users[0]"),
+            (#"{"access":{"query":{"users":[true]}}}"#, "access.query.users[0]"),
+            (#"{"access":{"queries":{}}}"#, "access.queries is unknown; known are query, manage, admin"),
+            (#"{"sources":{"a b":{}}}"#, "no source's name"),
+            (#"{"sources":{"a":[]}}"#, "sources.a must be an object"),
+            (#"{"sources":{"a":{},"a":{}}}"#, "sources.a is given twice"),
+            (#"{"sources":{"a":{"options":{"radius":-1}}}}"#, "sources.a.options.radius"),
+            (#"{"sources":{"a":{"options":{"filter":["=="]}}}}"#, "sources.a.options.filter"),
+            (#"{"sources":{"a":{"watch":1}}}"#, "sources.a.watch must be true or false"),
+            ("[]", "the configuration must be an object"), ("", "empty"), ("{}}", "line 1"),
+        ])
     func whatIsWrongIsNamed(_ text: String, _ name: String) throws {
         let problem = try #require(self.problem(text))
         #expect(problem.contains(name), "\(problem)")
         #expect(problem.hasPrefix("line "))
     }
 
-    @Test func aSlipOfThePenIsFoundByLineAndColumn() throws {
+    @Test("a slip of the pen is found by line and column")
+    func aSlipOfThePenIsFoundByLineAndColumn() throws {
         #expect(
             try #require(problem("{\n  \"socket\": \"/s\",\n  \"state\": }")).hasPrefix("line 3, column "))
         #expect(try #require(problem("{\"é\":1}")).hasPrefix("line 1, column 2:"))
@@ -110,14 +116,16 @@ import Testing
         #expect(try #require(problem("{\"socket\":\"é\",\"more\":1}")).hasPrefix("line 1, column 15:"))
     }
 
-    @Test func everyLimitThatIsToldCanBeSet() throws {
+    @Test("every limit that is shown can be set")
+    func everyLimitThatIsToldCanBeSet() throws {
         for (name, _) in Limits().json.members {
             let configuration = try configuration(#"{"limits":{"\#(name)":77}}"#)
             #expect(configuration.limits.json[name] == .number(77))
         }
     }
 
-    @Test func aReloadKeepsWhatHoldsFromStartToEnd() throws {
+    @Test("a reload keeps what holds from start to end")
+    func aReloadKeepsWhatHoldsFromStartToEnd() throws {
         let old = try configuration(#"{"socket":"/a","limits":{"maxCalls":5,"queryThreads":3}}"#)
         let new = try configuration(#"{"socket":"/b","state":"/d","limits":{"maxCalls":6,"queryThreads":4}}"#)
         #expect(old.membersFixedBut(changedIn: new) == ["socket", "state", "limits.queryThreads"])
@@ -128,7 +136,8 @@ import Testing
     }
 
     /// Whatever the bytes are, they are taken or refused with a place within them.
-    @Test func noTextIsTooOdd() {
+    @Test("no text is too odd")
+    func noTextIsTooOdd() {
         let text = Array(
             #"{"socket":"/s","limits":{"maxCalls":5},"access":{"query":{"users":["*",7],"groups":[1]}},"sources":{"a":{"options":{"radius":["step",["zoom"],1,2,3]},"file":"/é"}}}"#
                 .utf8)
@@ -154,7 +163,8 @@ import Testing
         }
     }
 
-    @Test func anUnknownUserIsAWarningAndGivesNobodyARight() throws {
+    @Test("an unknown user is a warning and gives nobody a right")
+    func anUnknownUserIsAWarningAndGivesNobodyARight() throws {
         var configuration = Configuration()
         try configuration.read(
             Array(

@@ -7,7 +7,7 @@ import Testing
 @testable import Daemon
 
 /// What the configuration says of a table that a source follows.
-@Suite struct PostgresSettingsTests {
+@Suite("Postgres settings") struct PostgresSettingsTests {
     private func source(_ members: String) throws -> DeclaredSource {
         var configuration = Configuration()
         try configuration.read(Array("{\"sources\":{\"vehicles\":{\(members)}}}".utf8))
@@ -18,7 +18,8 @@ import Testing
         do { return "none: \(try source(members))" } catch { return "\(error)" }
     }
 
-    @Test func allMembersAreRead() throws {
+    @Test("all members are read")
+    func allMembersAreRead() throws {
         let settings = try #require(
             try source(
                 """
@@ -34,7 +35,8 @@ import Testing
         #expect(feed.spoolDirectory == "/state")
     }
 
-    @Test func mostFollowsFromTheTable() throws {
+    @Test("most follows from the table")
+    func mostFollowsFromTheTable() throws {
         let settings = try #require(try source(#""postgres":{"connection":"c","table":"t"}"#).postgres)
         #expect(
             settings
@@ -50,7 +52,8 @@ import Testing
         #expect(columns.geometry == .coordinates(longitude: "x", latitude: "y"))
     }
 
-    @Test func slotsOfOneMachineDiffer() throws {
+    @Test("slots of one machine differ")
+    func slotsOfOneMachineDiffer() throws {
         let settings = try #require(try source(#""postgres":{"connection":"c","table":"t"}"#).postgres)
         let names = [("a", "/1"), ("a", "/2"), ("b", "/1"), ("b", nil)].map {
             settings.feed(of: $0, stateDirectory: $1).slotName
@@ -58,36 +61,43 @@ import Testing
         #expect(Set(names).count == 4)
     }
 
-    @Test(arguments: [
-        (#""postgres":{"table":"t"}"#, "sources.vehicles.postgres must have connection"),
-        (#""postgres":{"connection":"c"}"#, "must have table"),
-        (#""postgres":{"connection":"c","table":5}"#, "postgres.table must be a string"),
-        (
-            #""postgres":{"connection":"c","table":"t","geometry":5}"#,
-            "geometry must be a string or an object"
-        ),
-        (#""postgres":{"connection":"c","table":"t","geometry":{"longitude":"x"}}"#, "must have latitude"),
-        (#""postgres":{"connection":"c","table":"t","slot":"A-b"}"#, "lower-case letters"),
-        (#""postgres":{"connection":"c","table":"t","slots":"a"}"#, "slots is unknown"),
-        (#""postgres":{"connection":"c","table":"t"},"file":"/f""#, "both file and postgres"),
-        (#""postgres":{"connection":"c","table":"t"},"options":{"promoteId":"x"}"#, "options.promoteId"),
-        (#""postgres":{"connection":"c","table":"t"},"options":{"ttlSeconds":5}"#, "options.ttlSeconds"),
-        (
-            #""postgres":{"connection":"c","table":"t"},"options":{"projection":{"planar":[0,0,1,1]}}"#,
-            "options.projection"
-        ),
-    ])
+    @Test(
+        "faults are named",
+        arguments: [
+            (#""postgres":{"table":"t"}"#, "sources.vehicles.postgres must have connection"),
+            (#""postgres":{"connection":"c"}"#, "must have table"),
+            (#""postgres":{"connection":"c","table":5}"#, "postgres.table must be a string"),
+            (
+                #""postgres":{"connection":"c","table":"t","geometry":5}"#,
+                "geometry must be a string or an object"
+            ),
+            (
+                #""postgres":{"connection":"c","table":"t","geometry":{"longitude":"x"}}"#,
+                "must have latitude"
+            ),
+            (#""postgres":{"connection":"c","table":"t","slot":"A-b"}"#, "lower-case letters"),
+            (#""postgres":{"connection":"c","table":"t","slots":"a"}"#, "slots is unknown"),
+            (#""postgres":{"connection":"c","table":"t"},"file":"/f""#, "both file and postgres"),
+            (#""postgres":{"connection":"c","table":"t"},"options":{"promoteId":"x"}"#, "options.promoteId"),
+            (#""postgres":{"connection":"c","table":"t"},"options":{"ttlSeconds":5}"#, "options.ttlSeconds"),
+            (
+                #""postgres":{"connection":"c","table":"t"},"options":{"projection":{"planar":[0,0,1,1]}}"#,
+                "options.projection"
+            ),
+        ])
     func faultsAreNamed(_ members: String, _ message: String) {
         #expect(problem(members).contains(message))
     }
 
-    @Test func noMessageHasTheConnection() {
+    @Test("no message has the connection")
+    func noMessageHasTheConnection() {
         let problem = problem(#""postgres":{"connection":"password=hunter2","table":"t","slot":"X"}"#)
         #expect(problem.contains("slot") && !problem.contains("hunter2"))
     }
 
     /// Data are copied again if rows become features in another way, not if only the way to the server changes.
-    @Test func theOriginSaysHowRowsBecomeFeatures() throws {
+    @Test("the origin says how rows become features")
+    func theOriginSaysHowRowsBecomeFeatures() throws {
         func origin(_ settings: String, _ options: String = "{}") throws -> String {
             let postgres = #""postgres":{"connection":"c","table":"t"\#(settings)}"#
             let source = try source(postgres)

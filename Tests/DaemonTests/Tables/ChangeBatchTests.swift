@@ -9,7 +9,7 @@ import Testing
 @testable import Sources
 
 /// Changes of rows, gathered to what became of each.
-@Suite struct ChangeBatchTests {
+@Suite("Change batch") struct ChangeBatchTests {
     private let test: TestSource
 
     init() throws {

@@ -3,9 +3,10 @@ import Foundation
 import Testing
 
 /// A daemon that closes while an app still sends must not end the app.
-@Suite struct BrokenPipeTests {
+@Suite("Broken pipe") struct BrokenPipeTests {
     /// The signal is left at its default, which ends a process.
-    @Test func anAppThatSendsToADaemonThatHasClosedLivesOn() async throws {
+    @Test("an app that sends to a daemon that has closed lives on")
+    func anAppThatSendsToADaemonThatHasClosedLivesOn() async throws {
         let servers = try ConformanceServers()
         let runner = SwiftConformanceRunner(
             cases: ConformanceServers.cases, daemon: servers.daemon.socketPath, servers: servers.folder)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Every client library gives the answers and errors of `clients/conformance/cases.json`.
-@Suite struct ClientConformanceTests {
+@Suite("Client conformance") struct ClientConformanceTests {
     /// The names of all cases, in their order.
     private static func names() throws -> [String] {
         let cases = try JSONReader.parse(String(contentsOfFile: ConformanceServers.cases, encoding: .utf8))
@@ -21,21 +21,24 @@ import Testing
         }
     }
 
-    @Test func swift() async throws {
+    @Test("swift")
+    func swift() async throws {
         let servers = try ConformanceServers()
         let runner = SwiftConformanceRunner(
             cases: ConformanceServers.cases, daemon: servers.daemon.socketPath, servers: servers.folder)
         try Self.expect(try await runner.run())
     }
 
-    @Test func pythonBlocking() throws {
+    @Test("python blocking")
+    func pythonBlocking() throws {
         let results = try ConformanceServers().run(
             ["python3", "-B", "conformance.py", "sync"], in: ConformanceServers.clients + "/python",
             environment: ["PYTHONPATH": "src"])
         try Self.expect(results, skipped: ["calls-together", "answers-in-reverse"])
     }
 
-    @Test func pythonAsynchronous() throws {
+    @Test("python asynchronous")
+    func pythonAsynchronous() throws {
         let results = try ConformanceServers().run(
             ["python3", "-B", "conformance.py", "async"], in: ConformanceServers.clients + "/python",
             environment: ["PYTHONPATH": "src"])

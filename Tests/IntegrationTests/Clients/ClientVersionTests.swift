@@ -4,8 +4,9 @@ import Foundation
 import Testing
 
 /// The manifests of the clients have the release's version.
-@Suite struct ClientVersionTests {
+@Suite("Client version") struct ClientVersionTests {
     @Test(
+        "manifest has the release",
         arguments: [
             ("python/pyproject.toml", "version = \"VERSION\""),
             ("python/src/clusterd/__init__.py", "__version__ = \"VERSION\""),

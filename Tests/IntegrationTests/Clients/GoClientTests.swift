@@ -11,7 +11,8 @@ struct GoClientTests {
     /// No proxy: it has no dependencies.
     private static let environment = ["GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local"]
 
-    @Test func itsOwnTestsPass() throws {
+    @Test("its own tests pass")
+    func itsOwnTestsPass() throws {
         let daemon = try DaemonProcess()
         let environment = Self.environment.merging(["CLUSTERD_SOCKET": daemon.socketPath]) { $1 }
         let result = try DaemonProcess.run(
@@ -22,14 +23,16 @@ struct GoClientTests {
         #expect(vetted.status == 0, "\(vetted.errors)")
     }
 
-    @Test func conformance() throws {
+    @Test("conformance")
+    func conformance() throws {
         let results = try ConformanceServers().run(
             ["go", "run", "./internal/conformance"], in: Self.package, environment: Self.environment)
         try ClientConformanceTests.expect(results)
     }
 
     /// Each program of the README in a module of its own.
-    @Test func readmePrograms() throws {
+    @Test("readme programs")
+    func readmePrograms() throws {
         let daemon = try DaemonProcess()
         _ = try DaemonProcess.run(
             "clusterctl",

@@ -33,7 +33,8 @@ struct HTTPClientTests {
         return (20..<22).contains(major) ? ["--experimental-websocket"] : []
     }
 
-    @Test func conformance() throws {
+    @Test("conformance")
+    func conformance() throws {
         let (daemon, address) = try Self.serve()
         let arguments = ["-C", Self.package, "node", "--no-warnings"] + (try Self.webSocketFlags())
         let output = try DaemonProcess.run(
@@ -57,6 +58,7 @@ struct HTTPClientTests {
 
     /// The layer shows what the daemon answers, on real Leaflet in a real browser.
     @Test(
+        "browser shows the layer",
         .enabled(
             if: has("chromium") && FileManager.default.fileExists(atPath: "/usr/share/javascript/leaflet"),
             "needs chromium and libjs-leaflet"))

@@ -9,7 +9,8 @@ import Testing
 struct JavaScriptClientTests {
     private static let package = ConformanceServers.clients + "/javascript"
 
-    @Test func itsOwnTestsPass() throws {
+    @Test("its own tests pass")
+    func itsOwnTestsPass() throws {
         let daemon = try DaemonProcess()
         let tests = try FileManager.default.contentsOfDirectory(atPath: Self.package + "/tests")
             .filter { $0.hasSuffix(".test.js") }
@@ -19,12 +20,14 @@ struct JavaScriptClientTests {
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test func conformance() throws {
+    @Test("conformance")
+    func conformance() throws {
         let results = try ConformanceServers().run(["node", "conformance.js"], in: Self.package)
         try ClientConformanceTests.expect(results)
     }
 
-    @Test func readmePrograms() throws {
+    @Test("readme programs")
+    func readmePrograms() throws {
         let daemon = try DaemonProcess()
         _ = try DaemonProcess.run(
             "clusterctl",
@@ -47,7 +50,8 @@ struct JavaScriptClientTests {
         }
     }
 
-    @Test(.enabled(if: has("npm"), "needs npm")) func npmPacksItWithoutANetwork() throws {
+    @Test("npm packs it without a network", .enabled(if: has("npm"), "needs npm"))
+    func npmPacksItWithoutANetwork() throws {
         let folder = NSTemporaryDirectory() + "clusterd-npm-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

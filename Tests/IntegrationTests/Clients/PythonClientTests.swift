@@ -4,10 +4,11 @@ import TestSupport
 import Testing
 
 /// The Python package.
-@Suite struct PythonClientTests {
+@Suite("Python client") struct PythonClientTests {
     private static let package = ConformanceServers.clients + "/python"
 
-    @Test func itsOwnTestsPass() throws {
+    @Test("its own tests pass")
+    func itsOwnTestsPass() throws {
         let daemon = try DaemonProcess()
         let result = try DaemonProcess.run(
             "/usr/bin/env",
@@ -17,7 +18,8 @@ import Testing
     }
 
     /// Without a network, and with the types and metadata that PyPI expects.
-    @Test func pipInstallsIt() throws {
+    @Test("pip installs it")
+    func pipInstallsIt() throws {
         let folder = NSTemporaryDirectory() + "clusterd-pip-" + UUID().uuidString.prefix(12)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         guard try run(["python3", "-m", "venv", folder]).status == 0 else {

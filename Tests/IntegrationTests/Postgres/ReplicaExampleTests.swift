@@ -10,7 +10,7 @@ struct ReplicaExampleTests {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    @Test(.enabled(if: hasNginx, "needs nginx: apt-get install nginx-light"))
+    @Test("the map keeps working", .enabled(if: hasNginx, "needs nginx: apt-get install nginx-light"))
     func theMapKeepsWorking() throws {
         let example = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Examples/replicas/run").standardized.path

@@ -11,7 +11,7 @@ import Testing
 @testable import Sources
 @testable import SystemSupport
 
-@Suite struct ColumnCollectorTests {
+@Suite("Column collector") struct ColumnCollectorTests {
     private static let names: Set<String> = ["a", "name", "é", "a\"b", "never"]
     private static let options = """
         {"clusterProperties":{"s":["+",["get","a"]],"n":["distinct",["get","name"]],"e":["distinct",["get","é"]],\
@@ -51,7 +51,8 @@ import Testing
         }
     }
 
-    @Test func columnsOfAnImportAreThoseOfItsText() throws {
+    @Test("columns of an import are those of its text")
+    func columnsOfAnImportAreThoseOfItsText() throws {
         var random = SeededRandom(seed: 3)
         let test = try TestSource(options: Self.options)
         let parts = [700, 0, 1, 300].map { "[" + features($0, &random).joined(separator: ",") + "]" }
@@ -68,7 +69,8 @@ import Testing
         try compare(test.source)
     }
 
-    @Test(arguments: ["\n", ",\n"]) func columnsOfAFileAreThoseOfItsText(separator: String) throws {
+    @Test("columns of a file are those of its text", arguments: ["\n", ",\n"])
+    func columnsOfAFileAreThoseOfItsText(separator: String) throws {
         var random = SeededRandom(seed: 7)
         let test = try TestSource(options: Self.options)
         var lines = features(20_000, &random)
@@ -90,7 +92,8 @@ import Testing
         try compare(test.source)
     }
 
-    @Test func optionsChangedMeanwhileReadTheText() throws {
+    @Test("options changed meanwhile read the text")
+    func optionsChangedMeanwhileReadTheText() throws {
         var random = SeededRandom(seed: 9)
         let test = try TestSource(options: #"{"clusterProperties":{"s":["+",["get","a"]]}}"#)
         let load = FeatureImport(into: test.source, mode: .replace, policy: .skip)
@@ -101,7 +104,8 @@ import Testing
     }
 
     /// What only loading reads is not held afterwards.
-    @Test func whatAFilterAtLoadReadsIsNotHeld() throws {
+    @Test("what a filter at load reads is not held")
+    func whatAFilterAtLoadReadsIsNotHeld() throws {
         var random = SeededRandom(seed: 11)
         let test = try TestSource(options: #"{"filter":["has","a"],"weight":["case",["has","name"],2,1]}"#)
         try test.load("[" + features(300, &random).joined(separator: ",") + "]", policy: .skip)

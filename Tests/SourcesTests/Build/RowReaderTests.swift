@@ -6,7 +6,7 @@ import Testing
 @testable import Answers
 @testable import Sources
 
-@Suite struct RowReaderTests {
+@Suite("Row reader") struct RowReaderTests {
     private static let names = ["a", "name", "é", "a\"b", "never"]
 
     /// Compares the columns of some rows with what a reader of whole values finds.
@@ -28,7 +28,8 @@ import Testing
         }
     }
 
-    @Test func rowsOfOneOrderAndOthers() throws {
+    @Test("rows of one order and others")
+    func rowsOfOneOrderAndOthers() throws {
         let usual = #"{"name":"x","a":1.5,"é":[1,{"a":2}],"other":"a","a\"b":true}"#
         try compare([
             usual, usual, "null", "{}", #"{"a":1,"name":"y"}"#, usual,
@@ -38,7 +39,8 @@ import Testing
         ])
     }
 
-    @Test func valuesOfAllLengthsAndManners() throws {
+    @Test("values of all lengths and manners")
+    func valuesOfAllLengthsAndManners() throws {
         var rows: [String] = []
         for length in 0...40 {
             let text = String(repeating: "x", count: length)
@@ -53,7 +55,8 @@ import Testing
     }
 
     /// Each part numbers its strings and other values for itself.
-    @Test func partsAreOneColumn() {
+    @Test("parts are one column")
+    func partsAreOneColumn() {
         let values: [JSONValue] = [
             .string("a"), .number(1), .array([.number(1)]), .string("b"), .null, .string("c"), .bool(true),
             .string("b"), .array([.number(2)]), .string(""), .string("a"),
@@ -71,7 +74,8 @@ import Testing
         }
     }
 
-    @Test func randomRows() throws {
+    @Test("random rows")
+    func randomRows() throws {
         var state: UInt64 = 3
         func random(_ limit: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

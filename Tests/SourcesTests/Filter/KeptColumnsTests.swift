@@ -8,12 +8,13 @@ import Testing
 @testable import Answers
 @testable import Sources
 
-@Suite struct KeptColumnsTests {
+@Suite("Kept columns") struct KeptColumnsTests {
     private static func filter(above limit: Int) -> String { #"[">",["get","value"],\#(limit)]"# }
 
     private func columns(_ test: TestSource) -> CacheStatistics { test.registry.caches.columns }
 
-    @Test func aSecondFilterReadsNoPropertyAgain() throws {
+    @Test("a second filter reads no property again")
+    func aSecondFilterReadsNoPropertyAgain() throws {
         let test = try TestSource()
         try test.load(list(GoldenDataset.points(kind: "u", count: 300, seed: 5)))
         _ = try test.world(3, filter: Self.filter(above: 10))
@@ -25,7 +26,8 @@ import Testing
         #expect(columns(test).hits == 2 && columns(test).misses == 2)
     }
 
-    @Test func nothingIsKeptOfALoadAlone() throws {
+    @Test("nothing is kept of a load alone")
+    func nothingIsKeptOfALoadAlone() throws {
         let test = try TestSource(options: #"{"clusterProperties":{"sum":["+",["get","value"]]}}"#)
         try test.load(list(GoldenDataset.points(kind: "u", count: 300, seed: 5)))
         #expect(test.registry.filterCacheBytes == 0)
@@ -34,7 +36,8 @@ import Testing
         #expect(columns(test) == CacheStatistics(hits: 0, misses: 0, bytes: 0))
     }
 
-    @Test func otherFeaturesHaveOtherColumns() throws {
+    @Test("other features have other columns")
+    func otherFeaturesHaveOtherColumns() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0, #"{"value":50}"#), point(2, 90, 0)))
         #expect(try test.world(0, filter: Self.filter(above: 10)).features.count == 1)
@@ -46,7 +49,7 @@ import Testing
     }
 
     /// Sources that are updated, appended to and worked anew answer as such that read everything for each filter.
-    @Test(arguments: 0..<6)
+    @Test("answers are those of columns read again", arguments: 0..<6)
     func answersAreThoseOfColumnsReadAnew(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let kept = try TestSource()

@@ -8,11 +8,12 @@ import Testing
 @testable import Answers
 @testable import Sources
 
-@Suite struct QueryFilterTests {
+@Suite("Query filter") struct QueryFilterTests {
     private static let filter = #"["==",["get","category"],"cafe"]"#
     private static let options = #"{"clusterProperties":{"sum":["+",["get","value"]]},"minPoints":3}"#
 
-    @Test func answersAsASourceLoadedWithThatFilter() throws {
+    @Test("answers as a source loaded with that filter")
+    func answersAsASourceLoadedWithThatFilter() throws {
         let points = list(GoldenDataset.points(kind: "c", count: 1500, seed: 21))
         let test = try TestSource(options: Self.options)
         try test.load(points)
@@ -33,7 +34,8 @@ import Testing
         }
     }
 
-    @Test func aViewIsBuiltOnce() throws {
+    @Test("a view is built once")
+    func aViewIsBuiltOnce() throws {
         let test = try TestSource()
         try test.load(list(GoldenDataset.points(kind: "u", count: 100, seed: 3)))
         let filter = QueryFilter(try JSONReader.parse(Self.filter))
@@ -45,7 +47,8 @@ import Testing
         #expect(test.registry.caches.filters.bytes == view.memoryBytes)
     }
 
-    @Test func aNewRevisionHasNewViews() throws {
+    @Test("a new revision has new views")
+    func aNewRevisionHasNewViews() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0, #"{"category":"cafe"}"#), point(2, 0, 0)))
         #expect(try test.world(0, filter: Self.filter).features.count == 1)
@@ -55,7 +58,8 @@ import Testing
         #expect(try test.world(0, filter: Self.filter).features.count == 1)
     }
 
-    @Test func aFilterMayDependOnTheZoom() throws {
+    @Test("a filter may depend on the zoom")
+    func aFilterMayDependOnTheZoom() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0, #"{"from":3}"#), point(2, 90, 0, #"{"from":0}"#)))
         let filter = #"[">=",["zoom"],["get","from"]]"#
@@ -64,14 +68,16 @@ import Testing
         #expect(throws: SourceError.self) { try test.answer(filter) { _, _, _ in } }
     }
 
-    @Test func whatDoesNotCompileIsRefused() throws {
+    @Test("what does not compile is refused")
+    func whatDoesNotCompileIsRefused() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0)))
         #expect(throws: SourceError.self) { try test.world(0, filter: #"["nope"]"#) }
         #expect(test.registry.filterCacheBytes == 0)
     }
 
-    @Test func viewsOfTheLeastRecentUseGo() throws {
+    @Test("views of the least recent use go")
+    func viewsOfTheLeastRecentUseGo() throws {
         let cache = FilterCache(budget: 1)
         let test = try TestSource()
         let view = test.source.revision.view

@@ -11,7 +11,7 @@ import Testing
 @testable import Sources
 
 /// Sources whose data follow the log of a database.
-@Suite struct FollowingTests {
+@Suite("Following") struct FollowingTests {
     static let options = #"{"radius":60,"sortKey":["id"],"clusterIds":"origin"}"#
 
     private let kept: KeptSources

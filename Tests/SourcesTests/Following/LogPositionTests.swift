@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sources
 
-@Suite struct LogPositionTests {
+@Suite("Log position") struct LogPositionTests {
     @Test(
         "positions are read and written as pg_lsn",
         arguments: [

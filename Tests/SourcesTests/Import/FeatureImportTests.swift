@@ -8,8 +8,9 @@ import Testing
 @testable import Sources
 @testable import SystemSupport
 
-@Suite struct FeatureImportTests {
-    @Test func aSourceWithoutDataAnswersAsWithoutPoints() throws {
+@Suite("Feature import") struct FeatureImportTests {
+    @Test("a source without data answers as without points")
+    func aSourceWithoutDataAnswersAsWithoutPoints() throws {
         let test = try TestSource()
         let answer = try test.world(0)
         #expect(answer.features.isEmpty)
@@ -18,7 +19,8 @@ import Testing
         #expect(answer.text == #"{"type":"FeatureCollection","features":[],"revision":0}"#)
     }
 
-    @Test func replaces() throws {
+    @Test("replaces")
+    func replaces() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0), point(2, 90, 0)))
         let first = test.source.revision.number
@@ -29,7 +31,8 @@ import Testing
         #expect(try test.world(16).features.compactMap { $0["id"] as? Int } == [3])
     }
 
-    @Test func appendsInOrder() throws {
+    @Test("appends in order")
+    func appendsInOrder() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0)))
         try test.load(list(point(2, 1, 0)), list(point(3, 2, 0)), mode: .append)
@@ -37,7 +40,8 @@ import Testing
         #expect(Set(try test.world(16).features.compactMap { $0["id"] as? Int }) == [1, 2, 3])
     }
 
-    @Test func appendingIsLoadingAllAnew() throws {
+    @Test("appending is loading all again")
+    func appendingIsLoadingAllAnew() throws {
         let points = list(GoldenDataset.points(kind: "d", count: 400, seed: 9))
         let more = list(GoldenDataset.points(kind: "c", count: 400, seed: 10))
         let (whole, grown) = (try TestSource(), try TestSource())
@@ -49,7 +53,8 @@ import Testing
         }
     }
 
-    @Test func anAppendSeesAnImportThatFinishedMeanwhile() throws {
+    @Test("an append sees an import that finished meanwhile")
+    func anAppendSeesAnImportThatFinishedMeanwhile() throws {
         let test = try TestSource()
         let (slow, fast) = (
             FeatureImport(into: test.source, mode: .append, policy: .reject),
@@ -62,7 +67,8 @@ import Testing
         #expect(test.source.revision.pointCount == 2)
     }
 
-    @Test func aBadFeatureLeavesTheSourceUntouched() throws {
+    @Test("a bad feature leaves the source untouched")
+    func aBadFeatureLeavesTheSourceUntouched() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0)))
         let before = test.source.revision.number
@@ -81,7 +87,8 @@ import Testing
         #expect(try test.world(16).features.compactMap { $0["id"] as? Int } == [1])
     }
 
-    @Test func badFeaturesMayBeSkippedAndAreCounted() throws {
+    @Test("bad features may be skipped and are counted")
+    func badFeaturesMayBeSkippedAndAreCounted() throws {
         let test = try TestSource()
         let outcome = try test.load(
             list(point(1, 0, 0), point(2, 0, 91), "{}", point(3, 0, 1), point(4, 0, -91)), policy: .skip)
@@ -91,7 +98,8 @@ import Testing
         #expect(test.source.revision.pointCount == 2)
     }
 
-    @Test func aCancelledImportLeavesTheSourceUntouched() throws {
+    @Test("a cancelled import leaves the source untouched")
+    func aCancelledImportLeavesTheSourceUntouched() throws {
         let test = try TestSource()
         let load = FeatureImport(into: test.source, mode: .replace, policy: .reject)
         try load.add(list(point(1, 0, 0)))
@@ -100,7 +108,8 @@ import Testing
         #expect(test.source.description.state == .empty)
     }
 
-    @Test func nothingEntersADeletedSource() throws {
+    @Test("nothing enters a deleted source")
+    func nothingEntersADeletedSource() throws {
         let test = try TestSource()
         let load = FeatureImport(into: test.source, mode: .replace, policy: .reject)
         try load.add(list(point(1, 0, 0)))
@@ -108,7 +117,8 @@ import Testing
         #expect(throws: SourceError.sourceNotFound(test.source.name)) { try load.finish(.never) }
     }
 
-    @Test func noFeaturesAreDataToo() throws {
+    @Test("no features are data too")
+    func noFeaturesAreDataToo() throws {
         let test = try TestSource()
         try test.load("[]")
         #expect(test.source.description.state == .ready)
@@ -116,7 +126,8 @@ import Testing
         #expect(test.source.revision.bounds == nil)
     }
 
-    @Test func theFilterOfASourceIsOfWhatIsLoaded() throws {
+    @Test("the filter of a source is of what is loaded")
+    func theFilterOfASourceIsOfWhatIsLoaded() throws {
         let test = try TestSource(options: #"{"filter":["==",["get","kind"],"cafe"]}"#)
         let outcome = try test.load(
             list(point(1, 0, 0, #"{"kind":"cafe"}"#), point(2, 0, 0, #"{"kind":"bar"}"#), point(3, 0, 0)))
@@ -125,7 +136,8 @@ import Testing
         #expect(test.source.revision.store.count == 1)
     }
 
-    @Test func aWeightThatIsNoPositiveNumberMakesAFeatureBad() throws {
+    @Test("a weight that is no positive number makes a feature bad")
+    func aWeightThatIsNoPositiveNumberMakesAFeatureBad() throws {
         let test = try TestSource(options: #"{"weight":["get","w"]}"#)
         let features = list(
             point(1, 0, 0, #"{"w":1}"#), point(2, 0, 0, #"{"w":0}"#), point(3, 0, 0, #"{"w":"2"}"#),

@@ -39,12 +39,12 @@ private final class Files {
     }
 }
 
-@Suite struct ImportDirectoriesTests {
+@Suite("Import directories") struct ImportDirectoriesTests {
     private let files: Files
 
     init() throws { files = try Files() }
 
-    @Test(arguments: ["deep/in.json", "./deep//in.json", "near.json"])
+    @Test("opens what lies below", arguments: ["deep/in.json", "./deep//in.json", "near.json"])
     func opensWhatLiesBelow(_ name: String) throws {
         for path in [name, files.inside.path + "/" + name] {
             let file = try files.open(path)
@@ -55,6 +55,7 @@ private final class Files {
     }
 
     @Test(
+        "refuses the rest",
         arguments: [
             "", ".", "deep", "pipe", "../outside/out.json", "deep/../deep/in.json", "away/out.json",
             "away.json",
@@ -65,26 +66,29 @@ private final class Files {
         #expect(throws: SourceError.forbiddenFile) { try files.open(files.inside.path + "/" + name) }
     }
 
-    @Test func refusesAlikeWhatIsElsewhereWhetherOrNotItExists() {
+    @Test("refuses alike what is elsewhere whether or not it exists")
+    func refusesAlikeWhatIsElsewhereWhetherOrNotItExists() {
         for path in ["/etc/passwd", "/etc/missing", files.outside.path + "/out.json", files.inside.path] {
             #expect(throws: SourceError.forbiddenFile) { try files.open(path) }
         }
         #expect(throws: SourceError.forbiddenFile) { try files.open(files.inside.path + "x/in.json") }
     }
 
-    @Test(arguments: ["away.json", "pipe", "deep"])
+    @Test("refuses what one directory forbids and another lacks", arguments: ["away.json", "pipe", "deep"])
     func refusesWhatOneDirectoryForbidsAndAnotherLacks(_ name: String) throws {
         for paths in [[files.inside.path, files.outside.path], [files.outside.path, files.inside.path]] {
             #expect(throws: SourceError.forbiddenFile) { try ImportDirectories(paths).open(name) }
         }
     }
 
-    @Test func tellsWhatIsPlainlyMissing() {
+    @Test("gives what is plainly missing")
+    func tellsWhatIsPlainlyMissing() {
         #expect(throws: SourceError.missingFile("deep/no.json")) { try files.open("deep/no.json") }
         #expect(throws: SourceError.missingFile("no/no.json")) { try files.open("no/no.json") }
     }
 
-    @Test func withoutDirectoriesNothingMayBeRead() {
+    @Test("without directories nothing may be read")
+    func withoutDirectoriesNothingMayBeRead() {
         #expect(throws: SourceError.forbiddenFile) { try ImportDirectories([]).open("/etc/passwd") }
     }
 }

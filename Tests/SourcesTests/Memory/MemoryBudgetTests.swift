@@ -5,7 +5,7 @@ import Testing
 @testable import Answers
 @testable import Sources
 
-@Suite struct MemoryBudgetTests {
+@Suite("Memory budget") struct MemoryBudgetTests {
     private func registry(_ limit: MemoryBudget.Limit) -> SourceRegistry {
         SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1, memory: limit))
     }
@@ -30,7 +30,8 @@ import Testing
         return nil
     }
 
-    @Test func anImportThatWouldPassTheLimitIsRefusedAndNothingChanges() throws {
+    @Test("an import that would pass the limit is refused and nothing changes")
+    func anImportThatWouldPassTheLimitIsRefusedAndNothingChanges() throws {
         let registry = registry(MemoryBudget.Limit(bytes: 4 << 20))
         let small = try source(registry, "small")
         try fill(small, 1000)
@@ -42,7 +43,8 @@ import Testing
         #expect(small.revision.pointCount == 2000)
     }
 
-    @Test func itIsRefusedWhileItIsRead() throws {
+    @Test("it is refused while it is read")
+    func itIsRefusedWhileItIsRead() throws {
         let registry = registry(MemoryBudget.Limit(bytes: 100_000))
         let load = FeatureImport(into: try source(registry, "a"), mode: .replace, policy: .reject)
         let item = (0..<500).map { point($0, 1, 1) }.joined(separator: ",")
@@ -51,7 +53,8 @@ import Testing
         #expect(message != nil && added < 20)
     }
 
-    @Test func ownersHaveTheirOwnLimits() throws {
+    @Test("owners have their own limits")
+    func ownersHaveTheirOwnLimits() throws {
         let registry = registry(MemoryBudget.Limit(bytesPerOwner: 3 << 20, sourcesPerOwner: 2))
         let mine = try source(registry, "mine", owner: 5)
         #expect(try #require(refusal { try fill(mine, 100_000) }).contains("user 5"))
@@ -64,7 +67,8 @@ import Testing
         _ = try source(registry, "theirs2", owner: 6)
     }
 
-    @Test func whatIsLetGoOfCountsNoMore() throws {
+    @Test("what is let go of counts no more")
+    func whatIsLetGoOfCountsNoMore() throws {
         let registry = registry(MemoryBudget.Limit(bytes: 3 << 20))
         let load = FeatureImport(into: try source(registry, "a"), mode: .replace, policy: .reject)
         try load.add(list(point(1, 1, 1)))
@@ -79,7 +83,8 @@ import Testing
         try fill(try registry.source(#require(SourceName("c"))), 10)
     }
 
-    @Test func updatesThatPutInCountAndThoseThatTakeOutAreNeverRefused() throws {
+    @Test("updates that put in count and those that take out are never refused")
+    func updatesThatPutInCountAndThoseThatTakeOutAreNeverRefused() throws {
         let registry = registry(MemoryBudget.Limit(bytes: 4 << 20))
         let source = try source(registry, "a")
         try fill(source, 5000)

@@ -142,7 +142,7 @@ struct SortKeyTests {
         #expect(try origin() == 1)
     }
 
-    @Test("is refused if it gives neither numbers nor strings, and is told again")
+    @Test("is refused if it gives neither numbers nor strings, and is shown again")
     func option() throws {
         let options = try SourceOptions(reading: JSONReader.parse(#"{"sortKey":["get","a"]}"#))
         #expect(options.json.text.contains(#""sortKey":["get","a"]"#))

@@ -9,8 +9,9 @@ private func read(_ text: String) throws -> SourceOptions {
     try SourceOptions(reading: JSONReader.parse(text))
 }
 
-@Suite struct SourceOptionsTests {
-    @Test func hasSuperclustersDefaults() throws {
+@Suite("Source options") struct SourceOptionsTests {
+    @Test("has superclusters defaults")
+    func hasSuperclustersDefaults() throws {
         let options = try SourceOptions(reading: nil)
         #expect(options.radius.byZoom == Array(repeating: 40, count: 25))
         #expect(options.extent == 512)
@@ -22,6 +23,7 @@ private func read(_ text: String) throws -> SourceOptions {
     }
 
     @Test(
+        "names what is wrong",
         arguments: [
             ("{\"radius\":-1}", "options.radius"), ("{\"radius\":\"40\"}", "options.radius"),
             ("{\"radius\":[\"step\",[\"zoom\"],60,6,-1]}", "options.radius"),
@@ -46,6 +48,7 @@ private func read(_ text: String) throws -> SourceOptions {
     }
 
     @Test(
+        "refuses what does not compile",
         arguments: [
             "{\"filter\":[\"nope\"]}", "{\"filter\":[\">\",1]}", "{\"filter\":[\"zoom\"]}",
             "{\"weight\":\"heavy\"}",
@@ -62,7 +65,8 @@ private func read(_ text: String) throws -> SourceOptions {
         #expect(!errors.isEmpty)
     }
 
-    @Test func worksARadiusOutForEachZoom() throws {
+    @Test("works a radius out for each zoom")
+    func worksARadiusOutForEachZoom() throws {
         let options = try read("{\"radius\":[\"step\",[\"zoom\"],60,6,40,12,20]}")
         #expect(options.radius.byZoom[0] == 60)
         #expect(options.radius.byZoom[5] == 60)
@@ -72,6 +76,7 @@ private func read(_ text: String) throws -> SourceOptions {
     }
 
     @Test(
+        "gives what it reads again",
         arguments: [
             "{}",
             "{\"radius\":60,\"extent\":256,\"minZoom\":1,\"maxZoom\":20,\"minPoints\":5,\"generateId\":true}",

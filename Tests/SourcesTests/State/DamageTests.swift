@@ -184,7 +184,7 @@ struct DamageTests {
         }
     }
 
-    @Test("of a damaged journal the changes before the damage are kept, and the loss is told")
+    @Test("of a damaged journal the changes before the damage are kept, and the loss is shown")
     func damagedTail() throws {
         let kept = try KeptSources()
         let source = try kept.create()

@@ -9,7 +9,7 @@ import Testing
 @testable import Sources
 
 /// Files that an earlier release wrote.
-@Suite struct OldFormatTests {
+@Suite("Old format") struct OldFormatTests {
     private static func keep(_ name: String) throws -> KeptSources {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Data/state-version-1/sources/\(name)").standardized.path

@@ -5,9 +5,11 @@ import Testing
 @testable import Answers
 @testable import Sources
 
-@Suite struct RecoveryBudgetTests {
+@Suite("Recovery budget") struct RecoveryBudgetTests {
     /// Options whose updates cluster everything anew, which takes memory.
-    @Test(arguments: ["{}", #"{"minPoints":3}"#, StateTests.folding])
+    @Test(
+        "what was acknowledged comes back though the budget is smaller now",
+        arguments: ["{}", #"{"minPoints":3}"#, StateTests.folding])
     func whatWasAcknowledgedComesBackThoughTheBudgetIsSmallerNow(_ options: String) throws {
         let kept = try KeptSources()
         let source = try kept.create(options: options)

@@ -9,7 +9,7 @@ import Testing
 @testable import Sources
 
 /// After updates every answer must be that of the features loaded anew, clusters' ids apart.
-@Suite struct LiveUpdateTests {
+@Suite("Live update") struct LiveUpdateTests {
     /// The features that there ought to be, in order.
     private struct Model {
         var features: [(id: Int, text: String)] = []
@@ -38,15 +38,17 @@ import Testing
         var text: String { "[" + features.map(\.text).joined(separator: ",") + "]" }
     }
 
-    @Test(arguments: [
-        "{}",
-        #"{"clusterProperties":{"sum":["+",["get","v"]],"top":["max",["get","v"]],"m":["mean",["get","v"]],"n":["count",["get","v"]],"all":["all",["get","on"]]}}"#,
-        #"{"generateId":true,"maxZoom":20,"precision":"double","filter":["<",["get","v"],100]}"#,
-        #"{"minPoints":3,"clusterProperties":{"d":["distinct",["get","v"]]}}"#,
-        #"{"clusterProperties":{"low":["min",100,["get","v"]],"h":["histogram",["get","v"]]}}"#,
-        #"{"weight":["+",1,["get","v"]],"partitionBy":["get","on"]}"#,
-        #"{"clusterProperties":{"newest":["max",["id"]],"points":["all",["==",["geometry-type"],"Point"]]},"partitionBy":["%",["id"],2]}"#,
-    ])
+    @Test(
+        "answers as if loaded again",
+        arguments: [
+            "{}",
+            #"{"clusterProperties":{"sum":["+",["get","v"]],"top":["max",["get","v"]],"m":["mean",["get","v"]],"n":["count",["get","v"]],"all":["all",["get","on"]]}}"#,
+            #"{"generateId":true,"maxZoom":20,"precision":"double","filter":["<",["get","v"],100]}"#,
+            #"{"minPoints":3,"clusterProperties":{"d":["distinct",["get","v"]]}}"#,
+            #"{"clusterProperties":{"low":["min",100,["get","v"]],"h":["histogram",["get","v"]]}}"#,
+            #"{"weight":["+",1,["get","v"]],"partitionBy":["get","on"]}"#,
+            #"{"clusterProperties":{"newest":["max",["id"]],"points":["all",["==",["geometry-type"],"Point"]]},"partitionBy":["%",["id"],2]}"#,
+        ])
     func answersAsIfLoadedAnew(_ options: String) throws {
         var model = Model(random: PythonRandom(seed: 11))
         let (test, fresh) = (try TestSource(options: options), try TestSource(options: options))
@@ -121,7 +123,8 @@ import Testing
         }
     }
 
-    @Test func findsFeaturesByIdAfterUpdates() throws {
+    @Test("finds features by id after updates")
+    func findsFeaturesByIdAfterUpdates() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0), point(2, 40, 0), point(3, 80, 0)))
         let one = try #require(FeatureIdentifier(.number(1)))
@@ -138,7 +141,8 @@ import Testing
         #expect(try location(one).text.contains("[10"))
     }
 
-    @Test func importsAndOptionsFollowOnUpdates() throws {
+    @Test("imports and options follow on updates")
+    func importsAndOptionsFollowOnUpdates() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0), point(2, 40, 0), point(3, 80, 0), point(4, 85, 0)))
         let two = try #require(FeatureIdentifier(.number(2)))
@@ -156,10 +160,12 @@ import Testing
         #expect(test.source.revision.pointCount == 4)
     }
 
-    @Test(arguments: [
-        "{}", #"{"weight":["+",1,["get","v"]],"partitionBy":["get","on"]}"#,
-        #"{"clusterProperties":{"sum":["+",["get","v"]],"m":["mean",["get","v"]]}}"#,
-    ])
+    @Test(
+        "what changes while a whole is built is taken over",
+        arguments: [
+            "{}", #"{"weight":["+",1,["get","v"]],"partitionBy":["get","on"]}"#,
+            #"{"clusterProperties":{"sum":["+",["get","v"]],"m":["mean",["get","v"]]}}"#,
+        ])
     func whatChangesWhileAWholeIsBuiltIsTakenOver(_ options: String) throws {
         var model = Model(random: PythonRandom(seed: 9))
         let (test, fresh) = (try TestSource(options: options), try TestSource(options: options))
@@ -185,7 +191,8 @@ import Testing
         }
     }
 
-    @Test func updatesGoOnWhileChangesAreWorkedIn() async throws {
+    @Test("updates go on while changes are worked in")
+    func updatesGoOnWhileChangesAreWorkedIn() async throws {
         var model = Model(random: PythonRandom(seed: 4))
         let (test, fresh) = (try TestSource(), try TestSource())
         _ = model.change(300)

@@ -13,8 +13,9 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
     try #require(FeatureIdentifier(.number(Double(number))))
 }
 
-@Suite struct UpdateTests {
-    @Test func anUpdatedFeatureKeepsItsPlaceANewOneGoesLastARemovedOneLeaves() throws {
+@Suite("Update") struct UpdateTests {
+    @Test("an updated feature keeps its place a new one goes last a removed one leaves")
+    func anUpdatedFeatureKeepsItsPlaceANewOneGoesLastARemovedOneLeaves() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0), point(2, 0, 0), point(3, 0, 0)))
         let outcome = try test.update(upsert: list(point(2, 10, 0), point(9, 0, 0)), remove: [id(1), id(7)])
@@ -32,14 +33,16 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
         return String(text.prefix(upTo: text.range(of: ",\"revision\":")?.lowerBound ?? text.endIndex))
     }
 
-    @Test func theLastOfEqualIdsCounts() throws {
+    @Test("the last of equal ids counts")
+    func theLastOfEqualIdsCounts() throws {
         let test = try TestSource()
         let outcome = try test.update(upsert: list(point(1, 0, 0), point(1, 5, 5)))
         #expect(outcome.inserted == 1)
         #expect(test.source.revision.bounds == Box(west: 5, south: 5, east: 5, north: 5))
     }
 
-    @Test func numbersAndStringsAreDifferentIds() throws {
+    @Test("numbers and strings are different ids")
+    func numbersAndStringsAreDifferentIds() throws {
         let test = try TestSource()
         try test.load(
             list(
@@ -51,7 +54,8 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
         #expect(test.source.revision.bounds == Box(west: 0, south: 0, east: 0, north: 0))
     }
 
-    @Test func isAllOrNothing() throws {
+    @Test("is all or nothing")
+    func isAllOrNothing() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0)))
         let before = test.source.revision.number
@@ -66,7 +70,8 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
         #expect(test.source.revision.number == before)
     }
 
-    @Test func aFeatureThatTheSourceDoesNotLoadLeavesItsPlace() throws {
+    @Test("a feature that the source does not load leaves its place")
+    func aFeatureThatTheSourceDoesNotLoadLeavesItsPlace() throws {
         let test = try TestSource(options: #"{"filter":["==",["get","on"],true]}"#)
         try test.load(list(point(1, 0, 0, #"{"on":true}"#), point(2, 0, 0, #"{"on":true}"#)))
         let outcome = try test.update(upsert: list(point(1, 0, 0, #"{"on":false}"#), point(3, 0, 0)))
@@ -75,7 +80,8 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
         #expect(test.source.revision.pointCount == 1)
     }
 
-    @Test func optionsMayChange() throws {
+    @Test("options may change")
+    func optionsMayChange() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0), point(2, 1, 0)))
         #expect(try test.world(4).pointCounts == [2])

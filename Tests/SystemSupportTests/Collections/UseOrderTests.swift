@@ -4,8 +4,9 @@ import Testing
 
 @testable import SystemSupport
 
-@Suite struct UseOrderTests {
-    @Test func whatWasUsedLongestAgoGoesFirst() {
+@Suite("Use order") struct UseOrderTests {
+    @Test("what was used longest ago goes first")
+    func whatWasUsedLongestAgoGoesFirst() {
         var order = UseOrder<String>()
         for key in ["a", "b", "c"] { order.put(key, bytes: 10) }
         order.touch("a")
@@ -17,7 +18,8 @@ import Testing
     }
 
     /// Beside a list that is searched from its front.
-    @Test func asAListOfKeys() {
+    @Test("as a list of keys")
+    func asAListOfKeys() {
         var random = SeededRandom(seed: 4)
         var order = UseOrder<Int>()
         var list: [(key: Int, bytes: Int)] = []
