@@ -133,16 +133,30 @@ final class TableDaemon {
     func seen(atLeast position: String) throws -> (text: String, position: String) {
         var text = ""
         var reached = ""
-        for zoom in [0, 2, 5, 9, 17] {
-            guard case .object(var answer) = try clusters(zoom, atLeast: position) else { continue }
+        func add(_ method: String, _ params: JSONObject) throws -> JSONObject {
+            var params = params
+            params["atLeast"] = .string(position)
+            guard case .object(var answer) = try call("ClusterService/\(method)", params) else { return [:] }
             reached = answer["position"]?.string ?? ""
             answer["revision"] = nil
             answer["position"] = nil
             text += JSONValue.object(answer).text + "\n"
+            return answer
         }
-        let tile = try call(
-            "ClusterService/GetTile",
-            ["z": 1, "x": 1, "y": 0, "encoding": "mvt", "atLeast": .string(position)])
-        return (text + (tile["tile"]?.string ?? ""), reached)
+        let details: JSONValue = ["hull", "bbox", "expansionZoom", "coincident", "anchor", "key"]
+        for zoom in [0, 2, 5, 9, 17] {
+            let shown = try add(
+                "GetClusters",
+                ["bbox": [-180, -90, 180, 90], "zoom": .number(Double(zoom)), "include": details])
+            let clusters = shown["features"]?.array?.filter { $0["properties"]?["cluster"] != nil } ?? []
+            for id in clusters.prefix(3).compactMap({ $0["id"] }) {
+                for method in ["GetChildren", "GetLeaves", "GetClusterExpansionZoom", "GetConvexHull"] {
+                    _ = try add(method, ["clusterId": id])
+                }
+            }
+        }
+        _ = try add("GetTile", ["z": 1, "x": 1, "y": 0, "encoding": "mvt", "include": ["key"]])
+        _ = try add("GetTile", ["z": 1, "x": 0, "y": 0])
+        return (text, reached)
     }
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+import PostgresFeed
+import Sources
+
+/// What becomes of what the feed has delivered, step by step.
+extension TableFollower {
+    func advance() {
+        guard !isWorking, retrying == nil, !ending.isEnding, let step = steps.first else { return }
+        switch step {
+        case .piece(let piece, let copy):
+            steps.removeFirst()
+            gather(piece, into: copy)
+        case .endOfCopy(let end, let copy):
+            steps.removeFirst()
+            finish(end, copy)
+        case .transaction: applyTransactions()
+        case .mark(let position):
+            steps.removeFirst()
+            keep(position)
+        }
+    }
+
+    func gather(_ piece: CopyPiece, into copy: FeatureImport) {
+        let threads = threads
+        perform { () throws(TableJob.Failure) in
+            try TableJob.gather(piece, into: copy, threads: threads)
+        } then: { [self] _ in
+            if self.copy === copy { feed?.take(piece) }
+        } orElse: { [self] failure in
+            if self.copy === copy { copyLater(failure) }
+        }
+    }
+
+    func finish(_ end: CopyEnd, _ copy: FeatureImport) {
+        let (log, cancellation) = (
+            FollowedLog(origin: origin, mark: LogMark(end.position)), ending.cancellation
+        )
+        perform { () throws(TableJob.Failure) in
+            try TableJob.finish(copy, following: log, cancellation)
+        } then: { [self] outcome in
+            if self.copy === copy { self.copy = nil }
+            attempts = 0
+            if let feed { take(feed.status.state) }
+            copied(outcome, end)
+            feed?.confirm(end.position)
+        } orElse: { [self] failure in
+            if self.copy === copy { copyLater(failure) }
+        }
+    }
+
+    func applyTransactions() {
+        var transactions: [FeedTransaction] = []
+        var changeCount = 0
+        for case .transaction(let transaction) in steps.prefix(while: \.isTransaction) {
+            guard transactions.isEmpty || changeCount + transaction.changeCount <= Self.mostChanges else {
+                break
+            }
+            transactions.append(transaction)
+            changeCount += transaction.changeCount
+        }
+        guard let last = transactions.last else { return }
+        steps.removeFirst(transactions.count)
+        let (source, cancellation, batch) = (source, ending.cancellation, transactions)
+        perform { () throws(TableJob.Failure) in
+            try TableJob.apply(batch, to: source, cancellation)
+        } then: { [self] skippedReasons in
+            for transaction in batch { count(transaction.skipped) }
+            count(skippedReasons)
+            (attempts, latest, keeping) = (0, nil, nil)
+            feed?.confirm(last.position)
+            refresh()
+        } orElse: { [self] failure in
+            if case .needsCopy(let reason) = failure {
+                steps.removeAll(where: \.isTransaction)
+                feed?.copyAgain(reason)
+            } else {
+                steps.insert(contentsOf: batch.map { .transaction($0) }, at: 0)
+                retry(failure) {}
+            }
+        }
+    }
+
+    func keep(_ position: FeedPosition) {
+        let (source, cancellation) = (source, ending.cancellation)
+        perform { () throws(TableJob.Failure) in
+            try TableJob.converted { () throws(SourceError) in try source.keepMark(cancellation) }
+        } then: { [self] _ in
+            attempts = 0
+            feed?.confirm(position)
+        } orElse: { [self] failure in
+            steps.insert(.mark(position), at: 0)
+            retry(failure) {}
+        }
+    }
+}
