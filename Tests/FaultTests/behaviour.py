@@ -63,7 +63,7 @@ def memory():
     def attack(path, what):
         def body(say):
             held = []
-            for number in range(200 if what == "unread" else 30):
+            for number in range(200 if what == "unread" else 8):
                 try:
                     other = connect(path)
                     if what == "bombs":
@@ -88,6 +88,10 @@ def memory():
             other = as_nobody(attack(daemon.path, what))
             other.line()
             honest(daemon)
+            client, end = daemon.client(), time.monotonic() + 8
+            # Until all is answered that will be.
+            while what == "unread" and client.call("ServerService/GetStats")["calls"]["inFlight"] and time.monotonic() < end:
+                time.sleep(0.1)
             check(daemon.is_alive(), f"{what} ended it")
             rise[what] = daemon.resident("VmHWM") - before
             other.end()
@@ -134,19 +138,22 @@ def starvation():
     def watches(path):
         def body(say):
             held = []
-            for _ in range(300):
-                client = Client(path)
-                client.open("ClusterService/WatchClusters", source="s", bbox=WORLD, zoom=24, properties=[])
-                try:
-                    client.receive()
-                    held.append(client)
-                except CallError:
-                    break
+            # In ever smaller steps, so that nothing is left of what all may watch.
+            for limit in (20000, 2000, 100, 5):
+                for _ in range(300):
+                    client = Client(path)
+                    client.open("ClusterService/WatchClusters", source="s", bbox=WORLD, zoom=24, limit=limit, properties=[])
+                    try:
+                        client.receive()
+                        held.append(client)
+                    except CallError:
+                        break
             say("sent")
             time.sleep(1000)
         return body
     for name, body in (("unfinished messages", unfinished), ("unread answers", unread), ("watches", watches)):
-        with Daemon(state=False) as daemon:
+        # Few features may be watched, so that it does not take long to watch them all.
+        with Daemon(state=False, config={"limits": {"maxWatchedFeatures": 200000}}) as daemon:
             filled(daemon)
             other = as_nobody(body(daemon.path))
             other.line()
