@@ -20,7 +20,7 @@ struct HTTPHostilityTests {
         let watcher = try daemon.http()
         #expect(try watcher.openWebSocket("/sources/s/watch?bbox=-180,-90,180,90&zoom=4").status == 101)
         _ = try watcher.receiveText()
-        let before = daemon.openDescriptors
+        let before = daemon.openSockets
         var random = SeededRandom(seed: 16)
         for round in 0..<2000 {
             let hostile = try daemon.http()
@@ -36,11 +36,11 @@ struct HTTPHostilityTests {
         _ = try socket.call("SourceService/UpdateFeatures", ["source": "s", "remove": [1]])
         #expect(try watcher.receiveText().contains("\"add\""))
         var looks = 0
-        while daemon.openDescriptors > before, looks < 20_000 {
+        while daemon.openSockets > before, looks < 20_000 {
             #expect(try honest.get("/health").status == 200)
             looks += 1
         }
-        #expect(daemon.openDescriptors <= before)
+        #expect(daemon.openSockets <= before)
         #expect(daemon.process.isRunning)
     }
 }

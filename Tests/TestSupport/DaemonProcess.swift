@@ -113,9 +113,21 @@ public final class DaemonProcess {
     public func client() throws -> RawClient { try RawClient(path: socketPath) }
 
     /// How many descriptors the daemon has open.
-    public var openDescriptors: Int {
-        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.processIdentifier)/fd").count)
-            ?? 0
+    public var openDescriptors: Int { descriptorNames.count }
+
+    /// How many sockets the daemon has open. Each of its threads may open a descriptor in reserve at any time, so that
+    /// only this number falls back to what it was.
+    public var openSockets: Int {
+        descriptorNames.count {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: descriptors + "/" + $0)
+            return target?.hasPrefix("socket:") ?? false
+        }
+    }
+
+    private var descriptors: String { "/proc/\(process.processIdentifier)/fd" }
+
+    private var descriptorNames: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: descriptors)) ?? []
     }
 
     /// Starts the daemon with limits of its own, as a configuration file tells them.

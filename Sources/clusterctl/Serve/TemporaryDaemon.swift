@@ -121,7 +121,7 @@ final class TemporaryDaemon: Sendable {
         return complaint.map { ": \($0)" } ?? ""
     }
 
-    /// If the map page is, as the daemon's log says it: the port is the system's choice.
+    /// Where the map page is, as the daemon's log says it: the port is the system's choice.
     func pageAddress() throws(Failure) -> String {
         let start = "serving HTTP on "
         for line in log {

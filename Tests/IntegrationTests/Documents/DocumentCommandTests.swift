@@ -9,7 +9,7 @@ struct DocumentCommandTests {
     /// Commands that are run as they stand, below.
     private static let runnable: Set = [
         "clusterctl", "clusterd", ".build/release/clusterctl", ".build/release/clusterd", "curl", "export",
-        "echo",
+        "echo", "mkdir",
     ]
 
     /// Pages whose blocks are run. In the others each command is checked for what it names.
