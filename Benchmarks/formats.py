@@ -72,12 +72,6 @@ def measure(binaries, count, runs):
         shutil.rmtree(folder)
 
 
-def kept():
-    """The rows of forms in the results as they are."""
-    with open(RESULTS, encoding="utf-8") as file:
-        return [line.rstrip("\n") for line in file if line.startswith(MARK)]
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("points", nargs="?", type=int, default=1_000_000)
