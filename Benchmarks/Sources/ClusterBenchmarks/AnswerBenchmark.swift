@@ -9,7 +9,7 @@ import VectorTile
 
 /// A source of the points, with an id and four properties each.
 func makeSource(longitudes: [Double], latitudes: [Double]) throws -> Source? {
-    try makeSource(rows: Array(longitudes.indices), options: .null) { index, bytes in
+    try makeSource(rows: Array(longitudes.indices), options: .object([:])) { index, bytes in
         bytes.append("{\"type\":\"Feature\",\"id\":")
         bytes.append(integer: index)
         bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")

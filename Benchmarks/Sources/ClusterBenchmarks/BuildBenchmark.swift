@@ -66,7 +66,7 @@ func benchmarkAggregates(longitudes: [Double], latitudes: [Double], aggregates: 
     let features = (0..<longitudes.count).map { _ in Properties(&random) }
     let plain = try SourceOptions(reading: JSONReader.parse("{}"))
     let aggregated = try SourceOptions(reading: JSONReader.parse(aggregates))
-    let source = try makeSource(rows: Array(longitudes.indices), options: .null) { row, bytes in
+    let source = try makeSource(rows: Array(longitudes.indices), options: .object([:])) { row, bytes in
         appendFeature(row, longitudes[row], latitudes[row], features[row], to: &bytes)
     }
     guard let source else { return }
