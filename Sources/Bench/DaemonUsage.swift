@@ -40,6 +40,7 @@ struct DaemonUsage {
         guard let file = fopen(path, "re") else { return "" }
         defer { fclose(file) }
         var text = [UInt8](repeating: 0, count: 4096)
-        return String(decoding: text.prefix(fread(&text, 1, text.count, file)), as: UTF8.self)
+        let length = fread(&text, 1, text.count, file)
+        return String(decoding: text.prefix(length), as: UTF8.self)
     }
 }
