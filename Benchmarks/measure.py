@@ -171,7 +171,7 @@ def measure(kind, count, python, rows, curve):
         return
     for name, (value, unit) in bench.items():
         if name != "build":
-            beside = (f"supercluster in C++ anew {peer:.2f} s", 1000 * peer / value) if name.startswith("update of") else ("", None)
+            beside = (f"a rebuild by supercluster in C++ {peer:.2f} s", 1000 * peer / value) if name.startswith("update of") else ("", None)
             rows.append((f"{name}, {label}", f"{value:.2f} {unit}", *beside))
     size = os.path.getsize(text) / 2**20
     daemon = Daemon()

@@ -6,7 +6,7 @@ import SystemSupport
 import JSON
 
 /// How long it takes until updates of single features are visible, in process and without a disk: features
-/// move by some hundred metres, at random places and in the densest town.
+/// move by some hundred metres, at random positions and in the densest town.
 func benchmarkUpdates(_ source: Source, longitudes: [Double], latitudes: [Double]) throws {
     var random = SystemRandomNumberGenerator()
     func text(of points: [Int]) -> ByteWriter {
@@ -41,7 +41,7 @@ func benchmarkUpdates(_ source: Source, longitudes: [Double], latitudes: [Double
     }
     let town = cells.values.max { $0.count < $1.count } ?? []
     report("points in the densest town's middle, 0.05 degrees square", Double(town.count), "points")
-    let places = [("at random places", Array(longitudes.indices)), ("in the densest town", town)]
+    let places = [("at random positions", Array(longitudes.indices)), ("in the densest town", town)]
     try sample(places, "")
     _ = try source.update(options: SourceOptions(reading: JSONReader.parse(fourAggregates)), .never)
     try sample(places, ", four aggregates")
