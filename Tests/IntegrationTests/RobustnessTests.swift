@@ -155,7 +155,9 @@ struct RobustnessTests {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s"])
         let features = GoldenDataset.points(kind: "u", count: 6000, seed: 2).map(\.feature)
-        _ = try client.importFeatures("s", features, batch: 2000)
+        // Batches that fit a socket's buffer: a larger one takes longer than `messageSeconds` if this process gets no
+        // processor between its parts.
+        _ = try client.importFeatures("s", features, batch: 300)
         let idle = try daemon.client()
         for _ in 0..<4 {
             try idle.open(
