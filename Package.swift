@@ -28,6 +28,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(
             name: "CCairo", pkgConfig: "cairo",
             providers: [.apt(["libcairo2-dev", "libpango1.0-dev"])]),
@@ -44,6 +45,7 @@ let package = Package(
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: uncheckedExclusivity),
         .target(name: "JSON", dependencies: ["CSimdjson"]),
         .target(name: "Compression", dependencies: ["CZlib"]),
+        .target(name: "TileCompression", dependencies: ["CDeflate", "Compression"]),
         .target(name: "Clustering"),
         // Only its headers are needed: the library is loaded when a number is first formatted.
         .target(name: "CICU"),
@@ -68,7 +70,7 @@ let package = Package(
             name: "Answers",
             dependencies: [
                 "Sources", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON", "SystemSupport",
-                "VectorTile",
+                "TileCompression", "VectorTile",
             ]),
         .target(
             name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "GeoJSON", "JSON"]),
@@ -125,6 +127,8 @@ let package = Package(
         .testTarget(name: "SystemSupportTests", dependencies: ["SystemSupport", "TestSupport"]),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
         .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport"]),
+        .testTarget(
+            name: "TileCompressionTests", dependencies: ["TileCompression", "Compression", "TestSupport"]),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
         .testTarget(
             name: "ClusteringTests", dependencies: ["Clustering", "JSON", "Compression", "TestSupport"]),

@@ -6,6 +6,7 @@ import JSON
 import Sources
 import Synchronization
 import SystemSupport
+import TileCompression
 
 /// Writes all tiles of a view as a PMTiles archive.
 ///
@@ -175,25 +176,38 @@ public struct TilePublication: Sendable {
     }
 
     private func append(
-        _ tile: borrowing ByteWriter, to output: inout [UInt8], _ compressor: inout DeflateStream
+        _ tile: borrowing ByteWriter, to output: inout [UInt8], _ compressor: inout TileCompressor
     ) throws(ArchiveError) {
         try tile.withUnsafeBytes { (bytes) throws(ArchiveError) -> Void in
             guard request.isCompressed else { return output.append(contentsOf: bytes) }
             guard bytes.count >= Self.leastCompressed else { return StoredGzip.append(bytes, to: &output) }
-            let isWhole: Bool
+            guard bytes.count <= Self.mostInOneStep else { return try appendInSteps(bytes, to: &output) }
             do throws(CompressionError) {
-                isWhole = try compressor.compress(bytes, appendingTo: &output) { cancellation.isCancelled }
+                try compressor.compress(bytes, appendingTo: &output)
             } catch { throw ArchiveError.outOfMemory }
-            if !isWhole { throw ArchiveError.cancelled }
         }
+    }
+
+    /// For tiles that take so long that a cancellation would have to wait.
+    private func appendInSteps(
+        _ tile: UnsafeRawBufferPointer, to output: inout [UInt8]
+    ) throws(ArchiveError) {
+        let isWhole: Bool
+        do throws(CompressionError) {
+            var stream = try DeflateStream(format: .gzip, level: 1)
+            isWhole = try stream.compress(tile, appendingTo: &output) { cancellation.isCancelled }
+        } catch { throw .outOfMemory }
+        if !isWhole { throw .cancelled }
     }
 
     /// Bytes of a tile below which compression saves next to nothing: most tiles of a deep zoom are smaller.
     private static let leastCompressed = 256
 
-    /// Higher levels take a tenth longer and make archives half a percent smaller: tiles are short.
-    private static func compressor() throws(ArchiveError) -> DeflateStream {
-        do throws(CompressionError) { return try DeflateStream(format: .gzip, level: 1) } catch {
+    /// Bytes of a tile that are compressed without a check for cancellation: about 10 ms of work.
+    private static let mostInOneStep = 2 << 20
+
+    private static func compressor() throws(ArchiveError) -> TileCompressor {
+        do throws(CompressionError) { return try TileCompressor(level: 1) } catch {
             throw .outOfMemory
         }
     }

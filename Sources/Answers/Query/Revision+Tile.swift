@@ -37,9 +37,9 @@ extension Revision {
         var nodes: [ClusterIndex.TileNode] = []
         view.index.tileNodes(z: tile.z, x: Double(tile.x), y: Double(tile.y), into: &nodes)
         let scale = Double(1 << tile.z)
-        let extent = view.index.options.extent
+        let (extent, projection) = (view.index.options.extent, view.index.options.projection)
         return nodes.map { node in
-            let position = unitPosition(of: node.node, in: view)
+            let position = unitPosition(of: node.node, in: view, projection)
             return TileFeature(
                 node: node.node, x: Self.tileCoordinate(extent * (position.x * scale - node.column)),
                 y: Self.tileCoordinate(extent * (position.y * scale - Double(tile.y))))
@@ -110,12 +110,13 @@ extension Revision {
         }
     }
 
-    private func unitPosition(of node: Node, in view: View) -> (x: Double, y: Double) {
+    private func unitPosition(
+        of node: Node, in view: View, _ projection: Projection
+    ) -> (x: Double, y: Double) {
         switch node {
         case .cluster(let cluster): return view.index.unitPosition(of: cluster)
         case .point(let point):
             let (longitude, latitude) = store.coordinates(view.feature(of: point))
-            let projection = view.index.options.projection
             return (projection.x(longitude: longitude), projection.y(latitude: latitude))
         }
     }
