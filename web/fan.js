@@ -4,7 +4,7 @@
 import { dress, nameOf } from "./marker.js";
 import { counted } from "./numbers.js";
 
-/** As many as can be told from each other. */
+/** As many as can be distinguished. */
 export const mostLeaves = 60;
 
 /** Where the leaves are, in pixels from the middle: on a circle, or on a spiral if they are many. */

@@ -30,7 +30,7 @@ public struct ClusterdLoad: LoadProtocol {
         self.answers.receive(bytes, &head, into: &answers)
     }
 
-    /// Enough of a message to tell its id, and a result from an error.
+    /// Enough of a message to read its id and to distinguish a result from an error.
     private struct Head: LoadHead {
         private static let prefix = 5
         private static let most = prefix + 48

@@ -19,7 +19,7 @@ struct DaemonUsage {
     /// Since the beginning.
     var processorSeconds: Double { Self.processorSeconds(of: process) - start }
 
-    /// Resident now; 0 where the system does not tell.
+    /// Resident now; 0 if the system does not report it.
     var memoryBytes: Int {
         let fields = Self.read("/proc/\(process)/statm").split(separator: " ")
         return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * sysconf(Int32(_SC_PAGESIZE))

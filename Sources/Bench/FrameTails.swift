@@ -4,7 +4,7 @@
 struct FrameTails {
     struct Message: Equatable {
         let id: Int
-        /// nil if the message tells of none, as an error does.
+        /// nil if the message contains none, as an error does.
         let revision: Int?
         /// As received, framing included.
         let bytes: Int

@@ -18,7 +18,7 @@ public struct LoadResult {
 /// Keeps a number of requests in flight on each of many connections, from one thread.
 ///
 /// It shares the machine with the server that it measures, so it does little: requests are copied as they were
-/// made before, answers are told by their heads and counted.
+/// made before, answers are recognized by their heads and counted.
 public final class LoadGenerator<Wire: LoadProtocol> {
     /// A connection and what is known of it.
     private final class Peer {

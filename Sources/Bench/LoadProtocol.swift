@@ -20,7 +20,7 @@ public protocol LoadProtocol {
 
 /// How a peer's answers begin.
 protocol LoadHead {
-    /// What the beginning of an answer tells: the answer, and how long its head is; nil if that much has not
+    /// What the beginning of an answer contains: the answer, and how long its head is; nil if that much has not
     /// come yet.
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> (answer: LoadAnswer, length: Int)?
 }

@@ -66,7 +66,7 @@ inline Decimal shortest(uint64_t bits) {
     const uint64_t below = high - spanHigh - (belowLow > low);
     const uint64_t above = high + spanHigh + (aboveLow < low);
 
-    // What is behind the point only has to be told from nothing: one bit at the end stands for it.
+    // Of the digits behind the point, it only matters whether any is not zero: one bit at the end stands for them.
     const uint64_t middle = high | (low != 0);
     // An even significand is what a decimal just between two doubles is rounded to.
     const uint64_t excluded = significand & 1;

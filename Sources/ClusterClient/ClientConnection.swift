@@ -72,7 +72,7 @@ final class ClientConnection: TransportOwner {
         if case .send = table.withLock({ $0.endItems(id: id) }) { send(.end(id: id)) }
     }
 
-    /// Ends the call on this side at once, with the error, and tells the server.
+    /// Ends the call on this side at once, with the error, and cancels it on the server.
     func cancel(id: Int64, with error: any Error) {
         guard case .sendCancel(let inbox) = table.withLock({ $0.cancel(id: id) }) else { return }
         send(.cancel(id: id))

@@ -116,8 +116,8 @@ struct CommandLineParser {
     }
 
     private mutating func store(_ value: String, for option: Option) throws(UsageError) {
-        if let wanted = option.kind.complaint(about: value) {
-            throw failure("invalid argument '\(value)' for '--\(option.name)': \(wanted)")
+        if let complaint = option.kind.complaint(about: value) {
+            throw failure("invalid argument '\(value)' for '--\(option.name)': \(complaint)")
         }
         values[option.name, default: []].append(value)
     }
@@ -140,8 +140,8 @@ struct CommandLineParser {
         else {
             throw failure("extra operand '\(operand)'")
         }
-        if let wanted = taker.kind.complaint(about: operand) {
-            throw failure("invalid \(taker.name) '\(operand)': \(wanted)")
+        if let complaint = taker.kind.complaint(about: operand) {
+            throw failure("invalid \(taker.name) '\(operand)': \(complaint)")
         }
         operands.append(operand)
     }

@@ -289,7 +289,7 @@ public final class Daemon {
         pthread_sigmask(SIG_SETMASK, &none, nil)
     }
 
-    /// Lets as many descriptors be open as the system allows this process, and tells for how many
+    /// Lets as many descriptors be open as the system allows this process, and returns for how many
     /// connections that is enough, some kept for files.
     private static func raiseDescriptorLimit() -> Int {
         var limit = rlimit()

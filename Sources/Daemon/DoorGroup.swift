@@ -203,7 +203,7 @@ public final class DoorGroup {
         for member in members { on(member) { $0.engine.observer = observer } }
     }
 
-    /// Calls back on each loop's thread, and tells which it is.
+    /// Calls back on each loop's thread with the loop's number.
     func onEveryLoop(_ body: @escaping @Sendable (_ index: Int) -> Void) {
         for (index, member) in members.enumerated() {
             member.loop.remote.post { body(index) }

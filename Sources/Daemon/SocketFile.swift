@@ -39,7 +39,7 @@ public enum SocketFile {
 
     /// Removes a socket file that nobody listens on any more.
     ///
-    /// Throws where somebody does, and tells who, or where something else than a socket is in the way.
+    /// Throws if some process does, and names it, or if the path is not a socket.
     public static func clear(_ path: String) throws(Problem) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -86,7 +86,7 @@ public enum SocketFile {
         return .process(credentials.0)
     }
 
-    /// A process's name in brackets, where it can be told.
+    /// A process's name in brackets, if it is known.
     private static func name(of pid: Int32) -> String {
         guard let file = fopen("/proc/\(pid)/comm", "r") else { return "" }
         defer { fclose(file) }

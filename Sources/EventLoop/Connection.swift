@@ -244,7 +244,7 @@ public final class Connection {
         _ = shutdown(descriptor, Int32(SHUT_RD))
     }
 
-    /// Tells the other end that nothing more will be written. To be called when nothing waits to be written;
+    /// Shuts down this end's writing half. To be called when nothing waits to be written;
     /// reading goes on.
     public func finishWriting() {
         var descriptor: uv_os_fd_t = -1
@@ -270,12 +270,12 @@ public final class Connection {
     }
 
     /// The supplementary groups of the process at the other end when it connected (SO_PEERGROUPS, Linux 4.13);
-    /// none where the system does not tell them.
+    /// none if the system does not report them.
     public var peerGroups: [UInt32] {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return [] }
         var groups = [UInt32](repeating: 0, count: 32)
-        // The system tells how much room it wants where there is too little; a process has 65536 at most.
+        // If there is too little room, the system says how much it needs; a process has 65536 at most.
         for _ in 0..<2 {
             var length = socklen_t(groups.count * MemoryLayout<UInt32>.stride)
             let status = getsockopt(descriptor, SOL_SOCKET, Self.peerGroupsOption, &groups, &length)

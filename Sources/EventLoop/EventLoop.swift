@@ -9,7 +9,7 @@ import Synchronization
 /// - A loop belongs to the thread that calls `run`. All callbacks come on that thread, one at a time.
 /// - Everything but `EventLoop.Remote` and the bodies of `work` is used on that thread only, or before `run`.
 /// - A handle's memory lives until libuv's close callback, whatever becomes of its Swift object.
-/// - No callback of a handle comes after its `close`, but for those that tell the end of writes.
+/// - No callback of a handle comes after its `close`, but for those that report the end of writes.
 /// - Work given to `work` runs on libuv's thread pool, its completion on the loop.
 /// - Several loops may run side by side, each on its thread; they share the pool.
 public final class EventLoop {

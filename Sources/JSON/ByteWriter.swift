@@ -62,9 +62,9 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
             written = limitedFrom
             if capacity - written >= more { return }
         }
-        let wanted = max(written + more, capacity * 2)
-        base = Self.resized(base, to: wanted)
-        capacity = wanted
+        let newCapacity = max(written + more, capacity * 2)
+        base = Self.resized(base, to: newCapacity)
+        capacity = newCapacity
     }
 
     @inlinable @inline(__always) public mutating func append(_ byte: UInt8) {

@@ -20,7 +20,7 @@ final class SocketConnection {
     private var buffer: OutgoingBytes?
     /// Until then a client that is still sending has time to read why it is cut off.
     private var lingering: Timer?
-    /// Whether the client is yet to be told that the server ends.
+    /// Whether the notice that the server ends has still to be sent.
     private var owesNotice = false
     /// When the client last went on reading or sending, and how far it was then.
     private var progress = ClientProgress()
@@ -282,7 +282,7 @@ final class SocketConnection {
         return progress.unreadFor(now) > 0
     }
 
-    /// What closing this connection frees, times how long it has been stalled; 0 if that is not long enough to tell.
+    /// What closing this connection frees, times how long it has been stalled; 0 if that is too short to be sure.
     func stallWeight(at now: UInt64) -> Double {
         let stalled = progress.unreadFor(now)
         return stalled < Self.shortestStall ? 0 : Double(queuedBytes) * Double(stalled)
@@ -312,7 +312,7 @@ final class SocketConnection {
         flush()
     }
 
-    /// Tells the client that the server ends: behind the answers to all that it has sent, for a client that knows no such
+    /// Sends the notice that the server ends: behind the answers to all that it has sent, for a client that knows no such
     /// notice takes the next message for its answer.
     private func giveNotice() {
         guard owesNotice else { return }

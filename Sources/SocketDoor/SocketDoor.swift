@@ -137,7 +137,7 @@ package final class SocketDoor {
 
     // MARK: The end
 
-    /// Takes no new calls (they get `UNAVAILABLE`), tells the clients so, lets calls in flight finish within the grace
+    /// Takes no new calls (they get `UNAVAILABLE`), sends the clients a notice, lets calls in flight finish within the grace
     /// time, and closes everything.
     ///
     /// - Parameter completion: called once, when no connection is left.

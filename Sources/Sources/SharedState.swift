@@ -16,7 +16,7 @@ package final class SharedState: Sendable {
     package let updates = OutcomeCounts()
     /// Where sources are kept; nil: nowhere.
     package let directory: StateDirectory?
-    /// Told what became of the sources' files beside calls.
+    /// Called with what happens to the sources' files outside calls.
     package let report: @Sendable (StateEvent) -> Void
     /// Writes snapshots and compares checksums, one source after the other.
     package let background = DispatchQueue(label: "snapshots", qos: .utility)

@@ -34,7 +34,7 @@ public final class Source: Sendable {
         var compactionFloor = 0
         /// Why the source's data are not to be had.
         var fault: StateFault?
-        /// What else of its files is to be told.
+        /// What else is to be reported about its files.
         var note: String?
         var isSaving = false
         /// How the source follows its table; nil if it follows none.
@@ -148,7 +148,7 @@ public final class Source: Sendable {
         revision.prepareIdentifiers(Cancellation { [weak self] in self?.revision !== revision })
     }
 
-    /// For fewer it is no wait worth telling.
+    /// Fewer take too little time to be worth a report.
     private static let manyPoints = 50_000
 
     private func keep(_ change: Change) throws(SourceError) {

@@ -122,7 +122,7 @@ public struct SourceDescription: Sendable {
         return Self.rounded(Double(revision.view.indexBytes) / Double(revision.pointCount))
     }
 
-    /// To three decimals: more would tell nothing.
+    /// To three decimals: more would be noise.
     private static func rounded(_ number: Double) -> Double {
         (number * 1000).rounded() / 1000
     }

@@ -32,7 +32,7 @@ package final class SourceObservers: Sendable {
     }
 }
 
-/// Tells of a source's changes for as long as it is kept.
+/// Delivers a source's changes for as long as it is kept.
 public final class SourceObservation: Sendable {
     private let observers: SourceObservers
     private let number: UInt64

@@ -16,7 +16,7 @@ public final class SourceRegistry: Sendable {
 
     /// - Parameters:
     ///   - directory: where sources are kept; nil: nowhere.
-    ///   - report: told what becomes of the sources' files beside calls; from any thread.
+    ///   - report: called with what happens to the sources' files outside calls; from any thread.
     public init(
         limits: SourceLimits, directory: StateDirectory? = nil,
         report: @escaping @Sendable (StateEvent) -> Void = { _ in }

@@ -4,7 +4,7 @@ import SourceStorage
 import Sources
 import SystemSupport
 
-/// One file with all sources of a state directory, or some: a tar archive. Each source is as it was at one moment after
+/// One file with all sources of a state directory, or some: a tar archive. Each source is complete, of one moment after
 /// its last answered call before that.
 public enum Backup {
     /// Writes a backup beside the file's name and renames it, so that the file is whole or not there.

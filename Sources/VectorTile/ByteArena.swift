@@ -21,12 +21,12 @@ struct ByteArena: ~Copyable {
     }
 
     @inline(never) private mutating func grow(_ more: Int) {
-        let wanted = max(count + more, capacity * 2)
-        let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: wanted)
+        let newCapacity = max(count + more, capacity * 2)
+        let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: newCapacity)
         grown.update(from: base, count: count)
         base.deallocate()
         base = grown
-        capacity = wanted
+        capacity = newCapacity
     }
 
     @inline(__always) mutating func append(_ byte: UInt8) {

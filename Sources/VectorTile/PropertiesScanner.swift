@@ -23,9 +23,9 @@ struct PropertiesScanner {
     }
 
     /// Skips spaces and then a byte, if it is this one.
-    @inline(__always) mutating func take(_ wanted: UInt8) -> Bool {
+    @inline(__always) mutating func take(_ expected: UInt8) -> Bool {
         skipSpaces()
-        guard byte == wanted else { return false }
+        guard byte == expected else { return false }
         place &+= 1
         return true
     }

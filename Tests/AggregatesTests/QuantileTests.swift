@@ -72,7 +72,7 @@ struct QuantileTests {
         #expect(revision.view.aggregates.count == 2)
     }
 
-    @Test("clusters tell their leaves' quantiles, also after updates and with a filter")
+    @Test("clusters have their leaves' quantiles, also after updates and with a filter")
     func naive() throws {
         let test = try TestSource(options: Self.options)
         let features = (0..<400).map { feature($0, $0 % 9 == 0 ? nil : Double($0 * 31 % 97) / 4) }

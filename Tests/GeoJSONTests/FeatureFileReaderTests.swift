@@ -114,7 +114,7 @@ struct FeatureFileReaderTests {
     }
 
     @Test(
-        "a collection whose features are not told once, as an array, is refused also where bad features are left out",
+        "a collection whose features are not one array is refused also where bad features are left out",
         arguments: [
             #"{"type":"FeatureCollection","features":null}"#, #"{"features":{},"type":"FeatureCollection"}"#,
             #"{"type":"FeatureCollection","features":[],"features":[{"a":1}]}"#,

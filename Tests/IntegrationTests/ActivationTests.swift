@@ -4,7 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("What a service manager and the daemon tell each other")
+@Suite("The protocol between a service manager and the daemon")
 struct ActivationTests {
     @Test(
         "systemd-socket-activate starts it with the first client",

@@ -70,7 +70,7 @@ struct LifecycleTests {
         #expect(status == 2 && errors.hasPrefix("clusterd: "))
     }
 
-    @Test("a configuration is checked, its mistakes told with their place")
+    @Test("a configuration is checked, and its mistakes are reported with line and column")
     func configuration() throws {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
         defer { unlink(path) }

@@ -194,7 +194,7 @@ struct PressureTests {
         #expect(try client.call("ServerService/Check") == ["status": "SERVING"])
     }
 
-    @Test("statistics tell what waits, what is kept, and what went over the wire")
+    @Test("statistics show what waits, what is kept, and what went over the wire")
     func statistics() throws {
         let daemon = try DaemonProcess()
         let client = try load(daemon)

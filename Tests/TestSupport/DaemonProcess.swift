@@ -6,7 +6,7 @@ public final class DaemonProcess {
     public let folder: String
     public let socketPath: String
     public private(set) var process: Process
-    /// Where the daemon tells its state.
+    /// Where the daemon reports its state.
     public let notify: NotifySocket
     private let errorPath: String
 
@@ -130,7 +130,7 @@ public final class DaemonProcess {
         (try? FileManager.default.contentsOfDirectory(atPath: descriptors)) ?? []
     }
 
-    /// Starts the daemon with limits of its own, as a configuration file tells them.
+    /// Starts the daemon with limits of its own, as a configuration file sets them.
     public convenience init(limits: [String: Int], descriptors: Int? = nil) throws {
         let path = NSTemporaryDirectory() + "clusterd-limits-" + UUID().uuidString.prefix(12)
         let members = limits.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
@@ -163,7 +163,7 @@ public final class DaemonProcess {
     }
 }
 
-/// A socket as a service manager's, on which a daemon tells its state.
+/// A socket as a service manager's, on which a daemon reports its state.
 public final class NotifySocket {
     public let path: String
     private let descriptor: Int32

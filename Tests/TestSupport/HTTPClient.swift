@@ -229,7 +229,7 @@ public final class HTTPClient {
 }
 
 extension DaemonProcess {
-    /// The port of the first address on which HTTP is served, as the log tells it.
+    /// The port of the first address on which HTTP is served, from the log.
     public var httpPort: Int {
         let lines = errorText().split(separator: "\n")
         let line = lines.first { $0.contains("serving HTTP on http://") }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A client of WatchClusters that checks what it is told.
+/// A client of WatchClusters that checks what it receives.
 public struct MarkerReplay {
     /// What it has, by key, without the keys.
     public private(set) var markers: [String: JSONValue] = [:]
@@ -27,9 +27,11 @@ public struct MarkerReplay {
             guard object.members.count(where: { $0.key == "key" }) == 1 else {
                 throw Failure(description: "has two keys: \(feature.text)")
             }
-            guard told.insert(key).inserted else { throw Failure(description: "tells \(key) twice") }
+            guard told.insert(key).inserted else { throw Failure(description: "\(key) was sent twice") }
             let plain = Self.plain(object)
-            guard markers[key] != plain else { throw Failure(description: "tells \(key) in vain") }
+            guard markers[key] != plain else {
+                throw Failure(description: "\(key) was sent without a change")
+            }
             markers[key] = plain
         }
         guard change["keep"] == .number(Double(markers.count - told.count)) else {

@@ -212,7 +212,7 @@ func (c *call) next(ctx context.Context) (message, error) {
 	}
 }
 
-// cancel tells the daemon that nobody waits for the answer; nothing if the call is over.
+// cancel cancels the call on the daemon; it does nothing if the call is over.
 func (c *call) cancel() {
 	c.overOnce.Do(func() {
 		close(c.over)

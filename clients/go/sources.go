@@ -94,7 +94,7 @@ func Each(features []Feature) func() (Feature, error) {
 	}
 }
 
-// Features calls yield with each feature of a source as it was sent, all of one revision. It stops at an error of
+// Features calls yield with each feature of a source in the form in which it was sent, all of one revision. It stops at an error of
 // yield and returns it.
 func (c *Client) Features(ctx context.Context, source string, filter any, yield func(Feature) error) error {
 	params := object{"source": source}

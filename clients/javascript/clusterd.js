@@ -293,7 +293,7 @@ class SocketConnection {
     });
   }
 
-  /** Tells the daemon that nobody waits for the answer. */
+  /** Cancels the call on the daemon. */
   cancel(id) {
     const call = this.#calls.get(id);
     if (!call || this.error) return;

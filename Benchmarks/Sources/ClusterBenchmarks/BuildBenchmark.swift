@@ -48,7 +48,7 @@ func benchmarkBuilds(longitudes: [Double], latitudes: [Double]) throws {
         guard let (_, more) = try build(fourAggregates, all) else { return }
         aggregated.append(more)
     }
-    // What else the machine does only adds to a time: the least tells most.
+    // Other work on the machine only adds to a time, so the shortest time is the best estimate.
     func least(_ times: [Double]) -> Double { times.min() ?? .nan }
     report("source built", least(plain), "ms")
     report("source with four aggregates built", least(aggregated), "ms")
@@ -59,7 +59,7 @@ func benchmarkBuilds(longitudes: [Double], latitudes: [Double]) throws {
     report("first answer of another filter over the same property", least(again), "ms")
 }
 
-/// Clusterings of one source anew, plain ones and with four aggregated properties in turn: how long they take, and how
+/// Repeated clusterings of one source, plain ones and with four aggregated properties in turn: how long they take, and how
 /// long the processor worked for them, which what else the machine does disturbs less.
 func benchmarkAggregates(longitudes: [Double], latitudes: [Double], aggregates: String) throws {
     var random = SequenceGenerator()

@@ -2,7 +2,7 @@
 import Clustering
 
 /// Builds of the index on 1, 2 and 4 threads in turn: how long they take, and how long the processors worked for them.
-/// What else the machine does only adds to a time: the least tells most.
+/// Other work on the machine only adds to a time, so the shortest time is the best estimate.
 func benchmarkThreads(longitudes: [Double], latitudes: [Double]) {
     var least: [Int: (wall: Double, processor: Double)] = [:]
     for _ in 0..<7 {

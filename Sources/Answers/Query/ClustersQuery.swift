@@ -20,7 +20,7 @@ public struct ClustersQuery: Sendable {
     }
 }
 
-/// How much of each feature an answer tells.
+/// How much of each feature an answer contains.
 public struct FeatureOutput: Sendable {
     /// The properties to keep, of points and of what clusters aggregate; nil for all.
     public var properties: PropertySelection?
@@ -39,7 +39,7 @@ public struct FeatureOutput: Sendable {
 }
 
 extension FeatureOutput {
-    /// Whether features are told as they are told where nothing in particular is asked.
+    /// Whether features have the form that they have if the query asks for nothing in particular.
     var isWhole: Bool { properties == nil && precision == nil && include.isEmpty }
 
     /// How many features may be written between two looks for cancellation: each may cost its whole cluster.

@@ -12,7 +12,7 @@ struct FeatureWriter {
     let view: View
     let output: FeatureOutput
     let cancellation: Cancellation
-    /// Whether clusters tell more than the built-in four.
+    /// Whether clusters have more properties than the built-in four.
     let hasExtras: Bool
     private let projection: Projection
     /// Numbers of features, if ids are made from them.
@@ -167,14 +167,14 @@ struct FeatureWriter {
 
     /// Writes what a cluster aggregates as members, each with a comma behind it.
     func writeAggregates(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
-        for aggregate in view.aggregates where tells(aggregate) {
+        for aggregate in view.aggregates where includes(aggregate) {
             bytes.append(contentsOf: aggregate.key)
             aggregate.write(cluster, of: view.index, into: &bytes)
             bytes.append(",")
         }
     }
 
-    private func tells(_ aggregate: NamedAggregate) -> Bool {
+    private func includes(_ aggregate: NamedAggregate) -> Bool {
         if let selection = output.properties, !selection.keeps(aggregate.name) { return false }
         if output.include.isEmpty { return true }
         return !ClusterDetails.byName.contains {

@@ -75,7 +75,7 @@ final class PrintedTexts: @unchecked Sendable {
         return 0
     }
 
-    /// Tells that so many texts were found.
+    /// Counts texts that were found.
     func countFound(_ count: Int) { found.add(count, ordering: .relaxed) }
 
     /// How many texts are here.
@@ -119,7 +119,7 @@ final class PrintedTexts: @unchecked Sendable {
 
     @inline(__always) private func set(_ number: UInt32) -> Int { (Int(number) & setMask) &* Self.ways }
 
-    /// From the top: a node's number without its lowest bits, which its set tells, whether it is a cluster, the text's
+    /// From the top: a node's number without its lowest bits, which follow from its set, whether it is a cluster, the text's
     /// place and its length.
     enum Entry {
         private static let impliedBits = UInt32(5)

@@ -3,7 +3,7 @@ import Clustering
 import Sources
 import SystemSupport
 
-/// How much an answer may cost, told in little time: whoever has little time puts the rest elsewhere.
+/// An upper bound of what an answer costs, found quickly: the event loop leaves costlier answers to the pool.
 extension View {
     /// About how many nodes a box shows; too many rather than too few.
     public func expectedNodes(in box: Box, zoom: Double) -> Int {

@@ -8,8 +8,8 @@ import SystemSupport
 /// out to be known again.
 ///
 /// A cluster's number stands for the same cluster in all revisions that updates made of one built as a whole,
-/// and so does a point's as long as its feature is not another. Which those are is told by two lineages, the
-/// index's and the store's. For one output alone: what is told of a node depends on it.
+/// and so does a point's as long as its feature is not another. Two lineages show which those are, the
+/// index's and the store's. For one output alone: what is sent about a node depends on it.
 struct CandidateMemo: Sendable {
     private let index: UInt64
     private let store: UInt64
@@ -28,7 +28,7 @@ struct CandidateMemo: Sendable {
         store = revision.store.lineage
     }
 
-    /// Whether it tells of a revision's nodes too.
+    /// Whether it is valid for a revision's nodes too.
     func holds(for revision: Revision, _ view: View) -> Bool {
         index == view.index.lineage && store == revision.store.lineage
     }

@@ -6,21 +6,21 @@ import SystemSupport
 struct MarkerKey: Sendable, BitwiseCopyable, Hashable {
     /// Stands for what keeps a marker the same from one answer to the next.
     var identity: UInt64
-    /// Tells those of one identity apart.
+    /// Distinguishes markers of one identity.
     var occurrence: UInt32
 }
 
 /// What a marker is called and what it shows, in little room.
 struct Marker: Sendable, BitwiseCopyable, Equatable {
     var identity: UInt64
-    /// Stands for all that is told of it.
+    /// A hash of everything that is sent about it.
     var content: UInt64
     var occurrence: UInt32
 
     var key: MarkerKey { MarkerKey(identity: identity, occurrence: occurrence) }
 }
 
-/// The markers that a client has: what a change of its viewport is told against.
+/// The markers that a client has: a change of its viewport is sent as the difference from them.
 ///
 /// Twenty-four bytes a marker, and as much again for what it was made of. The empty table is a client's that has nothing yet.
 public struct MarkerTable: Sendable {
@@ -47,7 +47,7 @@ struct Candidate: BitwiseCopyable {
 
 /// How to make one set of markers into another with the fewest words.
 struct MarkerChange {
-    /// Nodes to tell, by their place in the answer.
+    /// Nodes to send, by their index in the answer.
     private(set) var added: [(place: Int, key: MarkerKey)] = []
     /// Markers that go, by what they were.
     private(set) var removed: [Marker] = []
@@ -77,7 +77,7 @@ struct MarkerChange {
             while new < candidates.count, candidates[new].identity == identity { new += 1 }
             pair(held[oldStart..<old], candidates[newStart..<new])
         }
-        // Told in the answer's order.
+        // Sent in the answer's order.
         added.sort { $0.place < $1.place }
     }
 
@@ -85,17 +85,19 @@ struct MarkerChange {
     var table: MarkerTable { MarkerTable(sorted: next) }
 
     /// Pairs markers of one identity, both sorted by content.
-    private mutating func pair(_ held: ArraySlice<Marker>, _ wanted: ArraySlice<Candidate>) {
+    private mutating func pair(_ held: ArraySlice<Marker>, _ candidates: ArraySlice<Candidate>) {
         let start = next.count
         var spare: [Marker] = []
         var unmatched: [Candidate] = []
-        var (old, new) = (held.startIndex, wanted.startIndex)
-        while old < held.endIndex || new < wanted.endIndex {
-            if new == wanted.endIndex || old < held.endIndex && held[old].content < wanted[new].content {
+        var (old, new) = (held.startIndex, candidates.startIndex)
+        while old < held.endIndex || new < candidates.endIndex {
+            if new == candidates.endIndex
+                || old < held.endIndex && held[old].content < candidates[new].content
+            {
                 spare.append(held[old])
                 old += 1
-            } else if old == held.endIndex || wanted[new].content < held[old].content {
-                unmatched.append(wanted[new])
+            } else if old == held.endIndex || candidates[new].content < held[old].content {
+                unmatched.append(candidates[new])
                 new += 1
             } else {
                 next.append(held[old])

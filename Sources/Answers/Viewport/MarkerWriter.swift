@@ -5,7 +5,7 @@ import JSON
 import Sources
 import SystemSupport
 
-/// Tells what a node's marker is and writes it with its key.
+/// Finds a node's marker and writes it with its key.
 struct MarkerWriter: ~Copyable {
     private let features: FeatureWriter
     private var scratch = ByteWriter(capacity: 1024)
@@ -76,7 +76,7 @@ struct MarkerWriter: ~Copyable {
     }
 
     /// A cluster is its place, how many it has and what it aggregates; a point its feature's id, or without
-    /// one all that is told of it. For a point this follows on `write`, which has left its text in `scratch`.
+    /// one all that is sent about it. For a point this follows on `write`, which has left its text in `scratch`.
     private mutating func identity(of node: Node) -> UInt64 {
         var identity = Fingerprint(seed: Fingerprint.open)
         switch node {

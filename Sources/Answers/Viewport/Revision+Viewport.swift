@@ -9,7 +9,7 @@ extension Revision {
     /// `{"add":[features],"remove":[keys],"keep":n,"revision":n}`, and `truncated` where there is a limit.
     ///
     /// Each feature in `add` has a member `key`. Where the client has that key already, the feature takes the
-    /// other's place: it is the same marker, of which something else is told, such as a cluster's new id.
+    /// other's place: it is the same marker with new contents, such as a cluster's new id.
     /// Keys are unique among what a client has; they are the same for the same marker in every revision.
     ///
     /// - Parameter table: what the client has.

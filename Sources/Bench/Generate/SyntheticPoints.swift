@@ -84,11 +84,11 @@ public struct SyntheticPoints {
 
     /// A town by weight, found by halving.
     private mutating func pickTown() -> Int {
-        let wanted = random.unit() * (townShares.last ?? 0)
+        let target = random.unit() * (townShares.last ?? 0)
         var (low, high) = (0, townShares.count - 1)
         while low < high {
             let middle = (low + high) / 2
-            if townShares[middle] <= wanted { low = middle + 1 } else { high = middle }
+            if townShares[middle] <= target { low = middle + 1 } else { high = middle }
         }
         return low
     }

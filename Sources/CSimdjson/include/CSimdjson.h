@@ -53,7 +53,7 @@ csj_parser *csj_create(void);
 void csj_destroy(csj_parser *parser);
 
 /// Parses a whole text, less than 4 GiB. On success entries stay valid until the parser's next use.
-/// On failure error_offset tells where. lone_surrogate is where the first string with half a surrogate pair starts,
+/// On failure error_offset is the offset of the fault. lone_surrogate is where the first string with half a surrogate pair starts,
 /// SIZE_MAX without one; such a half decodes to U+FFFD.
 int csj_parse(csj_parser *parser, const char *text, size_t length, uint32_t maximum_depth,
               const csj_entry **entries, size_t *count, size_t *error_offset, size_t *lone_surrogate);

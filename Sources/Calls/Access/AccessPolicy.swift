@@ -38,7 +38,7 @@ public struct AccessPolicy: Sendable, Equatable {
     /// Whom the daemon runs as.
     let ownUser: UInt32
 
-    /// The rules that hold where the configuration tells none.
+    /// The rules that hold if the configuration has none.
     public init(ownUser: UInt32 = geteuid()) { self.ownUser = ownUser }
 
     /// The highest right that the rules give a caller. A caller whom the system does not name gets what

@@ -36,7 +36,7 @@ public struct Limits: Sendable, Equatable {
     public var maxStreamBytes = 32 << 20
     /// Features that all watching clients have; above, a viewport that would show more ends.
     public var maxWatchedFeatures = 4 << 20
-    /// The longest deadline, in milliseconds; also that of calls that tell none. 0: none.
+    /// The longest deadline, in milliseconds; also that of calls without one. 0: none.
     public var maxTimeoutMs = 0
     /// How long a client may leave answers unread before it is closed, in seconds.
     public var stallSeconds = 30
@@ -59,7 +59,7 @@ public struct Limits: Sendable, Equatable {
 
     public init() {}
 
-    /// The limits as `GetServerInfo` tells them.
+    /// The limits as `GetServerInfo` returns them.
     public var json: JSONObject {
         JSONObject(Self.table.map { ($0.name, .number(Double(self[keyPath: $0.place]))) })
     }

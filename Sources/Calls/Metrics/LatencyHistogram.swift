@@ -29,11 +29,11 @@ public struct LatencyHistogram: Sendable {
 
     /// The duration below which a share of all lies, in nanoseconds; 0 where nothing was counted.
     public func quantile(_ share: Double) -> UInt64 {
-        let wanted = UInt64(max(1, (Double(count) * share).rounded(.up)))
+        let rank = UInt64(max(1, (Double(count) * share).rounded(.up)))
         var seen: UInt64 = 0
         for index in counts.indices {
             seen &+= counts[index]
-            if count > 0, seen >= wanted { return min(maximum, Self.upperBound(index)) }
+            if count > 0, seen >= rank { return min(maximum, Self.upperBound(index)) }
         }
         return 0
     }

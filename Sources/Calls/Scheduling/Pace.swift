@@ -12,7 +12,7 @@ struct Pace {
     /// When the next item would be due, were all spaced evenly.
     private var due: UInt64 = 0
 
-    /// Rates that are kept, in hertz: timers tell milliseconds apart.
+    /// Rates that are possible, in hertz: timers have a resolution of a millisecond.
     static let range = 0.01...1000.0
     /// Rates that may be asked for; those past the others are kept with fewer items.
     static let askable = 0.01...1e9

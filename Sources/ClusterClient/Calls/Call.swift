@@ -2,7 +2,7 @@
 import ClusterProtocol
 import JSON
 
-/// An open call; when nobody holds it any more, the server is told that its answer is not wanted.
+/// An open call; when the last reference to it is released, the call is cancelled on the server.
 final class Call: Sendable {
     private let lifetime: ConnectionLifetime
     private let id: Int64

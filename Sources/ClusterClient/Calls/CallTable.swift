@@ -79,7 +79,7 @@ struct CallTable<Call> {
         case nothing
     }
 
-    /// The answer is no longer wanted. The id stays in use until the server has ended the call.
+    /// Nobody waits for the answer any more. The id stays in use until the server has ended the call.
     mutating func cancel(id: Int64) -> OnCancel {
         guard let entry = entries[id], case .open = entry.phase else { return .nothing }
         entries[id]?.phase = .cancelled

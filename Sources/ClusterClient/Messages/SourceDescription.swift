@@ -2,7 +2,7 @@
 import ClusterProtocol
 import JSON
 
-/// What the daemon tells of a source.
+/// What the daemon reports about a source.
 public struct SourceDescription: Sendable, Equatable {
     public let name: String
     public let points: Int

@@ -5,7 +5,7 @@ import Glibc
 import JSON
 import Synchronization
 
-/// What a transport tells its owner, always from the loop's thread and one at a time.
+/// What a transport reports to its owner, always from the loop's thread and one at a time.
 protocol TransportOwner: AnyObject, Sendable {
     func transportReceived(_ bytes: UnsafeRawBufferPointer)
     /// Whether to read no more until `Transport.resumeReading`; asked after each piece.

@@ -17,7 +17,7 @@ public struct FlushPace: Sendable {
     /// What a marker takes, in seconds.
     private(set) var secondsPerMarker: Double
 
-    /// - Parameter markerDuration: what is taken for granted until the first batch has told more.
+    /// - Parameter markerDuration: the assumption until the first batch has been measured.
     public init(
         frame: Duration = .milliseconds(16), share: Double = 0.5, smoothing: Double = 0.2,
         batches: ClosedRange<Int> = 1...1000, markerDuration: Duration = .microseconds(200)

@@ -2,10 +2,10 @@
 import ClusterProtocol
 import JSON
 
-/// What the server says is to be seen, and what the app has been told of it: the difference waits here.
+/// The markers of the server's newest state, and those that have been delivered to the app: the difference waits here.
 ///
-/// Pure: changes go in, steps come out. What comes and goes before the app has been told of it is never told,
-/// so however slow the app is, no more waits than is to be seen and has been told.
+/// Pure: changes go in, steps come out. A marker that comes and goes before its delivery is never delivered, so
+/// however slow the app is, at most the markers of both states wait.
 struct MarkerQueue {
     /// One thing for the app to do.
     enum Step: Equatable {
@@ -16,10 +16,10 @@ struct MarkerQueue {
         case replace(Marker)
     }
 
-    /// What the server says is to be seen, by key.
-    private(set) var wanted: [String: Marker] = [:]
-    /// What the app has been told, by key.
-    private(set) var told: [String: Marker] = [:]
+    /// The markers of the server's newest state, by key.
+    private(set) var target: [String: Marker] = [:]
+    /// The markers that have been delivered to the app, by key.
+    private(set) var delivered: [String: Marker] = [:]
     /// Of removed markers that the app still has: what absorbed them.
     private var absorbers: [String: String] = [:]
     /// Keys whose changes may be due, each once, in the order of delivery from `place` on.
@@ -49,7 +49,7 @@ struct MarkerQueue {
         else { throw RPCError(.internal, "the server's item is not a change of a viewport") }
         let updated = change["update"]?.asArray ?? []
         for value in removed {
-            guard let key = value.asString ?? value["key"]?.asString, wanted.removeValue(forKey: key) != nil
+            guard let key = value.asString ?? value["key"]?.asString, target.removeValue(forKey: key) != nil
             else { throw RPCError(.internal, "the server removes a marker that is not there") }
             absorbers[key] = value["into"]?.asString
             wait(for: key)
@@ -58,13 +58,13 @@ struct MarkerQueue {
             guard let marker = Marker(value) else {
                 throw RPCError(.internal, "the server adds a marker that is not a feature with a key")
             }
-            // One that the app has not been told of yet still comes from where it came from.
-            let from = marker.from ?? wanted[marker.key]?.from
-            wanted[marker.key] = Marker(key: marker.key, from: from, feature: marker.feature)
+            // One that has not been delivered yet still comes from where it came from.
+            let from = marker.from ?? target[marker.key]?.from
+            target[marker.key] = Marker(key: marker.key, from: from, feature: marker.feature)
             absorbers[marker.key] = nil
             wait(for: marker.key)
         }
-        guard wanted.count == kept + added.count + updated.count else {
+        guard target.count == kept + added.count + updated.count else {
             throw RPCError(.internal, "the server's count of markers differs from the client's")
         }
         self.revision = revision
@@ -109,7 +109,7 @@ struct MarkerQueue {
 
     /// The square of a marker's distance from the centre, in degrees, the shorter way around the world.
     private func distance(of key: String) -> Double {
-        guard let center, let feature = (wanted[key] ?? told[key])?.feature else { return 0 }
+        guard let center, let feature = (target[key] ?? delivered[key])?.feature else { return 0 }
         let turns = (feature.longitude - center.longitude).truncatingRemainder(dividingBy: 360)
         let x = min(abs(turns), 360 - abs(turns))
         let y = feature.latitude - center.latitude
@@ -117,8 +117,8 @@ struct MarkerQueue {
     }
 
     private mutating func step(for key: String) -> Step? {
-        let (old, new) = (told[key], wanted[key])
-        told[key] = new
+        let (old, new) = (delivered[key], target[key])
+        delivered[key] = new
         switch (old, new) {
         case (nil, nil):
             absorbers[key] = nil

@@ -11,7 +11,7 @@ import JSON
 ///     }
 ///
 /// Markers nearest to the middle of the viewport come first. Each update has so many markers as the app takes on within part of a frame; what comes and goes while the
-/// app is busy is never told. Moving is for any task, iterating for one at a time. Let go of, the watching
+/// app is busy is never delivered. Moving is for any task, iterating for one at a time. Let go of, the watching
 /// ends.
 public final class ViewportSession: AsyncSequence, Sendable {
     public typealias Element = ViewportUpdate
@@ -50,8 +50,8 @@ public final class ViewportSession: AsyncSequence, Sendable {
     /// Ends the watching; the updates end after those that wait.
     public func end() { call.endSending() }
 
-    /// The markers that the app has been told of, by key.
-    public var markers: [String: Marker] { state.told }
+    /// The markers that have been delivered to the app, by key.
+    public var markers: [String: Marker] { state.delivered }
 
     public func makeAsyncIterator() -> Iterator { Iterator(session: self, state: state) }
 
@@ -95,7 +95,7 @@ public struct ViewportUpdate: Sendable, Equatable {
     public var replaced: [Marker] = []
     /// Whether the app now has all that is to be seen.
     public var isComplete = false
-    /// The number of the newest data that the server has told of.
+    /// The number of the newest revision that the server has sent.
     public var revision: Int64 = 0
 
     /// How many markers it is about.

@@ -7,7 +7,7 @@ final class ViewportState: Sendable {
     private struct State {
         var queue = MarkerQueue()
         var pace: FlushPace
-        /// Whether a change came of which nothing has been told, be it empty.
+        /// Whether a change came that has not been delivered, even an empty one.
         var hasNews = false
         var outcome: Result<Void, any Error>?
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -24,9 +24,9 @@ final class ViewportState: Sendable {
 
     init(_ pace: FlushPace) { state = Mutex(State(pace: pace)) }
 
-    var told: [String: Marker] { state.withLock { $0.queue.told } }
+    var delivered: [String: Marker] { state.withLock { $0.queue.delivered } }
 
-    /// The app's viewport is elsewhere now: what is nearest to its middle is told first.
+    /// The app's viewport is elsewhere now: what is nearest to its middle is delivered first.
     func move(to box: BoundingBox) { state.withLock { $0.queue.move(to: box) } }
 
     // MARK: The reader's side

@@ -8,7 +8,7 @@ import Glibc
 import HTTPDoor
 import JSON
 
-/// What the daemon is told when it starts: by flags, and by a file of JSON. Flags win.
+/// The daemon's configuration: flags, and a JSON file. Flags take precedence.
 public struct Configuration: Sendable, Equatable {
     /// The socket's path; nil: the protocol's order of places.
     public var socket: String?
@@ -35,7 +35,7 @@ public struct Configuration: Sendable, Equatable {
     }
 
     /// If a configuration is read from that no flag names, if one is there: below the directory that
-    /// systemd tells (ConfigurationDirectory=), else /etc/clusterd.
+    /// systemd sets (ConfigurationDirectory=), else /etc/clusterd.
     public static var defaultFile: String? {
         let directory = getenv("CONFIGURATION_DIRECTORY").map { String(cString: $0) } ?? "/etc/clusterd"
         // Of several directories the first is the unit's own.
@@ -77,7 +77,7 @@ public struct Configuration: Sendable, Equatable {
         }
     }
 
-    /// Takes over what a file's text says; nothing if it throws. Errors tell line and column.
+    /// Applies a file's text; nothing if it throws. Errors contain line and column.
     public mutating func read(_ text: [UInt8]) throws(Problem) {
         var changed = self
         let reader = ConfigurationReader(text)

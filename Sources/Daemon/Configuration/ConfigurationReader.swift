@@ -2,7 +2,7 @@
 import Calls
 import JSON
 
-/// Reads a configuration's text by the table of its members; what does not fit is told by line and column.
+/// Reads a configuration's text by the table of its members; an error names the line and column of what does not fit.
 struct ConfigurationReader {
     typealias Problem = Configuration.Problem
 

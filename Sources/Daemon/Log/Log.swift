@@ -48,7 +48,7 @@ public final class Log: Sendable {
     private let output: LogOutput
     private let journal = JournalSocket()
 
-    /// - Parameter isJournal: whether journald reads standard error; by default as the environment tells.
+    /// - Parameter isJournal: whether journald reads standard error; by default what the environment says.
     public init(_ settings: LogSettings, isJournal: Bool = Log.isReadByJournal) {
         self.settings = Mutex(settings)
         self.isJournal = isJournal

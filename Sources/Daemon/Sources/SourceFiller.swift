@@ -30,7 +30,7 @@ final class SourceFiller {
     private static let maximumRunning = 2
     /// How long a file must be left alone before it is read, in milliseconds.
     private static let settlingTime: UInt64 = 150
-    /// How often files are looked at that no watcher tells of, in milliseconds.
+    /// How often files without a watcher are looked at, in milliseconds.
     private static let lookingTime: UInt64 = 5000
 
     init(loop: EventLoop, registry: SourceRegistry, log: Log, threads: Int) {
@@ -170,9 +170,9 @@ final class SourceFiller {
     // MARK: Filling
 
     private func advance() {
-        let wanted = entries.values.filter { $0.isWanted && !$0.isRunning }
+        let ready = entries.values.filter { $0.isWanted && !$0.isRunning }
             .sorted { $0.declared.name < $1.declared.name }
-        for entry in wanted {
+        for entry in ready {
             guard running < Self.maximumRunning, !isEnding else { return }
             fill(entry)
         }

@@ -2,7 +2,7 @@
 import Calls
 import Glibc
 
-/// What tells that a file is another one than before, or was written to.
+/// Shows whether a file was replaced or written to.
 struct FileStamp: Equatable {
     private let device: UInt
     private let inode: UInt
@@ -10,7 +10,7 @@ struct FileStamp: Equatable {
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// That of now; nil if there is no such file.
+    /// The current one; nil if there is no such file.
     init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -5,16 +5,16 @@ import Sources
 import SystemSupport
 import EventLoop
 
-/// Tells the service manager how things stand (sd_notify(3)). Belongs to the loop's thread.
+/// Reports the daemon's state to the service manager (sd_notify(3)). Belongs to the loop's thread.
 final class StatusReport {
     private let registry: SourceRegistry
     private let loop: EventLoop
     private var timer: Timer?
     private var last = ""
 
-    /// How often what is held is looked at, in milliseconds; told where it has changed.
+    /// How often the state is looked at, in milliseconds; it is reported if it has changed.
     private static let interval: UInt64 = 2000
-    /// How long a start may go on from each time that it is told of, in microseconds.
+    /// How long a start may go on after each report, in microseconds.
     private static let patience = 60_000_000
 
     init(loop: EventLoop, registry: SourceRegistry) {

@@ -3,7 +3,7 @@ import Calls
 import EventLoop
 import Glibc
 
-/// What systemd and a service tell each other (sd_notify(3), sd_listen_fds(3)), without its library.
+/// The protocol between systemd and a service (sd_notify(3), sd_listen_fds(3)), without its library.
 public enum Systemd {
     /// A listening socket that was handed over, and the name that its unit gives it (FileDescriptorName=).
     struct HandedSocket {

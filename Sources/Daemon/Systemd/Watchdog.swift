@@ -3,7 +3,7 @@ import Calls
 import EventLoop
 import Synchronization
 
-/// Tells the service manager that the daemon is alive, as long as every loop and the pool answer. Belongs to the first
+/// Reports to the service manager that the daemon is alive, as long as every loop and the pool answer. Belongs to the first
 /// loop's thread.
 final class Watchdog {
     private var timer: Timer?

@@ -26,16 +26,16 @@ final class TableFollowers {
 
     /// Takes over what is declared now. The sources themselves are made and removed elsewhere, before.
     func apply(_ declared: [DeclaredSource]) {
-        let wanted = declared.filter { $0.postgres != nil }
+        let tables = declared.filter { $0.postgres != nil }
         for (name, follower) in followers {
-            guard let new = wanted.first(where: { $0.name == name }) else {
+            guard let new = tables.first(where: { $0.name == name }) else {
                 stop(follower, andThen: nil)
                 remark(follower)
                 continue
             }
             if new != follower.declared { stop(follower, andThen: new) }
         }
-        for source in wanted where followers[source.name] == nil {
+        for source in tables where followers[source.name] == nil {
             if ending[source.name] != nil { ending[source.name] = source } else { begin(source) }
         }
     }

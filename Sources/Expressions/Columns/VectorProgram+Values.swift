@@ -106,8 +106,8 @@ extension VectorProgram {
             }
             return vector
         }
-        for (node, wanted) in [(arguments[1], Truth.yes), (arguments[2], Truth.no)] {
-            let indexes = condition.indices.filter { condition[$0] == wanted }
+        for (node, truth) in [(arguments[1], Truth.yes), (arguments[2], Truth.no)] {
+            let indexes = condition.indices.filter { condition[$0] == truth }
             let some = values(node, indexes.map { rows[rows.startIndex + $0] }[...])
             vector.fill(indexes, from: some)
         }

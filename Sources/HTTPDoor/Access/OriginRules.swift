@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Which sites' pages may ask (`http.origins`), and what they are told of that (the Fetch standard's CORS protocol).
+/// Which sites' pages may ask (`http.origins`), and the headers that say so (the Fetch standard's CORS protocol).
 struct OriginRules: Sendable {
     /// Origins such as `https://maps.example`, or `*` for all.
     var origins: [String] = []

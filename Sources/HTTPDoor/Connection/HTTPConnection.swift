@@ -67,7 +67,7 @@ final class HTTPConnection {
     }
 
     /// The client sends nothing more. Over TCP that is all that a client which has gone leaves behind, so its call is
-    /// cancelled; over a Unix socket the system can tell the two apart.
+    /// cancelled; over a Unix socket the system can distinguish the two.
     private func ended(_ end: Connection.End) {
         guard end == .finished, !isEnding, stream == nil, isOverUnix, !socket.isAbandoned else {
             return close()

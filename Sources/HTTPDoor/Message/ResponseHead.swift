@@ -26,7 +26,7 @@ struct ResponseHead {
     var fields: [(name: StaticString, value: String)] = []
     /// Whether the connection closes behind the response.
     var closes = false
-    /// Whether the client is of HTTP/1.0 and expects to be told that the connection stays open.
+    /// Whether the client speaks HTTP/1.0 and expects a header that says that the connection stays open.
     var announcesKeepAlive = false
 
     func write(into bytes: inout ByteWriter, date: [UInt8]) {

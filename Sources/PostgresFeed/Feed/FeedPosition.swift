@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a source is in the log of one server, with what tells that server's history from another's.
+/// Where a source is in the log of one server, with what distinguishes that server's history from another's.
 ///
 /// Its text is `SYSTEM:TIMELINE:TABLE:LAYOUT:LOG`, such as `7312345678901234567:1:16385:97c3a0b1:0/16B3748`.
 public struct FeedPosition: Sendable, Equatable, LosslessStringConvertible {

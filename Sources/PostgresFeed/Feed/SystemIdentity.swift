@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What tells a server's history from others: the answer to `IDENTIFY_SYSTEM`.
+/// What distinguishes a server's history from others: the answer to `IDENTIFY_SYSTEM`.
 struct SystemIdentity: Equatable {
     var system: UInt64 = 0
     var timeline: UInt32 = 0

@@ -12,11 +12,11 @@ final class MapWatch: Sendable {
         let zoom: Double
     }
 
-    /// - Parameter tell: told what is to be seen whenever that changes, and why it is not.
-    init(_ session: ViewportSession, _ tell: @escaping @Sendable (MapEvent) -> Void) {
+    /// - Parameter report: called with what is to be seen whenever that changes, and with the reason if there is nothing.
+    init(_ session: ViewportSession, _ report: @escaping @Sendable (MapEvent) -> Void) {
         let (places, moves) = AsyncStream.makeStream(of: Place.self, bufferingPolicy: .bufferingNewest(1))
         self.moves = moves
-        // A move that fails ends the reader too, which tells of it.
+        // A move that fails ends the reader too, which reports it.
         mover = Task {
             for await place in places { try? await session.move(to: place.box, zoom: place.zoom) }
         }
@@ -26,12 +26,12 @@ final class MapWatch: Sendable {
                 for try await update in session {
                     absorbers.merge(update.absorbers) { $1 }
                     guard update.isComplete else { continue }
-                    tell(.loaded(session.markers.values.sorted { $0.key < $1.key }, absorbers: absorbers))
+                    report(.loaded(session.markers.values.sorted { $0.key < $1.key }, absorbers: absorbers))
                     absorbers = [:]
                 }
-                tell(.failed("the daemon has ended the watching"))
+                report(.failed("the daemon has ended the watching"))
             } catch {
-                if !Task.isCancelled { tell(.failed(MapSession.message(error))) }
+                if !Task.isCancelled { report(.failed(MapSession.message(error))) }
             }
         }
     }

@@ -22,11 +22,11 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
     /// Up to where records were known to be on disk; nil if that is not known.
     package let known: Int?
     package let records: [Record]
-    /// The greatest number of a revision that it tells of: its snapshot's or a record's.
+    /// The greatest number of a revision in it: its snapshot's or a record's.
     package let newestRevision: UInt64
     /// Behind the last good record.
     package let end: Int
-    /// Bytes of a record that was being written when the daemon ended; nobody was told that it is kept.
+    /// Bytes of a record that was being written when the daemon ended; it was never acknowledged.
     package let tornBytes: Int
     /// Why records that were known to be on disk are missing behind the good ones; nil if all are there.
     package let damage: String?

@@ -4,7 +4,7 @@ import SystemSupport
 
 /// A file of named arrays: what a snapshot is.
 ///
-/// Numbers are in the machine's byte order, which the header tells. The header comes first:
+/// Numbers are in the machine's byte order, which the header states. The header comes first:
 ///
 ///     0   "clusterd"            24  number of sections, 32 bits
 ///     8   format version        28  CRC-32 of the table

@@ -29,7 +29,7 @@ package final class MemberOrder {
     private static let most = 64
     /// Longer ones are looked up each time.
     private static let longest = 256
-    /// Bytes of leads, those given up included; then it starts anew.
+    /// Bytes of leads, those given up included; then it starts again.
     private static let mostBytes = 1 << 16
 
     deinit {

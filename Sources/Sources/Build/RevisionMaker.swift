@@ -62,7 +62,7 @@ package struct RevisionMaker {
         return revision
     }
 
-    /// Tells which features are loaded: those that pass the source's filter. Of these, one whose weight is
+    /// Which features are loaded: those that pass the source's filter. Of these, one whose weight is
     /// not a number above 0 is a bad feature.
     ///
     /// - Parameters:

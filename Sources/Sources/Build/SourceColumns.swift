@@ -35,7 +35,7 @@ package struct SourceColumns: Sendable {
         try read(names, of: store, threads: threads, cancellation)
     }
 
-    /// Columns of some of a store's features, whose rows are numbered anew in this order.
+    /// Columns of some of a store's features, whose rows are numbered again in this order.
     package init(
         _ store: FeatureStore, places: [UInt32], reading names: Set<String>, _ cancellation: Cancellation
     ) throws(SourceError) {

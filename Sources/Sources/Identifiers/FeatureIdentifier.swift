@@ -28,7 +28,7 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// Reads an id's JSON text; nil if it is none.
     ///
     /// Integers are compared digit by digit, however they are written and however long they are, since a double
-    /// cannot tell those beyond 2^53 apart.
+    /// cannot distinguish those beyond 2^53.
     public init?(json text: UnsafeRawBufferPointer) {
         if let plain = Self.plain(text) {
             self.init(bytes: Array(plain))

@@ -26,7 +26,7 @@ enum ImportWarnings {
     /// What to do after a change of the option `geometries`: of areas and lines only their points are kept.
     static func keptPoints(_ count: Int) -> String {
         "the option geometries applies to features that come from now on; the source's \(count) keep their points: "
-            + "import them again to place them anew"
+            + "import them again to apply it to them"
     }
 
     /// Which of the properties that options read no feature has.

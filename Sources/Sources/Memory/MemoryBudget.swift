@@ -42,7 +42,7 @@ public final class MemoryBudget: Sendable {
         set { state.withLock { $0.limit = newValue } }
     }
 
-    /// Tells the budget which sources there are.
+    /// Passes the list of sources to the budget.
     package func count(_ sources: @escaping @Sendable () -> [Source]) {
         state.withLock { $0.sources = sources }
     }

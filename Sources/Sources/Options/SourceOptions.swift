@@ -22,7 +22,7 @@ public struct SourceOptions: Sendable {
     public internal(set) var maxZoom = 16
     /// The fewest points that make a cluster.
     public internal(set) var minPoints = 2
-    /// Whether a tile tells a point's place in the input as its id.
+    /// Whether a point's id in a tile is its index in the input.
     public internal(set) var generateId = false
     /// Whether positions are compared in 32 bits, as supercluster does, or in 64.
     public internal(set) var precision = ClusteringOptions.Precision.float
@@ -51,13 +51,13 @@ public struct SourceOptions: Sendable {
     public init() {}
 }
 
-/// An expression among the options, with its text for telling it again.
+/// An expression among the options, with its text, so that it can be returned.
 public struct CompiledOption: Sendable {
     public let source: JSONValue
     public let expression: Expression
 }
 
-/// One aggregated property among the options, with its text for telling it again.
+/// One aggregated property among the options, with its text, so that it can be returned.
 public struct ClusterPropertyOption: Sendable {
     public let name: String
     public let source: JSONValue

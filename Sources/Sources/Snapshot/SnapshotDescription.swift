@@ -12,7 +12,7 @@ package struct SourceIdentity: Sendable {
     package let createdAt: Timestamp
 }
 
-/// What a snapshot tells of its source beside the arrays.
+/// What a snapshot contains about its source beside the arrays.
 package struct SnapshotDescription: Sendable {
     package var source: String
     /// The user whose limits the source counts for.

@@ -84,7 +84,7 @@ package final class SourceFiles: Sendable {
         "\(directory)/\(generation).\(kind.rawValue)"
     }
 
-    /// What a file's name tells; nil for names that are not of these files.
+    /// What a file's name says; nil for names that are not of these files.
     package static func read(_ name: String) -> (generation: UInt64, kind: FileKind)? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let generation = UInt64(parts[0]), String(generation) == parts[0],

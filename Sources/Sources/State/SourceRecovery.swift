@@ -7,7 +7,7 @@ package struct RecoveredSource {
     package let plan: RecoveryPlan
     package let snapshot: Snapshot
     package let changes: [JournalRecord.Entry]
-    /// The greatest number of a revision that the files tell of.
+    /// The greatest number of a revision in the files.
     package let newestRevision: UInt64
     /// Where changes go on.
     private let last: FoundJournal?

@@ -18,7 +18,7 @@ package struct LiveAggregates {
     package let cancellation: Cancellation
 
     /// All aggregates with the new clusters' values; nil if a value could not be worked out, which a build
-    /// of everything counts and tells.
+    /// of everything counts and is right.
     package func make() throws(SourceError) -> [NamedAggregate]? {
         guard !view.aggregates.isEmpty else { return [] }
         let fold = LiveFold(update)

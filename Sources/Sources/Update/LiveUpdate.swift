@@ -55,7 +55,7 @@ package struct LiveUpdate {
             shared: base.shared)
     }
 
-    /// Whether what clusters tell can be worked out again for some clusters alone.
+    /// Whether clusters' properties can be computed again for some clusters alone.
     private static func isFollowable(_ view: View, _ options: SourceOptions) -> Bool {
         // Input indexes of sorted features are counted in a store without gaps.
         view.propertyErrors.isEmpty && !(view.order != nil && options.generateId)

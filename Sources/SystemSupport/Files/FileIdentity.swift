@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// What tells a file or directory from another that takes its name.
+/// Distinguishes a file or directory from another that takes its name.
 package struct FileIdentity: Sendable, Equatable {
     private let device: UInt
     private let number: UInt

@@ -27,7 +27,7 @@ package enum FileSystem {
 
     /// Whether the first name that is missing is missing within real directories below `root`.
     ///
-    /// If a link is on the way, the answer is no: it may lead out, and what is there is not told.
+    /// If a link is on the way, the answer is no: it may lead out of the directory, and the answer must not reveal what is there.
     package static func isPlainlyMissing(_ components: [String], below root: String) -> Bool {
         for (place, name) in components.enumerated() {
             guard let directory = openDirectories(components.prefix(place), below: root) else { return false }

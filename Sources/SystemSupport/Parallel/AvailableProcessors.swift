@@ -4,7 +4,7 @@ import Glibc
 /// How many processors this process may use: as many as its affinity allows, but not more than its control group's
 /// share of time is worth.
 public enum AvailableProcessors {
-    /// As it was at the first use; 1 or more.
+    /// The number at the first use; 1 or more.
     public static let count = count(below: "")
 
     /// - Parameter root: the directory that stands for the system's `/`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Tells work under way whether anyone still waits for it, and who.
+/// Shows running work whether anyone still waits for it, and who.
 public struct Cancellation: Sendable {
     /// A number of the user who waits; nil: the program itself. Work of different users need not wait for each other.
     public let user: UInt64?

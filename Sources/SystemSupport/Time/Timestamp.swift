@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A moment of the wall clock, told as RFC 3339 in UTC with milliseconds.
+/// A moment of the wall clock, written as RFC 3339 in UTC with milliseconds.
 public struct Timestamp: Sendable, Equatable, Comparable {
     /// Milliseconds since 1970.
     public let milliseconds: Int64

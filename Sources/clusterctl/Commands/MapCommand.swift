@@ -42,7 +42,7 @@ enum MapCommand: Subcommand {
 }
 
 extension BoundingBox {
-    /// A box as the daemon tells it; nil if there is none.
+    /// A box as the daemon returns it; nil if there is none.
     fileprivate init?(json: JSONValue?) {
         let numbers = (json?.asArray ?? []).compactMap(\.asNumber)
         guard numbers.count == 4 else { return nil }

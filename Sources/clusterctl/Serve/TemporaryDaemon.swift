@@ -134,7 +134,7 @@ final class TemporaryDaemon: Sendable {
     /// Returns when the daemon has ended by itself, with what it has said.
     func untilEnded() async -> Failure {
         await withCheckedContinuation { continuation in
-            // Kept here: if `stop` ends the daemon, nobody is told, and the process exits.
+            // Kept here: if `stop` ends the daemon, nothing is reported, and the process exits.
             waiter.withLock { $0 = continuation }
             ended.notify(queue: .global()) { [self] in
                 guard !isStopping.withLock({ $0 }) else { return }

@@ -20,7 +20,7 @@ import Testing
 
     private func cluster() throws -> Int64 { try #require(try test.world(0).clusterIds.first) }
 
-    @Test("clusters tell the built in four and what they aggregate")
+    @Test("clusters have the built-in four properties and those that they aggregate")
     func clustersTellTheBuiltInFourAndWhatTheyAggregate() throws {
         let answer = try test.world(0)
         #expect(answer.features.count == 2)

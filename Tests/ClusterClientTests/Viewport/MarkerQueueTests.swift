@@ -45,7 +45,7 @@ enum Change {
         try apply(add: [Change.feature("d")], remove: ["a"], keep: 2, revision: 2)
         #expect(take() == ["+c", "-a", "+d"])
         #expect(queue.isEmpty && take().isEmpty && queue.revision == 2)
-        #expect(Set(queue.told.keys) == ["b", "c", "d"])
+        #expect(Set(queue.delivered.keys) == ["b", "c", "d"])
     }
 
     private static func transition(_ key: String, _ longitude: Double, from: String? = nil) -> String {
@@ -82,7 +82,8 @@ enum Change {
         #expect(take() == ["+d", "+a"])
     }
 
-    @Test("what comes and goes in between is never told") mutating func whatComesAndGoesInBetweenIsNeverTold()
+    @Test("what comes and goes in between is never delivered")
+    mutating func whatComesAndGoesInBetweenIsNeverDelivered()
         throws
     {
         try apply(add: [Change.feature("a")], keep: 0)
@@ -101,8 +102,8 @@ enum Change {
         _ = take()
         try apply(add: [Change.feature("a", "y")], keep: 0)
         #expect(take() == ["=a"])
-        #expect(queue.told["a"].map(Self.name) == "y")
-        #expect(queue.told["a"]?.feature.json["key"] == nil)
+        #expect(queue.delivered["a"].map(Self.name) == "y")
+        #expect(queue.delivered["a"]?.feature.json["key"] == nil)
     }
 
     @Test("what does not fit is an error") mutating func whatDoesNotFitIsAnError() throws {
@@ -117,7 +118,7 @@ enum Change {
         }
     }
 
-    /// However changes and steps interleave, the app ends with what is to be seen, and never is told in vain.
+    /// However changes and steps interleave, the app ends with what is to be seen, and nothing is delivered twice.
     @Test("any interleaving ends right", arguments: 0..<20) mutating func anyInterleavingEndsRight(
         _ seed: UInt64
     ) throws {

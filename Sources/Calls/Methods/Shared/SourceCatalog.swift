@@ -47,7 +47,7 @@ package struct SourceCatalog: Sendable {
             details: ["right": .string(AccessRight.admin.name)])
     }
 
-    /// The data of now, if they are those that the caller asks for.
+    /// The current data, if they are the ones that the caller asks for.
     func revision(_ params: Params) throws(RPCError) -> Revision {
         try revision(params, of: try source(params))
     }

@@ -6,7 +6,7 @@ import SystemSupport
 import JSON
 import Synchronization
 
-/// A viewport that is watched: tells the least change whenever it moves or the data change. Belongs to the
+/// A viewport that is watched: sends the smallest change whenever it moves or the data change. Belongs to the
 /// loop's thread.
 ///
 /// One change is made at a time, when it can be sent, from the viewport and the data of that moment; so what
@@ -27,7 +27,7 @@ final class WatchStream: ServerStream {
     private var shownRevision: UInt64?
     private var hasMoved = true
     private var work = Work.none
-    /// The client moves no more: it is told of its last move yet, if that may be told now.
+    /// The client has ended its moves: the change of the last one is still sent, if its turn has come.
     private var isEnding = false
 
     private enum Work {
@@ -151,7 +151,7 @@ final class WatchStream: ServerStream {
         if let error = job.error { throw error }
         try adopt(job.table)
         job.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        // Whatever has changed since is told in its turn.
+        // Later changes are sent in their turn.
         output.wantToSend()
         return item(job.revision)
     }

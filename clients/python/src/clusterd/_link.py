@@ -54,7 +54,7 @@ class Link:
                 pass  # the daemon has closed; the reader finds out what it said before
 
     def cancel(self, call: int) -> None:
-        """Tells the daemon that nobody waits for the answer."""
+        """Cancels the call on the daemon."""
         self._calls.pop(call, None)
         if self.lost is None and self._table.drop(call):
             self._writer.write(_frames.cancel(call))
