@@ -82,8 +82,8 @@ def rows(binaries, text):
                 if seconds is not None:
                     taken.append(seconds)
                     assert not os.listdir(exports), "a cancelled call has left something behind"
-                for name_of_whole in os.listdir(exports):
-                    os.remove(os.path.join(exports, name_of_whole))
+                for finished in os.listdir(exports):
+                    os.remove(os.path.join(exports, finished))
             if taken:
                 yield (f"work after the cancel of {name}, worst of {len(taken)}", f"{1000 * max(taken):.0f} ms", "", None)
     finally:

@@ -27,18 +27,7 @@ struct AllocationTests {
     init() throws {
         test = try TestSource(options: #"{"clusterProperties":{"sum":["+",["get","n"]]}}"#)
         try test.load(towns(4000))
-        let limits = Limits()
-        let settings = LiveSettings(
-            LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([])))
-        let metrics = Metrics()
-        let methods = MethodSet(
-            SourceCatalog(registry: test.registry, settings: settings), ServerStatus(metrics: metrics))
-        let load = ServerLoad(limits: limits)
-        let engine = CallEngine(
-            loop: loop, limits: limits, access: AccessPolicy(),
-            metrics: metrics.shard(methods.all.map(\.declaration.fullName)), methods: methods, load: load)
-        let share = try #require(load.users.enter(.unknown))
-        caller = Caller(engine, peer: .unknown, right: .admin, share: share, transport: answers)
+        caller = try Caller(on: test, loop: loop, answers: answers)
     }
 
     /// Answers a call as a connection does, from its text to the answer's bytes.

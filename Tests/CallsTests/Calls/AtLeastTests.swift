@@ -18,18 +18,7 @@ import Testing
 
     init() throws {
         test = try TestSource(options: #"{"sortKey":["id"]}"#)
-        let limits = Limits()
-        let settings = LiveSettings(
-            LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([])))
-        let metrics = Metrics()
-        let methods = MethodSet(
-            SourceCatalog(registry: test.registry, settings: settings), ServerStatus(metrics: metrics))
-        let load = ServerLoad(limits: limits)
-        let engine = CallEngine(
-            loop: loop, limits: limits, access: AccessPolicy(),
-            metrics: metrics.shard(methods.all.map(\.declaration.fullName)), methods: methods, load: load)
-        let share = try #require(load.users.enter(.unknown))
-        caller = Caller(engine, peer: .unknown, right: .admin, share: share, transport: answers)
+        caller = try Caller(on: test, loop: loop, answers: answers)
         source.replication = ReplicationStatus(table: "the table t", state: .following)
     }
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+import SourceTestSupport
+import Testing
+
+@testable import Calls
+@testable import Sources
+
+extension Caller {
+    /// A caller that may do everything, on the sources of a test, with the default limits.
+    convenience init(on test: TestSource, loop: HandLoop, answers: KeptAnswers) throws {
+        let limits = Limits()
+        let settings = LiveSettings(
+            LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([])))
+        let metrics = Metrics()
+        let methods = MethodSet(
+            SourceCatalog(registry: test.registry, settings: settings), ServerStatus(metrics: metrics))
+        let load = ServerLoad(limits: limits)
+        let engine = CallEngine(
+            loop: loop, limits: limits, access: AccessPolicy(),
+            metrics: metrics.shard(methods.all.map(\.declaration.fullName)), methods: methods, load: load)
+        let share = try #require(load.users.enter(.unknown))
+        self.init(engine, peer: .unknown, right: .admin, share: share, transport: answers)
+    }
+}
