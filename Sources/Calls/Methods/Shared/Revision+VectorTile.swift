@@ -5,14 +5,6 @@ import SystemSupport
 import JSON
 import VectorTile
 
-/// What `GetTile` answers in.
-enum TileEncoding: String {
-    case json
-    case mvt
-
-    static let vectorTileMediaType = "application/vnd.mapbox-vector-tile"
-}
-
 extension Revision {
     /// Writes a tile as a Mapbox Vector Tile, in base64 unless the answer is raw.
     ///

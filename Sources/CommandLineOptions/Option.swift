@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+
+/// One option of a command, such as `-s, --socket=PATH`.
+public struct Option: Sendable, Equatable {
+    /// The long name, without dashes.
+    public let name: String
+    /// The letter for `-s`, if there is one.
+    public let short: Character?
+    /// The name of the value in help (`PATH`); nil for a flag without value.
+    public let valueName: String?
+    public let kind: ValueKind
+    /// The value if the option is not given; nil if it has none. Help shows it.
+    public let standard: String?
+    /// What help shows as the default of an option without `standard`: words, or a value that another program fills in.
+    public let standardInWords: String?
+    /// Whether every use counts; otherwise the last one wins, as with GNU tools.
+    public let isRepeatable: Bool
+    /// For help: in the imperative or as a noun phrase, without a full stop and without the default.
+    public let help: String
+
+    /// An option that takes a value.
+    ///
+    /// - Parameters:
+    ///   - standard: the value if the option is not given.
+    ///   - standardInWords: what help shows as the default instead.
+    public init(
+        _ name: String, short: Character? = nil, value valueName: String, kind: ValueKind = .text,
+        default standard: String? = nil, defaultInWords standardInWords: String? = nil,
+        isRepeatable: Bool = false, help: String
+    ) {
+        self.name = name
+        self.short = short
+        self.valueName = valueName
+        self.kind = kind
+        self.standard = standard
+        self.standardInWords = standardInWords
+        self.isRepeatable = isRepeatable
+        self.help = help
+    }
+
+    private init(flag name: String, short: Character?, help: String) {
+        self.name = name
+        self.short = short
+        self.valueName = nil
+        self.kind = .text
+        self.standard = nil
+        self.standardInWords = nil
+        self.isRepeatable = false
+        self.help = help
+    }
+
+    /// An option without value.
+    public static func flag(_ name: String, short: Character? = nil, help: String) -> Option {
+        Option(flag: name, short: short, help: help)
+    }
+}
