@@ -46,11 +46,11 @@ let package = Package(
         .target(name: "JSON", dependencies: ["CSimdjson"]),
         .target(name: "Compression", dependencies: ["CZlib"]),
         .target(name: "TileCompression", dependencies: ["CDeflate", "Compression"]),
-        .target(name: "Clustering"),
+        .target(name: "Clustering", dependencies: ["SystemSupport"]),
         // Only its headers are needed: the library is loaded when a number is first formatted.
         .target(name: "CICU"),
-        .target(name: "Expressions", dependencies: ["JSON", "CICU"]),
-        .target(name: "GeoJSON", dependencies: ["JSON", "Compression"]),
+        .target(name: "Expressions", dependencies: ["JSON", "CICU", "SystemSupport"]),
+        .target(name: "GeoJSON", dependencies: ["JSON", "Compression", "SystemSupport"]),
         .target(name: "VectorTile", dependencies: ["JSON"]),
         .target(
             name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
@@ -73,7 +73,8 @@ let package = Package(
                 "TileCompression", "VectorTile",
             ]),
         .target(
-            name: "ClusterClient", dependencies: ["ClusterProtocol", "EventLoop", "GeoJSON", "JSON"]),
+            name: "ClusterClient",
+            dependencies: ["ClusterProtocol", "EventLoop", "GeoJSON", "JSON", "SystemSupport"]),
         .target(
             name: "Calls",
             dependencies: [
@@ -144,6 +145,7 @@ let package = Package(
         .testTarget(
             name: "HTTPDoorTests",
             dependencies: ["HTTPDoor", "Calls", "ClusterProtocol", "JSON", "TestSupport"]),
+        .testTarget(name: "SourceStorageTests", dependencies: ["SourceStorage", "SystemSupport"]),
         .testTarget(
             name: "AggregatesTests",
             dependencies: [

@@ -149,7 +149,9 @@ public final class Daemon {
     private func listen() throws(Problem) {
         let own = handedOver.filter { !$0.isHTTP }
         for socket in own {
-            try system { () throws(EventLoopError) in try doors.listen(descriptor: socket.descriptor) }
+            try system { () throws(EventLoopError) in 
+                _ = try doors.listen(for: .socket, descriptor: socket.descriptor)
+            }
         }
         try listenForHTTP()
         if !handedOver.isEmpty {
@@ -175,7 +177,7 @@ public final class Daemon {
         if let problem { throw Problem(description: problem) }
         for socket in handedOver where socket.isHTTP {
             try system { () throws(EventLoopError) in
-                if let address = try doors.listenForHTTP(descriptor: socket.descriptor) {
+                if let address = try doors.listen(for: .http, descriptor: socket.descriptor) {
                     announce(address, http)
                 }
             }
@@ -186,12 +188,12 @@ public final class Daemon {
                 do throws(SocketFile.Problem) { try SocketFile.clear(path) } catch {
                     throw Problem(description: error.description)
                 }
-                try system { () throws(EventLoopError) in try doors.listenForHTTP(path: path, mode: 0o666) }
+                try system { () throws(EventLoopError) in try doors.listen(for: .http, path: path, mode: 0o666) }
                 log.write(.info, "serving HTTP on \(address)")
             case .tcp(let host, let port):
                 try system { () throws(EventLoopError) in
                     for found in try InternetAddress.resolve(host: host, port: port) {
-                        announce(try doors.listenForHTTP(found), http)
+                        announce(try doors.listen(for: .http, on: found), http)
                     }
                 }
             }

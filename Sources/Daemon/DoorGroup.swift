@@ -25,9 +25,8 @@ public final class DoorGroup {
     private struct Member {
         let loop: EventLoop
         let engine: CallEngine
-        let socketDoor: SocketDoor
-        /// Nil if HTTP is not served.
-        let httpDoor: HTTPDoor?
+        /// One for each transport that is served.
+        let doors: [DoorKind: any Door]
         let connections: Count
     }
 
@@ -67,12 +66,11 @@ public final class DoorGroup {
                 connections.add(-1)
                 if gate.isFull.load(ordering: .relaxed) { remote.post { knock.gone?.value() } }
             }
-            members.append(
-                Member(
-                    loop: own, engine: engine,
-                    socketDoor: SocketDoor(loop: own, engine: engine, onGone: onGone),
-                    httpDoor: http.map { HTTPDoor(engine, own, $0, onGone: onGone) }, connections: connections
-                ))
+            var doors: [DoorKind: any Door] = [
+                .socket: SocketDoor(loop: own, engine: engine, onGone: onGone)
+            ]
+            if let http { doors[.http] = HTTPDoor(engine, own, http, onGone: onGone) }
+            members.append(Member(loop: own, engine: engine, doors: doors, connections: connections))
         }
         self.members = members
         knock.gone = LoopBound { [weak self] in self?.reopen() }
@@ -87,51 +85,33 @@ public final class DoorGroup {
 
     // MARK: Accepting
 
-    /// Serves on a new socket file; the path must be free.
+    /// Serves a transport on a new socket file; the path must be free.
     ///
     /// - Parameter mode: the file's permissions.
-    public func listen(path: String, mode: UInt32 = 0o600) throws(EventLoopError) {
+    func listen(for kind: DoorKind = .socket, path: String, mode: UInt32 = 0o600) throws(EventLoopError) {
         listeners.append(
-            try Listener(on: loop, path: path, mode: mode) { [weak self] socket in self?.accept(socket) })
+            try Listener(on: loop, path: path, mode: mode) { [weak self] in self?.accept($0, kind) })
     }
 
-    /// Serves HTTP on a new socket file; the path must be free.
-    ///
-    /// - Parameter mode: the file's permissions.
-    func listenForHTTP(path: String, mode: UInt32) throws(EventLoopError) {
-        listeners.append(
-            try Listener(on: loop, path: path, mode: mode) { [weak self] in self?.accept($0, isHTTP: true) })
-    }
-
-    /// Serves HTTP on an address. Returns where it listens, which has the port that the system chose.
-    func listenForHTTP(_ address: InternetAddress) throws(EventLoopError) -> InternetAddress {
-        let listener = try Listener(on: loop, address: address) { [weak self] in
-            self?.accept($0, isHTTP: true)
-        }
+    /// Serves a transport on an address. Returns where it listens, which has the port that the system chose.
+    func listen(for kind: DoorKind, on address: InternetAddress) throws(EventLoopError) -> InternetAddress {
+        let listener = try Listener(on: loop, address: address) { [weak self] in self?.accept($0, kind) }
         listeners.append(listener)
         return listener.address ?? address
     }
 
-    /// Serves HTTP on a socket that was handed over. Returns its address; nil for a Unix socket.
-    func listenForHTTP(descriptor: Int32) throws(EventLoopError) -> InternetAddress? {
-        let listener = try Listener(on: loop, descriptor: descriptor) { [weak self] in
-            self?.accept($0, isHTTP: true)
-        }
+    /// Serves a transport on a socket that was handed over. Returns its address; nil for a Unix socket.
+    func listen(for kind: DoorKind, descriptor: Int32) throws(EventLoopError) -> InternetAddress? {
+        let listener = try Listener(on: loop, descriptor: descriptor) { [weak self] in self?.accept($0, kind) }
         listeners.append(listener)
         return listener.address
-    }
-
-    /// Serves on a socket that was handed over.
-    public func listen(descriptor: Int32) throws(EventLoopError) {
-        listeners.append(
-            try Listener(on: loop, descriptor: descriptor) { [weak self] socket in self?.accept(socket) })
     }
 
     /// For how many connections the process has descriptors, some kept for files; beyond, clients wait in
     /// the system until others have gone.
     public var descriptorRoom = Int.max
 
-    private func accept(_ socket: AcceptedSocket, isHTTP: Bool = false) {
+    private func accept(_ socket: AcceptedSocket, _ kind: DoorKind) {
         let hasRoom = load.openConnections < limits.maxConnections
         load.addConnections(1)
         // Those turned away get their answer from this loop, which then counts them out.
@@ -139,14 +119,8 @@ public final class DoorGroup {
         guard let member = hasRoom ? emptiest : members.first else { return }
         member.connections.add(1)
         on(member) { member in
-            if isHTTP {
-                if hasRoom { member.httpDoor?.accept(socket) } else { member.httpDoor?.refuse(socket) }
-            } else if hasRoom {
-                member.socketDoor.accept(socket)
-            } else {
-                member.socketDoor.refuse(
-                    socket, "Too many connections are open. Close some, or try again later.")
-            }
+            let door = member.doors[kind]
+            if hasRoom { door?.accept(socket) } else { door?.refuse(socket) }
         }
         guard load.openConnections >= descriptorRoom else { return }
         gate.isFull.store(true, ordering: .relaxed)
@@ -192,8 +166,7 @@ public final class DoorGroup {
         for member in members {
             on(member) { member in
                 member.engine.apply(limits: limits, access: access)
-                member.socketDoor.accessChanged()
-                member.httpDoor?.apply()
+                for door in member.doors.values { door.apply() }
             }
         }
     }
@@ -218,7 +191,7 @@ public final class DoorGroup {
     /// - Parameter completion: called once on the first loop, when no connection is left.
     public func shutDown(_ completion: @escaping () -> Void) {
         guard left == 0 else { return }
-        left = members.reduce(0) { $0 + ($1.httpDoor == nil ? 1 : 2) }
+        left = members.reduce(0) { $0 + $1.doors.count }
         for listener in listeners { listener.close() }
         listeners = []
         endOfAll = Timer(on: loop, delay: .max) {}
@@ -234,8 +207,7 @@ public final class DoorGroup {
         for member in members {
             on(member) { [remote = loop.remote] member in
                 member.engine.beginDraining()
-                member.socketDoor.shutDown { remote.post { finish.value() } }
-                member.httpDoor?.shutDown { remote.post { finish.value() } }
+                for door in member.doors.values { door.shutDown { remote.post { finish.value() } } }
             }
         }
     }

@@ -44,7 +44,7 @@ package final class SocketDoor {
     var isShuttingDown: Bool { onStopped != nil }
 
     /// Takes over the engine's changed access rules for connections that are open.
-    package func accessChanged() {
+    package func apply() {
         for connection in Array(connections.values) {
             connection.take(engine.access.right(of: connection.caller.peer))
         }
@@ -83,10 +83,10 @@ package final class SocketDoor {
         return most == 0 || engine.access.right(of: peer) == .admin ? nil : most
     }
 
-    /// Turns a client away that the load counts already.
-    package func refuse(_ socket: AcceptedSocket, _ message: String) {
+    /// Turns away a client that the load counts already, because too many connections are open.
+    package func refuse(_ socket: AcceptedSocket) {
         guard let socket = Connection(on: loop, taking: socket) else { return gone() }
-        refuse(socket, message)
+        refuse(socket, "Too many connections are open. Close some, or try again later.")
     }
 
     private func refuse(_ socket: Connection, _ message: String) {

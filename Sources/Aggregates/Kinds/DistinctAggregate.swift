@@ -1,30 +1,13 @@
 // SPDX-License-Identifier: MIT
-import Expressions
 import JSON
-import SourceStorage
 
 /// The different values, sorted: `["distinct", map]`.
-package struct DistinctAggregate: Aggregate {
-    package static let operators = ["distinct"]
-    private static let columnKind = "distinct"
+package struct DistinctAggregate: LabelAggregate {
+    package static let name = "distinct"
 
-    package init(_ definition: AggregateDefinition) throws(ExpressionCompileFailure) {
-        try definition.rejectArgument()
-    }
+    package init() {}
 
-    package func fold(
-        _ values: RowValues, over tree: HierarchyFold
-    ) throws(EvaluationStop) -> FoldedAggregate {
-        (LabelColumn(Self.columnKind, values, Self.write), values.errors)
-    }
-
-    package static func load(
-        _ kind: String, from stored: StoredAggregate
-    ) throws(StateFault) -> (any AggregateColumn)? {
-        kind == columnKind ? try LabelColumn(kind, from: stored, write) : nil
-    }
-
-    @Sendable private static func write(
+    @Sendable package static func write(
         _ counts: [UInt32: Int], _ labels: [JSONValue], _ bytes: inout ByteWriter
     ) {
         let listed = counts.keys.sorted().prefix(LabelColumn.most)

@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: MIT
-import Expressions
 import JSON
-import SourceStorage
 
 /// The count of each different value: `["histogram", map]`.
-package struct HistogramAggregate: Aggregate {
-    package static let operators = ["histogram"]
-    private static let columnKind = "histogram"
+package struct HistogramAggregate: LabelAggregate {
+    package static let name = "histogram"
 
-    package init(_ definition: AggregateDefinition) throws(ExpressionCompileFailure) {
-        try definition.rejectArgument()
-    }
-
-    package func fold(
-        _ values: RowValues, over tree: HierarchyFold
-    ) throws(EvaluationStop) -> FoldedAggregate {
-        (LabelColumn(Self.columnKind, values, Self.write), values.errors)
-    }
-
-    package static func load(
-        _ kind: String, from stored: StoredAggregate
-    ) throws(StateFault) -> (any AggregateColumn)? {
-        kind == columnKind ? try LabelColumn(kind, from: stored, write) : nil
-    }
+    package init() {}
 
     /// Writes the most frequent labels, in the labels' order, and the sum of the rest.
-    @Sendable private static func write(
+    @Sendable package static func write(
         _ counts: [UInt32: Int], _ labels: [JSONValue], _ bytes: inout ByteWriter
     ) {
         let byCount = counts.sorted { $0.value > $1.value || ($0.value == $1.value && $0.key < $1.key) }

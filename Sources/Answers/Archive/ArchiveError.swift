@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Sources
+import SystemSupport
 
 /// Why an archive could not be written. Nothing is left of it then.
 public enum ArchiveError: Error {
@@ -14,7 +15,7 @@ public enum ArchiveError: Error {
     /// The disk is full, a quota is used up, or the file would be larger than a file may be.
     case noSpace
     /// Another call to the system failed.
-    case system(operation: String, code: Int32)
+    case system(FileError)
     case outOfMemory
     /// A directory of the archive would pass the format's limits.
     case tooManyTiles

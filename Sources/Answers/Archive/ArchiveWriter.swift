@@ -34,10 +34,9 @@ final class ArchiveWriter {
     /// Entries of a leaf directory, at least: some 10 KB compressed.
     private static let entriesPerLeaf = 4096
 
-    /// - Parameter directory: an open directory, which gets the archive in the end.
-    init(in directory: Int32) throws(ArchiveError) {
-        file = try ArchiveFile.create(in: directory)
-        entryFile = try ArchiveFile.create(in: directory)
+    init(for target: ArchiveTarget) throws(ArchiveError) {
+        file = try ArchiveFile(for: target)
+        entryFile = try ArchiveFile(for: target)
         repeats = Array(repeating: nil, count: Self.repeatSlots)
     }
 

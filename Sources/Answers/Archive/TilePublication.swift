@@ -37,7 +37,7 @@ public struct TilePublication: Sendable {
     public func write(
         to target: ArchiveTarget, _ progress: (ArchiveProgress) -> Void
     ) throws(ArchiveError) -> ArchiveSummary {
-        let writer = Mutex(try ArchiveWriter(in: target.directory.number))
+        let writer = Mutex(try ArchiveWriter(for: target))
         let tileCount = try writeTiles(with: writer, progress)
         let bounds = try bounds()
         let metadata = metadata(try fields(), bounds)

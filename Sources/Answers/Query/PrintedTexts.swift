@@ -37,7 +37,7 @@ final class PrintedTexts: @unchecked Sendable {
         let count = capacity / Self.bytesPerEntry
         let tableBytes = count * MemoryLayout<UInt64>.stride
         setMask = count / Self.ways - 1
-        let block = Self.allocate(tableBytes + capacity)
+        let block = LargePages.allocate(tableBytes + capacity)
         entries = block.bindMemory(to: Atomic<UInt64>.self, capacity: count)
         texts = block + tableBytes
         for place in 0..<count { (entries + place).initialize(to: Atomic(0)) }
@@ -46,17 +46,6 @@ final class PrintedTexts: @unchecked Sendable {
     deinit {
         entries.deinitialize(count: (setMask + 1) * Self.ways)
         free(entries)
-    }
-
-    /// Large blocks lie on large pages where the system has them: what is looked up lies all over them.
-    private static func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
-        let pageSize = bytes < 4 << 20 ? 4096 : 2 << 20
-        var memory: UnsafeMutableRawPointer?
-        guard posix_memalign(&memory, pageSize, bytes) == 0, let memory else {
-            preconditionFailure("out of memory")
-        }
-        if pageSize > 4096 { madvise(memory, bytes, Int32(MADV_HUGEPAGE)) }
-        return memory
     }
 
     /// Bytes that are held.

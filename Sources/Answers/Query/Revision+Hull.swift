@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import Dispatch
 import JSON
 import Sources
-import Synchronization
 import SystemSupport
 
 extension Revision {
@@ -56,20 +54,18 @@ extension Revision {
         return Position(longitude: longitude, latitude: latitude)
     }
 
-    /// Where points are, read from their features' text: by several threads where there are many.
+    /// Where points are, read from their features' text: by several threads if there are many.
     private func positions(
         of points: [PointIndex], in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> [Position] {
         let shares = (points.count + Self.share - 1) / Self.share
-        let read = Mutex<[Int: [Position]]>([:])
-        DispatchQueue.concurrentPerform(iterations: shares) { share in
-            if cancellation.isCancelled { return }
+        let read = BoundedConcurrency.map(below: shares, threads: AvailableProcessors.count) { share in
+            if cancellation.isCancelled { return [Position]() }
             let bounds = share * Self.share..<min(points.count, (share + 1) * Self.share)
-            let places = points[bounds].map { position(of: $0, in: view) }
-            read.withLock { $0[share] = places }
+            return points[bounds].map { position(of: $0, in: view) }
         }
         try cancellation.stopIfCancelled()
-        return read.withLock { read in (0..<shares).flatMap { read[$0] ?? [] } }
+        return read.flatMap(\.self)
     }
 }
 

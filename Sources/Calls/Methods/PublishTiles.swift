@@ -218,10 +218,11 @@ extension RPCError {
             self.init(
                 .resourceExhausted,
                 "The disk is full, or a quota is used up. Nothing was written. Make room and try again.")
-        case .system(let operation, let code):
+        case .system(let failure):
+            let reason = failure.description
             self.init(
                 .failedPrecondition,
-                "Cannot \(operation): \(String(cString: strerror(code))). Nothing was written.")
+                reason.prefix(1).uppercased() + reason.dropFirst() + ". Nothing was written.")
         case .outOfMemory: self.init(.resourceExhausted, "Memory ran out. Nothing was written.")
         case .tooManyTiles:
             self.init(

@@ -17,7 +17,7 @@ public struct ServerStreamCall: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(call: call) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let call: Call
+        let call: Call
 
         public mutating func next() async throws -> Answer? { try await call.nextItem() }
     }

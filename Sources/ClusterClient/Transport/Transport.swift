@@ -4,6 +4,7 @@ import EventLoop
 import Glibc
 import JSON
 import Synchronization
+import SystemSupport
 
 /// What a transport reports to its owner, always from the loop's thread and one at a time.
 protocol TransportOwner: AnyObject, Sendable {
@@ -56,7 +57,7 @@ final class Transport: Sendable {
         path: String, _ makeOwner: @escaping @Sendable (Transport) -> Owner
     ) async throws(RPCError) -> Owner {
         let outcome: Result<Owner, RPCError> = await withCheckedContinuation { continuation in
-            let isStarted = ThreadStart.detach {
+            let isStarted = BackgroundThread.detach {
                 Transport.run(path, makeOwner) { continuation.resume(returning: $0) }
             }
             if !isStarted { continuation.resume(returning: .failure(ConnectFailure.noThread)) }

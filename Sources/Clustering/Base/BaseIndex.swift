@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// An index as it was built: points, clusters and where they are. Updates never change it; they put a delta over it.
 ///
@@ -46,15 +47,12 @@ final class BaseIndex: Sendable {
         let zoom = Int(code & 31) - 1
         let origin = code >> 5
         guard zoom >= 0, zoom < columns.ranges.count else { return nil }
-        var (low, high) = (Int(columns.ranges[zoom].lowerBound), Int(columns.ranges[zoom].upperBound))
-        let end = high
-        while low < high {
-            let middle = (low + high) / 2
-            let ordinal = Int(columns.ordinalsByOrigin[middle])
-            if Int64(columns.originIndexes[ordinal]) < origin { low = middle + 1 } else { high = middle }
+        let range = Int(columns.ranges[zoom].lowerBound)..<Int(columns.ranges[zoom].upperBound)
+        let place = range.partitionIndex {
+            Int64(columns.originIndexes[Int(columns.ordinalsByOrigin[$0])]) < origin
         }
-        guard low < end else { return nil }
-        let ordinal = columns.ordinalsByOrigin[low]
+        guard place < range.upperBound else { return nil }
+        let ordinal = columns.ordinalsByOrigin[place]
         guard Int64(columns.originIndexes[Int(ordinal)]) == origin else { return nil }
         return ClusterOrdinal(rawValue: ordinal)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
+import SystemSupport
 
 /// Memory for trivial values while an index is built. Its pages cost nothing until they are touched,
 /// so a generous capacity is free.
@@ -42,25 +43,10 @@ final class Scratch<Element: BitwiseCopyable> {
         return Column(base: UnsafePointer(start), count: count, owner: MallocOwner(memory))
     }
 
-    /// Memory on large pages, if the system has them, for arrays read and written at random; nil for
-    /// arrays too small to gain by it.
-    private static func largePages(_ bytes: Int) -> UnsafeMutableRawPointer? {
-        let pageSize = 2 << 20
-        var memory: UnsafeMutableRawPointer?
-        guard bytes >= 2 * pageSize, posix_memalign(&memory, pageSize, bytes) == 0, let memory else {
-            return nil
-        }
-        madvise(memory, bytes, Int32(MADV_HUGEPAGE))
-        return memory
-    }
-
     private static func allocate(_ count: Int) -> UnsafeMutablePointer<Element> {
         let bytes = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
-        guard !bytes.overflow, let memory = largePages(bytes.partialValue) ?? malloc(bytes.partialValue)
-        else {
-            preconditionFailure("out of memory")
-        }
-        return memory.bindMemory(to: Element.self, capacity: count)
+        precondition(!bytes.overflow, "out of memory")
+        return LargePages.allocate(bytes.partialValue).bindMemory(to: Element.self, capacity: count)
     }
 }
 

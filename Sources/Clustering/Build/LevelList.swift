@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// The living nodes of a level in rows from north to south, each row from west to east.
 ///
@@ -355,23 +356,13 @@ final class LevelList<Scalar: Coordinate> {
 
     /// The row that holds the entry at `position`. O(log rows).
     func rowIndex(containing position: Int) -> Int {
-        var (low, high) = (0, rowCount)
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(rowStarts.base[middle + 1]) <= position { low = middle + 1 } else { high = middle }
-        }
-        return low
+        (0..<rowCount).partitionIndex { Int(rowStarts.base[$0 + 1]) <= position }
     }
 
     private func firstArrival(
         _ arrivals: UnsafeMutablePointer<Entry>, _ count: Int, notBefore key: UInt64
     ) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if rowKey(arrivals[middle]) < key { low = middle + 1 } else { high = middle }
-        }
-        return low
+        (0..<count).partitionIndex { rowKey(arrivals[$0]) < key }
     }
 
     /// The key of the row of twice the height.

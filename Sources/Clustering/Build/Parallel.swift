@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
-import Synchronization
+import SystemSupport
 
 /// Work split over the machine's cores; what is computed never depends on how many there are.
 struct Parallel {
@@ -53,17 +52,7 @@ struct Parallel {
         if shares == 1 { return body(0) }
         withoutActuallyEscaping(body) { body in
             let work = Unchecked(body)
-            guard shares > threads else {
-                return DispatchQueue.concurrentPerform(iterations: shares) { work.value($0) }
-            }
-            let next = Atomic(0)
-            DispatchQueue.concurrentPerform(iterations: threads) { _ in
-                while true {
-                    let share = next.add(1, ordering: .relaxed).oldValue
-                    guard share < shares else { return }
-                    work.value(share)
-                }
-            }
+            BoundedConcurrency.forEach(below: shares, threads: threads) { work.value($0) }
         }
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// The greedy pass as it is defined: node by node in order, each unclaimed one claims all that it reaches.
 ///
@@ -64,12 +65,7 @@ struct SequentialClaims<Scalar: Coordinate> {
     }
 
     private func firstPosition(in row: Int, notWestOf x: Scalar) -> Int {
-        var low = Int(list.rowStarts.base[row])
-        var high = Int(list.rowStarts.base[row + 1])
-        while low < high {
-            let middle = (low + high) / 2
-            if list.entries[middle].x < x { low = middle + 1 } else { high = middle }
-        }
-        return low
+        let positions = Int(list.rowStarts.base[row])..<Int(list.rowStarts.base[row + 1])
+        return positions.partitionIndex { list.entries[$0].x < x }
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Carries a value into work that runs at the same time on disjoint parts of what it leads to.
+/// Carries a value, such as a pointer, into work that several threads do at the same time.
+///
+/// `@unchecked Sendable` holds because each thread writes a part of its own, and nobody reads a part that another thread
+/// writes before all have ended. Each use keeps to that.
 struct Unchecked<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Which feature each point is, if points are clustered in another order than that of the features.
 ///
@@ -143,11 +144,11 @@ extension PointOrder {
         var next = 0
         for index in sorted {
             let new = inserted[index]
-            let gap = try firstIndex(0..<places.count) { (point) throws(Failure) in
+            let gap = try (0..<places.count).partitionIndex { (point) throws(Failure) in
                 let place = Int(places[point])
                 return (try key(.built(place)), place) < (new.key, new.place)
             }
-            let position = try firstIndex(next..<added.count) { (row) throws(Failure) in
+            let position = try (next..<added.count).partitionIndex { (row) throws(Failure) in
                 let place = Int(entries[Int(added[row]) - places.count].place)
                 return (try key(.current(place)), place) < (new.key, new.place)
             }
@@ -201,16 +202,4 @@ extension PointOrder {
         }
         return Change(insertions: insertions, relabelled: relabelled)
     }
-}
-
-/// The first index of a range for which a condition that holds up to some index no longer holds.
-private func firstIndex<Failure: Error>(
-    _ range: Range<Int>, after holds: (Int) throws(Failure) -> Bool
-) throws(Failure) -> Int {
-    var (low, high) = (range.lowerBound, range.upperBound)
-    while low < high {
-        let middle = (low + high) / 2
-        if try holds(middle) { low = middle + 1 } else { high = middle }
-    }
-    return low
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 extension ClusterIndex {
     /// A cluster's id as supercluster makes it: `((index << 5) | (zoom + 1)) + points`. `index` is the index of the
@@ -91,11 +92,6 @@ extension ClusterIndex {
     /// A point's index in the input, not counting removed points.
     public func inputPlace(of point: PointIndex) -> Int {
         let removed = layers.delta.removedPoints
-        var (low, high) = (0, removed.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if removed[middle] < point.rawValue { low = middle + 1 } else { high = middle }
-        }
-        return Int(point.rawValue) - low
+        return Int(point.rawValue) - (0..<removed.count).partitionIndex { removed[$0] < point.rawValue }
     }
 }

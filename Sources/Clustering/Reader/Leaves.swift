@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 extension ClusterIndex {
     /// A cluster's points, child by child as `children(of:)` has them, each child with all its points. The order
@@ -31,12 +32,7 @@ extension ClusterIndex {
 
         public subscript(position: Int) -> PointIndex {
             guard !runs.isEmpty else { return PointIndex(rawValue: leaves[start + position]) }
-            var (low, high) = (0, runs.count)
-            while high - low > 1 {
-                let middle = (low + high) / 2
-                if runs[middle].position <= position { low = middle } else { high = middle }
-            }
-            let run = runs[low]
+            let run = runs[runs.partitionIndex { $0.position <= position } - 1]
             if run.isPoint { return PointIndex(rawValue: UInt32(truncatingIfNeeded: run.first)) }
             return PointIndex(rawValue: leaves[run.first + position - run.position])
         }

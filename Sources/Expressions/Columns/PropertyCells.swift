@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
+import SystemSupport
 
 /// The rows of one property: a kind and a number for each. Several threads may fill them, each a part.
 ///
@@ -20,30 +21,17 @@ public final class PropertyCells: @unchecked Sendable {
         else { preconditionFailure("out of memory") }
         self.kinds = kinds.bindMemory(to: UInt8.self, capacity: count)
         self.numbers = numbers.bindMemory(to: Double.self, capacity: count)
-        adviseLargePages()
+        LargePages.advise(UnsafeMutableBufferPointer(start: self.numbers, count: count))
     }
 
     /// Makes room for more rows, whose values are undefined, or releases those past `count`. The system moves large blocks
     /// by changing its page tables.
     func resize(to count: Int) {
-        guard let kinds = realloc(kinds, max(count, 1) * MemoryLayout<UInt8>.stride),
-            let numbers = realloc(numbers, max(count, 1) * MemoryLayout<Double>.stride)
-        else { preconditionFailure("out of memory") }
-        self.kinds = kinds.bindMemory(to: UInt8.self, capacity: count)
-        self.numbers = numbers.bindMemory(to: Double.self, capacity: count)
-        let isMore = count > self.count
+        kinds = LargePages.resize(kinds, to: max(count, 1) * MemoryLayout<UInt8>.stride)
+            .bindMemory(to: UInt8.self, capacity: count)
+        numbers = LargePages.resize(numbers, to: max(count, 1) * MemoryLayout<Double>.stride)
+            .bindMemory(to: Double.self, capacity: count)
         self.count = count
-        if isMore { adviseLargePages() }
-    }
-
-    /// Asks for large pages, which the system provides faster than many small ones. It may ignore that.
-    private func adviseLargePages() {
-        let pageSize = 2 << 20
-        let bytes = count * MemoryLayout<Double>.stride
-        guard bytes >= 2 * pageSize else { return }
-        let before = (pageSize - Int(bitPattern: numbers) & (pageSize - 1)) & (pageSize - 1)
-        let start = UnsafeMutableRawPointer(numbers) + before
-        madvise(start, (bytes - before) & ~(pageSize - 1), Int32(MADV_HUGEPAGE))
     }
 
     /// Copies as many of a column's rows as fit. Only before these cells are shared.

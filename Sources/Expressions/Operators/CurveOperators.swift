@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import SystemSupport
 
 /// `step` and `interpolate`.
 enum CurveOperators {
@@ -141,11 +142,6 @@ enum CurveOperators {
     private static func lastStop(atOrBelow value: Double, in stops: [Double]) throws(EvaluationError) -> Int {
         guard stops.count > 1 else { return 0 }
         guard !value.isNaN else { throw EvaluationError("Input is not a number.") }
-        var (low, high) = (0, stops.count)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if stops[middle] <= value { low = middle } else { high = middle }
-        }
-        return low
+        return max(0, stops.partitionIndex { $0 <= value } - 1)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Dispatch
 import Synchronization
+import SystemSupport
 
 /// One run of several threads over pieces: each takes a piece, parses it, and whoever has the next one in the pieces'
 /// order has it admitted, which gives its rows a part of the columns. Rows are copied beside all that.
@@ -30,11 +31,7 @@ final class PieceWork {
         let failure = withoutActuallyEscaping(next) { next in
             withoutActuallyEscaping(admit) { admit in
                 let line = AssemblyLine(rows, parsers, next, admit)
-                if threads > 1 {
-                    DispatchQueue.concurrentPerform(iterations: threads) { _ in line.work() }
-                } else {
-                    line.work()
-                }
+                BoundedConcurrency.forEach(below: threads, threads: threads) { _ in line.work() }
                 return line.failure
             }
         }
@@ -62,6 +59,8 @@ private final class AssemblyLine: @unchecked Sendable {
         var isExhausted = false
     }
 
+    /// What has been parsed and not admitted yet. Only the holder of the lock around it uses it, and a parked parser is
+    /// used by no thread until one takes it from here; that is why it may be sent.
     private struct Order: @unchecked Sendable {
         /// The piece to be admitted next.
         var next = 0
@@ -69,6 +68,8 @@ private final class AssemblyLine: @unchecked Sendable {
         var failure: GeoJSONError?
     }
 
+    /// Parsers that no thread uses. A thread takes one out under the lock and is then its only user; that is why it may be
+    /// sent.
     private struct Idle: @unchecked Sendable {
         var parsers: [PieceParser]
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
+import SystemSupport
 
 /// Features' bytes one behind the other: while they come in, or as they lie in a file.
 ///
@@ -17,7 +18,7 @@ final class FeatureBlob: @unchecked Sendable {
 
     init(capacity: Int = 4096) {
         self.capacity = max(capacity, 64)
-        base = ResizableMemory.resize(nil, to: self.capacity)
+        base = LargePages.resize(nil, to: self.capacity)
         (owner, guardian) = (nil, nil)
     }
 
@@ -26,7 +27,7 @@ final class FeatureBlob: @unchecked Sendable {
         // Without an owner's bytes there would be nothing to point at.
         base =
             UnsafeMutableRawPointer(mutating: bytes.baseAddress)
-            ?? ResizableMemory.resize(nil, to: 64)
+            ?? LargePages.resize(nil, to: 64)
         self.owner = bytes.baseAddress == nil ? nil : owner
         self.guardian = guardian
         count = bytes.count
@@ -36,7 +37,7 @@ final class FeatureBlob: @unchecked Sendable {
     deinit { if owner == nil { free(base) } }
 
     private func resize(to size: Int) {
-        base = ResizableMemory.resize(base, to: size)
+        base = LargePages.resize(base, to: size)
         capacity = size
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// When features were last put in, in milliseconds since 1970: runs of neighbours that came together.
 ///
@@ -36,12 +37,7 @@ public struct FeatureMoments: Sendable, Equatable {
 
     /// How many runs begin at a row or before. O(log runs).
     private func runCount(upTo row: Int) -> Int {
-        var (low, high) = (0, starts.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(starts[middle]) <= row { low = middle + 1 } else { high = middle }
-        }
-        return low
+        starts.partitionIndex { Int($0) <= row }
     }
 
     /// - Complexity: O(log runs).

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
+import SystemSupport
 
 extension FeatureStore {
     /// Features that one thread reads at a time.
     private static let share = 32_768
 
-    /// All coordinates as two columns, in degrees; nil where that was cancelled.
+    /// All coordinates as two columns, in degrees; nil if that was cancelled.
     ///
     /// - Parameters:
-    ///   - threads: with more than one, all that the machine has are used where there are many features.
-    ///   - isCancelled: asked now and then, by several threads.
-    /// - Complexity: O(features' coordinates' text); the first time after reading they are at hand, and given up
-    ///   with this.
+    ///   - threads: the most threads to use.
+    ///   - isCancelled: called from time to time, by several threads.
+    /// - Complexity: O(bytes of the coordinates' text). The first call after reading returns the columns that the reader
+    ///   made, and the store gives them up.
     public func takeCoordinates(
         threads: Int, isCancelled: @Sendable () -> Bool
     ) -> FeatureCoordinates? {
@@ -20,12 +20,8 @@ extension FeatureStore {
         let coordinates = FeatureCoordinates(capacity: count)
         coordinates.extend(by: count)
         let shares = (count + Self.share - 1) / Self.share
-        if threads > 1, shares > 1 {
-            DispatchQueue.concurrentPerform(iterations: shares) { share in
-                if !isCancelled() { read(rows(of: share), into: coordinates) }
-            }
-        } else {
-            for share in 0..<shares where !isCancelled() { read(rows(of: share), into: coordinates) }
+        BoundedConcurrency.forEach(below: shares, threads: threads) { share in
+            if !isCancelled() { read(rows(of: share), into: coordinates) }
         }
         return isCancelled() ? nil : coordinates
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
+import SystemSupport
 
 /// A run of trivial values that grows at its end.
 ///
@@ -67,7 +68,7 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
     private static func memory(
         _ old: UnsafeMutablePointer<Value>?, _ count: Int
     ) -> UnsafeMutablePointer<Value> {
-        ResizableMemory.resize(
+        LargePages.resize(
             old.map(UnsafeMutableRawPointer.init), to: count * MemoryLayout<Value>.stride
         ).bindMemory(to: Value.self, capacity: count)
     }

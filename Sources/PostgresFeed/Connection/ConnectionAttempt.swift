@@ -32,7 +32,8 @@ final class ConnectionAttempt {
     /// Gives up; `then` is not called any more.
     func cancel() { (watcher, deadline, then) = (nil, nil, nil) }
 
-    /// What a step on the pool has found. The loop reads it after the pool has written it.
+    /// What a step on the pool has found. The loop reads it after the pool has written it; libuv orders the two, which is
+    /// why it may be shared.
     private final class Step: @unchecked Sendable {
         var handle: ConnectionHandle?
         var progress = ConnectionHandle.Progress.writing

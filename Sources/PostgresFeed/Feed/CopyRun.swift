@@ -90,7 +90,8 @@ final class CopyRun {
         }
     }
 
-    /// What the pool has made; read by the loop afterwards.
+    /// What the pool has made. The loop reads it after the pool has written it; libuv orders the two, which is why it may
+    /// be shared.
     private final class Piece: @unchecked Sendable {
         var value = CopyPiece(features: [], rowCount: 0)
     }

@@ -75,7 +75,8 @@ final class ChangeLog {
         }
     }
 
-    /// What the pool found. The loop reads it after the pool has written it; libuv orders the two.
+    /// What the pool found. The loop reads it after the pool has written it; libuv orders the two, which is why it may be
+    /// shared.
     private final class Outcome: @unchecked Sendable {
         var file: SpoolFile?
         var error: FileError?

@@ -26,19 +26,6 @@ final class SpoolFile: Sendable {
 
     /// Reads at most `count` bytes; blocks: for the pool.
     func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
-        var code: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count {
-                let size = pread(
-                    file.number, buffer.baseAddress.map { $0 + filled }, count - filled,
-                    off_t(offset + filled))
-                if size < 0, errno == EINTR { continue }
-                if size < 0 { code = errno }
-                if size <= 0 { return }
-                filled += size
-            }
-        }
-        guard code == 0 else { throw FileIO.failure(code, "read a spool in", folder) }
-        return bytes
+        try FileIO.read(count, from: file, at: offset, path: "a spool in \(folder)")
     }
 }

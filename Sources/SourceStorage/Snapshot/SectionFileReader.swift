@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Compression
-import Dispatch
 import Synchronization
 import SystemSupport
 
@@ -83,7 +82,7 @@ package struct SectionFileReader: Sendable {
         let names = sections.keys.filter { $0 != unchecked }
             .sorted { (sections[$0]?.range.count ?? 0, $0) > (sections[$1]?.range.count ?? 0, $1) }
         let faults = Mutex<[UInt32: StateFault]>([:])
-        DispatchQueue.concurrentPerform(iterations: names.count) { place in
+        BoundedConcurrency.forEach(below: names.count, threads: AvailableProcessors.count) { place in
             let name = names[place]
             do throws(StateFault) { try verify(section: name) } catch { faults.withLock { $0[name] = error } }
         }

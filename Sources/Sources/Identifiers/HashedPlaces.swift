@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
 import Clustering
-import Dispatch
 import GeoJSON
 import SourceStorage
-import Synchronization
 import SystemSupport
 
 /// Places of features with half of their ids' hashes above them: as an index by id sorts them.
@@ -17,15 +15,13 @@ package enum HashedPlaces {
         of store: FeatureStore, key: SipHash, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt64] {
         let shares = max(1, min(threads, store.count / smallestShare))
-        let parts = Mutex([[UInt64]](repeating: [], count: shares))
-        DispatchQueue.concurrentPerform(iterations: shares) { share in
+        let parts = BoundedConcurrency.map(below: shares, threads: threads) { share in
             let rows = store.count * share / shares..<store.count * (share + 1) / shares
-            let part = hashed(rows, of: store, key, cancellation)
-            parts.withLock { $0[share] = part }
+            return hashed(rows, of: store, key, cancellation)
         }
         try cancellation.stopIfCancelled()
         // The places ascend as they come.
-        return NumberSort.byUpperHalf(parts.withLock { $0 }, threads: threads)
+        return NumberSort.byUpperHalf(parts, threads: threads)
     }
 
     private static func hashed(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
-import Dispatch
 import GeoJSON
 import SourceStorage
 import Synchronization
@@ -40,7 +39,7 @@ extension SourceRegistry {
     ) throws(SourceError) -> [Source] {
         let opened = Mutex<[(source: Source, recovered: RecoveredSource?)]>([])
         let failure = Mutex<SourceError?>(nil)
-        DispatchQueue.concurrentPerform(iterations: names.count) { place in
+        BoundedConcurrency.forEach(below: names.count, threads: AvailableProcessors.count) { place in
             do throws(SourceError) {
                 guard let result = try Source.open(names[place], in: directory, shared: shared) else {
                     return
@@ -52,7 +51,7 @@ extension SourceRegistry {
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
         let all = opened.withLock { $0 }
-        DispatchQueue.concurrentPerform(iterations: all.count) { place in
+        BoundedConcurrency.forEach(below: all.count, threads: AvailableProcessors.count) { place in
             let (source, recovered) = all[place]
             if let recovered { shared.memory.whileRecovering { source.replay(recovered) } }
             source.verifyLater()

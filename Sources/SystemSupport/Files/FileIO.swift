@@ -48,6 +48,26 @@ package enum FileIO {
 
     private static let largestWrite = 1 << 26
 
+    /// Reads `count` bytes at an offset; fewer if the file ends before.
+    package static func read(
+        _ count: Int, from file: FileDescriptor, at offset: Int, path: String
+    ) throws(FileError) -> [UInt8] {
+        var code: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let size = pread(
+                    file.number, buffer.baseAddress.map { $0 + filled }, count - filled,
+                    off_t(offset + filled))
+                if size < 0, errno == EINTR { continue }
+                if size < 0 { code = errno }
+                if size <= 0 { return }
+                filled += size
+            }
+        }
+        guard code == 0 else { throw failure(code, "read", path) }
+        return bytes
+    }
+
     /// Returns once what was written to the file is on disk.
     package static func sync(_ file: FileDescriptor, path: String) throws(FileError) {
         while fdatasync(file.number) != 0 {

@@ -23,10 +23,14 @@ package enum BackgroundThread {
     /// Runs the body on a thread of its own and does not wait for it. If the system refuses a thread, the body runs on one
     /// of the process's shared threads.
     package static func run(_ body: @escaping @Sendable () -> Void) {
-        guard let thread = start(body) else {
-            return DispatchQueue.global(qos: .utility).async { body() }
-        }
+        if !detach(body) { DispatchQueue.global(qos: .utility).async { body() } }
+    }
+
+    /// Runs the body on a thread of its own and does not wait for it; false if the system refuses a thread.
+    package static func detach(_ body: @escaping @Sendable () -> Void) -> Bool {
+        guard let thread = start(body) else { return false }
         pthread_detach(thread)
+        return true
     }
 
     /// Runs the body on a thread that yields to all others, the pool's included, and waits for it. If the system refuses a

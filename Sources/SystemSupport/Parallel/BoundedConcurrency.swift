@@ -21,4 +21,16 @@ package enum BoundedConcurrency {
             }
         }
     }
+
+    /// The results of `body` for each index below `count`, in the order of the indexes. Runs as `forEach` does.
+    package static func map<Result: Sendable>(
+        below count: Int, threads: Int, _ body: @Sendable (Int) -> Result
+    ) -> [Result] {
+        let results = Mutex([Result?](repeating: nil, count: count))
+        forEach(below: count, threads: threads) { index in
+            let result = body(index)
+            results.withLock { $0[index] = result }
+        }
+        return results.withLock { $0.compactMap(\.self) }
+    }
 }

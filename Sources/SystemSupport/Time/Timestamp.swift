@@ -26,22 +26,9 @@ public struct Timestamp: Sendable, Equatable, Comparable {
         // Rounded down, so that moments before 1970 come out right too.
         var fraction = milliseconds % 1000
         if fraction < 0 { fraction += 1000 }
-        var seconds = time_t((milliseconds - fraction) / 1000)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        let date = [Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday)]
-        let time = [Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec)]
-        return Self.join(date, widths: [4, 2, 2], by: "-") + "T"
-            + Self.join(time, widths: [2, 2, 2], by: ":")
-            + "." + Self.pad(Int(fraction), to: 3) + "Z"
-    }
-
-    private static func join(_ parts: [Int], widths: [Int], by separator: String) -> String {
-        zip(parts, widths).map(pad).joined(separator: separator)
-    }
-
-    private static func pad(_ number: Int, to width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        let digits = String(fraction)
+        let zeros = String(repeating: "0", count: 3 - digits.count)
+        let moment = UTCTime.text(Int((milliseconds - fraction) / 1000), "%Y-%m-%dT%H:%M:%S")
+        return "\(moment).\(zeros)\(digits)Z"
     }
 }

@@ -3,8 +3,8 @@ import Glibc
 
 /// A program that is run for its standard output.
 ///
-/// Invariant: `output` is open until `deinit`, and `errors` is a file of its own without a name. Only the thread that
-/// holds the object uses it.
+/// Invariant: `output` is open until `deinit`, and `errors` is a file of its own without a name. One task at a time holds
+/// the object and uses it; that is why it may be sent.
 final class ChildProcess: @unchecked Sendable {
     /// The end of a pipe to read its standard output from.
     let output: Int32

@@ -9,7 +9,7 @@ import Synchronization
 final class RejectsFile: Sendable {
     private let file: Mutex<File>
 
-    /// The stream is this object's own; the lock lets one thread at a time write.
+    /// The stream is this value's own, and the lock lets one thread at a time use it; that is why it may be sent.
     private struct File: ~Copyable, @unchecked Sendable {
         let stream: UnsafeMutablePointer<FILE>
 

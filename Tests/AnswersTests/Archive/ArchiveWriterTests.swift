@@ -12,7 +12,7 @@ struct ArchiveWriterTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let target = try ExportDirectories([folder]).target("t", overwrite: false)
-        let writer = try ArchiveWriter(in: target.directory.number)
+        let writer = try ArchiveWriter(for: target)
         for tile in tiles {
             try tile.content.withUnsafeBytes {
                 try writer.append($0, id: tile.id, hash: ArchiveWriter.hash($0))

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+import EventLoop
+import HTTPDoor
+import SocketDoor
+
+/// A transport's connections on one loop. Belongs to the loop's thread.
+///
+/// `DoorGroup` makes one of each kind for each loop. A transport conforms here, and has a case of `DoorKind`.
+protocol Door: AnyObject {
+    /// Serves a client that the load counts already.
+    func accept(_ socket: AcceptedSocket)
+
+    /// Turns away a client that the load counts already, because too many connections are open.
+    func refuse(_ socket: AcceptedSocket)
+
+    /// Takes over the engine's changed limits and rights, for connections that are open too.
+    func apply()
+
+    /// Takes no new calls, lets those in flight finish within the grace time, and closes everything.
+    ///
+    /// - Parameter completion: called once, when no connection is left.
+    func shutDown(_ completion: @escaping () -> Void)
+}
+
+/// The transports.
+enum DoorKind: Hashable, Sendable {
+    /// The protocol's frames.
+    case socket
+    /// HTTP, with WebSocket and server-sent events.
+    case http
+}
+
+extension SocketDoor: Door {}
+
+extension HTTPDoor: Door {}

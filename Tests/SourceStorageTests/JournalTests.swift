@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Testing
+
+@testable import SourceStorage
+@testable import SystemSupport
+
+@Suite("Journals")
+struct JournalTests {
+    /// A record of this suite: a number and any bytes.
+    private struct Record: StoredRecord, Equatable {
+        let revision: UInt64
+        let text: [UInt8]
+
+        init(_ revision: UInt64, _ text: [UInt8]) { (self.revision, self.text) = (revision, text) }
+
+        init?(payload: UnsafeRawBufferPointer) {
+            guard payload.count >= 8 else { return nil }
+            revision = payload.loadUnaligned(as: UInt64.self)
+            text = Array(payload[8...])
+        }
+
+        var payload: [UInt8] { withUnsafeBytes(of: revision) { Array($0) } + text }
+    }
+
+    private static let records = [Record(11, [1, 2, 3]), Record(12, []), Record(15, Array(repeating: 9, count: 700))]
+
+    /// A journal of the records above.
+    private static func write(_ folder: StateFolder, _ name: String = "1.journal") throws -> JournalWriter {
+        var writer = try JournalWriter(
+            creating: folder.path + "/" + name, beside: folder.path + "/new", generation: 1, revision: 10,
+            previous: nil, hasBegun: true)
+        for record in records { try writer.append(record.payload) }
+        return writer
+    }
+
+    private static func read(_ folder: StateFolder, _ name: String = "1.journal") throws -> JournalReader<Record> {
+        try JournalReader(folder.path + "/" + name)
+    }
+
+    @Test("give back their records, and go on behind the last")
+    func roundTrip() throws {
+        let folder = try StateFolder()
+        _ = try Self.write(folder)
+        let reader = try Self.read(folder)
+        #expect(reader.records == Self.records && reader.newestRevision == 15 && reader.generation == 1)
+        #expect(reader.damage == nil && reader.note == nil && reader.tornBytes == 0 && reader.hasBegun)
+        #expect(folder.names == ["1.journal"])
+        var writer = try JournalWriter(continuing: reader)
+        try writer.append(Record(16, [4]).payload)
+        #expect(try Self.read(folder).records == Self.records + [Record(16, [4])])
+    }
+
+    @Test("that did not begin do not count until they begin, and no longer once that is taken back")
+    func begin() throws {
+        let folder = try StateFolder()
+        var writer = try JournalWriter(
+            creating: folder.path + "/a", beside: folder.path + "/new", generation: 3, revision: 5,
+            previous: nil, hasBegun: false)
+        #expect(try Self.read(folder, "a").isUncommitted)
+        try writer.begin()
+        #expect(try !Self.read(folder, "a").isUncommitted && Self.read(folder, "a").hasBegun)
+        try writer.unbegin()
+        #expect(try Self.read(folder, "a").isUncommitted)
+    }
+
+    @Test("know the journal that they go on from")
+    func continuation() throws {
+        let folder = try StateFolder()
+        _ = try JournalWriter(
+            creating: folder.path + "/a", beside: folder.path + "/new", generation: 9, revision: 5,
+            previous: 8, hasBegun: true)
+        let reader = try Self.read(folder, "a")
+        #expect(reader.continues && reader.previous == 8 && reader.newestRevision == 5)
+    }
+
+    @Test("that were cut within a record which nobody was told of lose only that record")
+    func torn() throws {
+        let folder = try StateFolder()
+        _ = try Self.write(folder)
+        let bytes = try folder.bytes("1.journal")
+        let record = JournalFormat.record(Record(20, [1, 2, 3, 4]).payload, number: 4)
+        for count in 1..<record.count {
+            try folder.write(bytes + record[..<count], "torn")
+            let reader = try Self.read(folder, "torn")
+            #expect(reader.records == Self.records && reader.damage == nil && reader.tornBytes == count)
+        }
+        // The next record takes the torn one's place.
+        var writer = try JournalWriter(continuing: try Self.read(folder, "torn"))
+        try writer.append(Record(21, []).payload)
+        #expect(try Self.read(folder, "torn").records == Self.records + [Record(21, [])])
+    }
+
+    @Test("report damage if records are missing that were known to be on disk")
+    func cutShort() throws {
+        let folder = try StateFolder()
+        _ = try Self.write(folder)
+        let bytes = try folder.bytes("1.journal")
+        for count in JournalFormat.start..<bytes.count {
+            try folder.write(Array(bytes[..<count]), "short")
+            let reader = try Self.read(folder, "short")
+            #expect(reader.damage != nil, "\(count) bytes")
+            #expect(Self.records.starts(with: reader.records) && reader.records.count < 3, "\(count) bytes")
+        }
+        for count in 0..<JournalFormat.start {
+            try folder.write(Array(bytes[..<count]), "short")
+            #expect(throws: StateFault.self, "\(count) bytes") { try Self.read(folder, "short") }
+        }
+    }
+
+    @Test("never give back a record of which a bit is wrong")
+    func bits() throws {
+        let folder = try StateFolder()
+        _ = try Self.write(folder)
+        let bytes = try folder.bytes("1.journal")
+        for place in bytes.indices {
+            var changed = bytes
+            changed[place] ^= 1 << UInt8(place % 8)
+            try folder.write(changed, "changed")
+            guard let reader = try? Self.read(folder, "changed") else {
+                #expect(place < SectionFile.headerSize, "byte \(place)")
+                continue
+            }
+            #expect(Self.records.starts(with: reader.records), "byte \(place)")
+            if place >= JournalFormat.start {
+                #expect(reader.damage != nil, "byte \(place)")
+            } else {
+                #expect(reader.records == Self.records && reader.damage == nil, "byte \(place)")
+            }
+        }
+    }
+
+    @Test("with a record of unknown content are refused as a whole")
+    func unknownContent() throws {
+        let folder = try StateFolder()
+        var writer = try Self.write(folder)
+        try writer.append([1, 2, 3])
+        let fault = #expect(throws: StateFault.self) { try Self.read(folder) }
+        #expect(fault?.message.contains("record 4 of unknown content") == true)
+    }
+
+    @Test("that were removed or replaced meanwhile take no record")
+    func replaced() throws {
+        let folder = try StateFolder()
+        var writer = try Self.write(folder)
+        try FileManager.default.removeItem(atPath: folder.path + "/1.journal")
+        let error = #expect(throws: FileError.self) { try writer.append([]) }
+        #expect(error?.description.contains("was removed or replaced") == true)
+        try folder.write([], "1.journal")
+        #expect(throws: FileError.self) { try writer.append([]) }
+        #expect(try folder.bytes("1.journal").isEmpty)
+    }
+}
