@@ -149,7 +149,7 @@ public final class Daemon {
     private func listen() throws(Problem) {
         let own = handedOver.filter { !$0.isHTTP }
         for socket in own {
-            try system { () throws(EventLoopError) in 
+            try system { () throws(EventLoopError) in
                 _ = try doors.listen(for: .socket, descriptor: socket.descriptor)
             }
         }
@@ -188,7 +188,9 @@ public final class Daemon {
                 do throws(SocketFile.Problem) { try SocketFile.clear(path) } catch {
                     throw Problem(description: error.description)
                 }
-                try system { () throws(EventLoopError) in try doors.listen(for: .http, path: path, mode: 0o666) }
+                try system { () throws(EventLoopError) in
+                    try doors.listen(for: .http, path: path, mode: 0o666)
+                }
                 log.write(.info, "serving HTTP on \(address)")
             case .tcp(let host, let port):
                 try system { () throws(EventLoopError) in

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
+import Calls
 import EventLoop
 import HTTPDoor
 import SocketDoor
 
 /// A transport's connections on one loop. Belongs to the loop's thread.
 ///
-/// `DoorGroup` makes one of each kind for each loop. A transport conforms here, and has a case of `DoorKind`.
+/// `DoorGroup` has one of each kind for each loop. A transport conforms here, and has a case of `DoorKind`.
 protocol Door: AnyObject {
     /// Serves a client that the load counts already.
     func accept(_ socket: AcceptedSocket)
@@ -28,6 +29,23 @@ enum DoorKind: Hashable, Sendable {
     case socket
     /// HTTP, with WebSocket and server-sent events.
     case http
+}
+
+extension DoorKind {
+    /// The doors of one loop.
+    ///
+    /// - Parameters:
+    ///   - http: nil if HTTP is not served.
+    ///   - onGone: called on the loop's thread for each connection that has closed.
+    static func doors(
+        of loop: EventLoop, _ engine: CallEngine, http: HTTPService?, onGone: @escaping @Sendable () -> Void
+    ) -> [DoorKind: any Door] {
+        var doors: [DoorKind: any Door] = [
+            .socket: SocketDoor(loop: loop, engine: engine, onGone: onGone)
+        ]
+        if let http { doors[.http] = HTTPDoor(engine, loop, http, onGone: onGone) }
+        return doors
+    }
 }
 
 extension SocketDoor: Door {}

@@ -3,7 +3,6 @@ import Calls
 import ClusterProtocol
 import EventLoop
 import HTTPDoor
-import SocketDoor
 import Synchronization
 
 /// The loops, each on a thread of its own, with its calls and its doors: accepts connections on the first loop, and
@@ -66,11 +65,11 @@ public final class DoorGroup {
                 connections.add(-1)
                 if gate.isFull.load(ordering: .relaxed) { remote.post { knock.gone?.value() } }
             }
-            var doors: [DoorKind: any Door] = [
-                .socket: SocketDoor(loop: own, engine: engine, onGone: onGone)
-            ]
-            if let http { doors[.http] = HTTPDoor(engine, own, http, onGone: onGone) }
-            members.append(Member(loop: own, engine: engine, doors: doors, connections: connections))
+            members.append(
+                Member(
+                    loop: own, engine: engine,
+                    doors: DoorKind.doors(of: own, engine, http: http, onGone: onGone),
+                    connections: connections))
         }
         self.members = members
         knock.gone = LoopBound { [weak self] in self?.reopen() }
@@ -102,7 +101,8 @@ public final class DoorGroup {
 
     /// Serves a transport on a socket that was handed over. Returns its address; nil for a Unix socket.
     func listen(for kind: DoorKind, descriptor: Int32) throws(EventLoopError) -> InternetAddress? {
-        let listener = try Listener(on: loop, descriptor: descriptor) { [weak self] in self?.accept($0, kind) }
+        let listener = try Listener(on: loop, descriptor: descriptor) { [weak self] in self?.accept($0, kind)
+        }
         listeners.append(listener)
         return listener.address
     }

@@ -23,7 +23,9 @@ struct JournalTests {
         var payload: [UInt8] { withUnsafeBytes(of: revision) { Array($0) } + text }
     }
 
-    private static let records = [Record(11, [1, 2, 3]), Record(12, []), Record(15, Array(repeating: 9, count: 700))]
+    private static let records = [
+        Record(11, [1, 2, 3]), Record(12, []), Record(15, Array(repeating: 9, count: 700)),
+    ]
 
     /// A journal of the records above.
     private static func write(_ folder: StateFolder, _ name: String = "1.journal") throws -> JournalWriter {
@@ -34,7 +36,9 @@ struct JournalTests {
         return writer
     }
 
-    private static func read(_ folder: StateFolder, _ name: String = "1.journal") throws -> JournalReader<Record> {
+    private static func read(_ folder: StateFolder, _ name: String = "1.journal") throws -> JournalReader<
+        Record
+    > {
         try JournalReader(folder.path + "/" + name)
     }
 

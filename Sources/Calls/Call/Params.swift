@@ -8,7 +8,7 @@ public struct Params: Sendable {
     public let object: JSONObject
     /// Such as `params` or `params.options`.
     public let path: String
-    /// The whole as it was sent, where the method keeps texts.
+    /// The text of all params as it was sent, if the method keeps texts.
     private let text: [UInt8]
 
     public init(_ object: JSONObject, path: String = "params", text: [UInt8] = []) {

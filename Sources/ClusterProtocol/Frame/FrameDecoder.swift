@@ -55,7 +55,7 @@ public struct FrameDecoder: Sendable {
         return true
     }
 
-    /// Takes the next message as it was sent, where it is whole and takes long to read; nil for others, which
+    /// Takes the next message as it was sent, if it is whole and takes long to read; nil for others, which
     /// `next` gives.
     ///
     /// - Parameters:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// An index as it was built: points, clusters and where they are. Updates never change it; they put a delta over it.
+/// An index as it was built: points, clusters and their positions. Updates never change it; they add a delta.
 ///
 /// Nodes are numbered by `pointCount`: points first, then clusters.
 final class BaseIndex: Sendable {

@@ -4,7 +4,7 @@
 /// of a low zoom shows lies in a few lines of memory, and not one node in each of hundreds of words.
 ///
 /// Invariant: `places` has a block's 16 x and then its 16 y for each of `blockBoxes`, and `numbers` its 16 nodes; behind
-/// the last node places are no numbers, which are in no box.
+/// the last node they are NaN, which is in no box.
 final class PackedTree: Sendable {
     private let places: Column<Float>
     private let numbers: Column<UInt32>
@@ -102,7 +102,7 @@ final class PackedTree: Sendable {
         return true
     }
 
-    /// A box's edges as a block's places are compared with them: the floats next to them inside, four times each.
+    /// A box's edges as a block's positions are compared with them: the next floats inside the box, four times each.
     private struct Edges {
         let left: SIMD4<Float>
         let top: SIMD4<Float>
@@ -145,7 +145,7 @@ extension PackedTree {
         _ layout: SpatialLayout, _ counts: [Int], _ slots: Column<SpatialSlot<Scalar>>,
         _ alive: Column<UInt64>, parallel: Parallel
     ) -> [PackedTree] {
-        // Places in 64 bits are few sources' choice.
+        // Few sources choose positions of 64 bits.
         guard let slots = slots as Any as? Column<SpatialSlot<Float>> else { return [] }
         var left = layout.nodeCount / share
         let small = counts.prefix { count in

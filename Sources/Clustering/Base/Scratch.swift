@@ -50,7 +50,7 @@ final class Scratch<Element: BitwiseCopyable> {
     }
 }
 
-/// Frees a block of memory when the last column on it goes.
+/// Frees a block of memory when the last column on it is released.
 private final class MallocOwner {
     private let memory: UnsafeMutableRawPointer
     init(_ memory: UnsafeMutableRawPointer) { self.memory = memory }

@@ -20,7 +20,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     private let regionBoxes: Column<SpatialBox>
     /// By level, then group: which of the group's words have a node alive.
     let aliveWords: Column<UInt64>
-    /// The lowest levels once more, for as many as have few nodes.
+    /// Another form of the lowest levels, those that have few nodes.
     private let lowLevels: [PackedTree]
 
     init(

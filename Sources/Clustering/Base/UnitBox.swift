@@ -7,7 +7,7 @@ struct UnitBox {
     var maximumX: Double
     var maximumY: Double
 
-    /// 1 for a place inside, else 0; without a branch.
+    /// 1 for a position inside, else 0; without a branch.
     @inline(__always) func count(_ x: Double, _ y: Double) -> Int {
         let place = SIMD2(x, y)
         let isInside =
@@ -22,7 +22,7 @@ extension UnitBox {
         x >= minimumX && x <= maximumX && y >= minimumY && y <= maximumY
     }
 
-    /// The square around a place that reaches so far along each axis.
+    /// The square around a position that reaches `reach` along each axis.
     @inline(__always) init(around x: Double, _ y: Double, reach: Double) {
         self.init(minimumX: x - reach, minimumY: y - reach, maximumX: x + reach, maximumY: y + reach)
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Places along a Z-order curve (Morton, 1966) over the unit square.
+/// Positions along a Z-order curve (Morton, 1966) over the unit square.
 enum ZOrderCurve {
     /// Cells of the curve along one axis, as bits: ten metres at the equator.
     static var axisBits: UInt64 { 22 }
 
-    /// The cell of a place within the square, 44 bits.
+    /// The cell of a position within the square, 44 bits.
     @inline(__always) static func code<Scalar: Coordinate>(_ x: Scalar, _ y: Scalar) -> UInt64 {
         let scale = Double(UInt64(1) << axisBits)
         return spread(UInt64(Double(x) * scale)) | spread(UInt64(Double(y) * scale)) << 1

@@ -13,7 +13,7 @@ struct ClaimResolver<Scalar: Coordinate> {
     /// By position, of claimed nodes: the position of the claimant.
     let claimants: Scratch<UInt32>
 
-    /// Resolves all shares. Stops if nobody waits any more.
+    /// Resolves all shares. Stops if the build is cancelled.
     func run(_ sweep: NeighbourSweep<Scalar>, parallel: Parallel) {
         let found = sweep.found
         parallel.run(sweep.shareCount) { index in

@@ -2,7 +2,7 @@
 
 /// What is known of a node during the greedy pass of one zoom.
 ///
-/// The pass visits nodes in order; one that nobody has claimed yet claims all unclaimed nodes within the
+/// The pass visits nodes in order; one that no other has claimed yet claims all unclaimed nodes within the
 /// radius. So a node's state depends only on its earlier neighbours: the first of them that is unclaimed claims it, and
 /// if there is none it is a claimant. States can thus be found in any
 /// order, each from its own neighbourhood, with the same outcome as the pass itself.
@@ -13,7 +13,7 @@ enum ClaimState {
     static let pending: UInt8 = 2
     /// Claimed, and so part of another's cluster.
     static let claimed: UInt8 = 1
-    /// Grew into a cluster, which takes its place.
+    /// Grew into a cluster, which replaces it.
     static let merged: UInt8 = 3
 
     /// Set in the states of nodes that are not in the next level.

@@ -13,7 +13,7 @@ extension ClusterIndex {
     ///   - weights: a number above 0 for each point, by which clusters' centres are weighted.
     ///   - partitions: a number for each point; only points with the same one cluster together.
     ///   - threads: how many cores may be used; the outcome does not depend on it.
-    ///   - isCancelled: asked every few milliseconds, from any thread; once true it has to stay so.
+    ///   - isCancelled: called every few milliseconds, from any thread; once true it must stay true.
     /// - Complexity: about O(points × log(clusters)); a million points take some hundred milliseconds.
     public static func build(
         longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,

@@ -2,14 +2,14 @@
 
 extension ClusterIndex {
     /// Clusters some of this index's points at every zoom, with its options: the same as `build` makes of their
-    /// coordinates, but these are neither asked for nor projected again.
+    /// coordinates, but these are neither read nor projected again.
     ///
     /// - Parameters:
     ///   - points: which, ascending and each once; they are numbered from 0 in that order.
     ///   - weights: a number above 0 for each of them, by which clusters' centres are weighted.
     ///   - partitions: a number for each of them; only points with the same one cluster together.
     ///   - threads: how many cores may be used; the outcome does not depend on it.
-    ///   - isCancelled: asked several times a zoom, from any thread; once true it has to stay so.
+    ///   - isCancelled: called several times a zoom, from any thread; once true it must stay true.
     /// - Complexity: O(nodes of this index) and that of `build` for the points.
     public func subset(
         _ points: [UInt32], weights: [Double]? = nil, partitions: [UInt32]? = nil, threads: Int = 1,
@@ -33,7 +33,7 @@ extension ClusterIndex {
         }
     }
 
-    /// Where points are as they are compared, in the order of `points`.
+    /// Points' rounded positions, in the order of `points`.
     private func places<Scalar: Coordinate>(
         of points: [UInt32], _ spatial: SpatialIndex<Scalar>, _ parallel: Parallel
     ) throws(ClusteringError) -> (x: Scratch<Scalar>, y: Scratch<Scalar>) {
@@ -76,7 +76,7 @@ extension ClusterIndex {
         return filled
     }
 
-    /// By point of the base, its place in `points`, or more than any.
+    /// By point of the base, its index in `points`, or `UInt32.max`.
     private func ranks(of points: [UInt32], _ parallel: Parallel) -> Scratch<UInt32> {
         let ranks = Self.filled(UInt32.max, layers.base.pointCount, parallel)
         let shares = parallel.shares(of: points.count)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// Renumbers a finished table's clusters, so that within a zoom ordinals follow the curve: what a map shows
-/// of one place then lies together in every column.
+/// of one area then lies together in every column.
 struct ClusterNumbering {
     let table: ClusterTable
     let parallel: Parallel

@@ -132,7 +132,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         }
     }
 
-    /// Whether windows hold, by a sample, so many nodes that the greedy pass itself is cheaper.
+    /// Whether windows hold so many nodes, by a sample, that the greedy pass itself is cheaper.
     private func isCrowded(_ list: LevelList<Scalar>, _ radius: LevelRadius<Scalar>) -> Bool {
         let step = max(1, list.count / 1024)
         var visited = 0
@@ -283,7 +283,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         return (tree, positions)
     }
 
-    /// Numbers the next level's nodes by their places in supercluster's list, where members of groups that
+    /// Numbers the next level's nodes by their indexes in supercluster's list, where members of groups that
     /// stayed apart follow their claimant.
     private func renumber(
         _ tooSmall: [UInt64], _ passedOn: [[UInt32]], _ list: LevelList<Scalar>, arrived: Int
@@ -304,7 +304,7 @@ struct IndexBuilder<Scalar: Coordinate> {
             group += 1
         }
         for (group, members) in passedOn.enumerated() {
-            // The claimant's own place is known by now, and its members' are those behind it.
+            // The claimant's own index is known here, and its members' follow it.
             var place = newOrders.base[Int(tooSmall[group] >> 32)]
             for order in members {
                 place += 1

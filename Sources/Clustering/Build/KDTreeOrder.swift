@@ -24,7 +24,7 @@ struct KDTreeOrder<Scalar: Coordinate> {
         sort(0, count - 1, axis: 0)
     }
 
-    /// Calls `body` with each node within `radius` of a place, in the tree's order.
+    /// Calls `body` with each node within `radius` of a position, in the tree's order.
     func forEachWithin(x: Double, y: Double, radius: Double, _ body: (UInt32) -> Void) {
         guard count > 0 else { return }
         let squared = radius * radius

@@ -39,7 +39,7 @@ enum LeafOrder {
         return Int(end)
     }
 
-    /// Gives the points among a cluster's children their places, and the clusters among them their runs.
+    /// Gives the points among a cluster's children their positions in the order, and the clusters among them their runs.
     @inline(__always) private static func fill(
         _ ordinal: Int, _ table: ClusterTable, _ leaves: UnsafeMutablePointer<UInt32>,
         _ starts: UnsafeMutablePointer<UInt32>

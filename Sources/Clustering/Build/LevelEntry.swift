@@ -4,7 +4,7 @@
 struct LevelEntry<Scalar: Coordinate>: BitwiseCopyable {
     var x: Scalar
     var y: Scalar
-    /// The node's place in the order in which the greedy pass visits nodes.
+    /// The node's rank in the order in which the greedy pass visits nodes.
     var order: UInt32
     var node: UInt32
 }

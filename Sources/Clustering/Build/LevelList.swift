@@ -3,9 +3,9 @@ import SystemSupport
 
 /// The living nodes of a level in rows from north to south, each row from west to east.
 ///
-/// A row is at least a radius high, so a node's neighbours lie in its own row and the two beside it, and as
+/// A row is at least a radius high, so a node's neighbours lie in its own row and the two next to it, and as
 /// the radius doubles from a zoom to the next shallower one, two rows become one by a merge. Nodes of
-/// different parts are in rows of their own, never beside each other.
+/// different parts are in rows of their own, never in neighbouring rows.
 ///
 /// Invariant: `entries[rowStarts[i]..<rowStarts[i + 1]]` are all the nodes with row key `rowKeys[i]`, x
 /// ascending; row keys ascend strictly; `rowStarts[rowCount] == count`.
@@ -44,7 +44,7 @@ final class LevelList<Scalar: Coordinate> {
         entries = first.base
         spare = second.base
         count = capacity
-        // While a merge goes on there is room for a row of each old one and each arrival: at most one for two nodes.
+        // During a merge there is room for a row of each old one and each arrival: at most one for two nodes.
         let rows = capacity + capacity / 2 + 1
         (rowKeys, rowStarts) = (Scratch(capacity: rows), Scratch(capacity: rows))
         (spareKeys, spareStarts) = (Scratch(capacity: rows), Scratch(capacity: rows))

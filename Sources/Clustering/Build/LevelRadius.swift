@@ -9,7 +9,7 @@ struct LevelRadius<Scalar: Coordinate> {
     let reachSquared: Scalar
     /// And one below this is within it.
     let innerSquared: Scalar
-    /// The least height of a row whose neighbours lie in the rows beside it.
+    /// The least height of a row whose neighbours lie in the rows next to it.
     let rowHeight: Double
     let unit: Double
 

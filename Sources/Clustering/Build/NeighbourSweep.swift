@@ -2,7 +2,7 @@
 
 /// Finds, for every node of a level, the nodes before it in order that reach it.
 ///
-/// Each row is walked from west to east beside a window of the row below that moves along, so memory is
+/// Each row is walked from west to east together with a moving window of the row below, so memory is
 /// read in a stream and every pair of near nodes is met once.
 final class NeighbourSweep<Scalar: Coordinate> {
     /// A node before another in order that reaches it, and the next such of the other.
@@ -13,7 +13,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
 
     /// What one share of the level's nodes gave.
     struct Found {
-        /// The positions that the share stands for.
+        /// The positions of the share.
         var range = 0..<0
         /// Positions of nodes with a neighbour before them.
         let pending = Scratch<UInt32>(capacity: 1024)
@@ -28,7 +28,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
     }
 
     private(set) var found: [Found] = []
-    /// How many of these stand for a part of the level.
+    /// How many of these belong to a part of the level.
     private(set) var shareCount = 0
     /// By position of a pending node: its first link in its share's `links`.
     let heads: Scratch<UInt32>
@@ -99,7 +99,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
 }
 
 extension NeighbourSweep.Found {
-    /// Notes that `earlier` reaches the node at `later`, which this share stands for.
+    /// Notes that `earlier` reaches the node at `later`, which belongs to this share.
     @inline(__always) mutating func link(
         _ later: Int, to earlier: UInt32, states: UnsafeMutablePointer<UInt8>,
         heads: UnsafeMutablePointer<UInt32>

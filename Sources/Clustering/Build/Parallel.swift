@@ -4,7 +4,7 @@ import SystemSupport
 /// Work split over the machine's cores; what is computed never depends on how many there are.
 struct Parallel {
     let threads: Int
-    /// Asked from any thread; once true it stays so.
+    /// Called from any thread; once true it stays true.
     let isCancelled: @Sendable () -> Bool
 
     /// Below this many items a second thread costs more than it saves.
@@ -19,12 +19,12 @@ struct Parallel {
         self.isCancelled = isCancelled
     }
 
-    /// Whether to stop at an item of a long pass; only every so many of them are a reason to ask.
+    /// Whether to stop at an item of a long pass. It calls `isCancelled` for one item in `itemsBetweenLooks`.
     @inline(__always) func stops(at item: Int) -> Bool {
         item & (Self.itemsBetweenLooks - 1) == 0 && isCancelled()
     }
 
-    /// Some milliseconds' work at most.
+    /// At most a few milliseconds of work.
     private static let itemsBetweenLooks = 1 << 15
 
     func stopIfCancelled() throws(ClusteringError) {
@@ -37,14 +37,14 @@ struct Parallel {
         max(1, min(threads, count / smallestShare))
     }
 
-    /// How many shares to make of a pass whose items differ in what they cost: several for each thread, so that nobody
-    /// waits long for the slowest.
+    /// How many shares to make of a pass whose items differ in what they cost: several for each thread, so that
+    /// no thread waits long for the slowest.
     func portions(of count: Int) -> Int {
         threads == 1 ? 1 : max(1, min(4 * threads, count / smallestShare))
     }
 
-    /// Calls `body` once for each share's index, at the same time if there are cores for it, on `threads` of them at
-    /// most. Shares are begun in ascending order.
+    /// Calls `body` once for each share's index, at the same time, on at most `threads`
+    /// threads. Shares are begun in ascending order.
     ///
     /// `body` must touch, for each index, only what no other index's call writes; that is what makes the
     /// unchecked hand-over to other threads sound.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Sorts all nodes, points and clusters alike, along a Z-order curve (Morton, 1966), and marks at which
+/// Sorts all nodes, both points and clusters, along a Z-order curve (Morton, 1966), and marks at which
 /// zooms each is alive.
 struct SpatialOrder<Scalar: Coordinate> {
     let table: ClusterTable

@@ -83,7 +83,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
             let cluster = Int(departure.parent)
             guard layers.child(0, ofCluster: cluster) == departure.key else { continue }
             let origin = layers.origin(of: departure.key)
-            // The departed node's members are visited again once it is known what becomes of its successor.
+            // The departed node's members are visited again once its successor's state is known.
             if successors.contains(origin) {
                 orphanedClusters[origin] = cluster
             } else {
@@ -105,7 +105,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         prefetched = NeighbourPrefetch(keys, search, positionsOfShares)
     }
 
-    /// False once too much has been spent.
+    /// False once the budget is spent.
     private mutating func spend(_ nodes: Int) -> Bool {
         budget -= nodes
         return budget > 0

@@ -29,7 +29,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         var compared = 0
     }
 
-    /// By key: the place among all shares' visits.
+    /// By key: the index among all shares' visits.
     private var visitIndexes = NumberMap()
     /// Where the second and later shares' visits start.
     private var starts: [Int] = []

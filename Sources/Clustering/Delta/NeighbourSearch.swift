@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds a node's neighbours for a greedy pass, as far as they do not depend on what the pass does, so that
+/// Finds those of a node's neighbours that do not depend on the greedy pass, so that
 /// those of many nodes can be found ahead of time, at the same time.
 struct NeighbourSearch<Scalar: Coordinate> {
     /// A formerly unclaimed node that reaches the node of the search.
@@ -45,7 +45,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
         radius = LevelRadius(level.layers.options.unitRadius(at: zoom))
     }
 
-    /// The same with another's places of points, for another thread.
+    /// The same search for another thread, with positions of its own.
     func with(_ positions: PointPositionCache<Scalar>) -> Self {
         Self(LevelReader(layers: level.layers, spatial: level.spatial, positions: positions), zoom, changed)
     }
@@ -119,7 +119,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
     ) -> Int? {
         let known = claimants.count
         findClaimants(of: key, into: &claimants, &neighbours)
-        // One that somebody claims is heard by nobody.
+        // A claimed node claims nobody.
         guard claimants.count == known, limit > 0 else { return nil }
         guard isSparse else {
             return findLaterNeighbours(of: key, limit: limit, into: &laterNeighbours, &neighbours)
@@ -162,10 +162,10 @@ struct NeighbourSearch<Scalar: Coordinate> {
         }
     }
 
-    /// Whether nobody had claimed a node that is at the level still.
+    /// Whether no node had claimed a node that is still at the level.
     @inline(__always) private func wasUnclaimed(_ neighbour: Neighbour) -> Bool {
         let parent = level.layers.parent(of: neighbour.key)
-        // A cluster's place in the order is its origin's.
+        // A cluster has its origin's label in the order.
         return !isMade(parent)
             || level.layers.order(of: NodeKey(ClusterOrdinal(rawValue: parent))) == neighbour.order
     }
@@ -229,7 +229,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
         }
     }
 
-    /// Whether a claimant's exact place is within the radius of another's compared one, and of its part.
+    /// Whether a claimant's exact position is within the radius of another's rounded one, in the same part.
     @inline(__always) func reaches(_ claimant: NodeKey, _ x: Double, _ y: Double, _ part: UInt32) -> Bool {
         guard level.layers.partition(of: claimant) == part else { return false }
         let center = level.exact(claimant)

@@ -13,7 +13,7 @@ struct NodeGrid: Sendable {
     }
 
     private(set) var entries = PagedArray<Entry>()
-    /// By hash of the cell: the first entry's place, or -1.
+    /// By hash of the cell: the first entry's index, or -1.
     private var heads = PagedArray<Int32>()
     private let cellsAcross: Double
 
@@ -108,7 +108,7 @@ struct NodeGrid: Sendable {
         }
     }
 
-    /// The column, or row, of a place; places beyond the world are held at its edge.
+    /// The column, or row, of a position; one beyond the world counts as one at its edge.
     @inline(__always) private func column(_ place: Double) -> Int {
         Int(max(0, min(1, place)) * cellsAcross)
     }

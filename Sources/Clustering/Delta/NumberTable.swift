@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// A place of a `NumberTable`.
+/// A slot of a `NumberTable`.
 struct NumberSlot: BitwiseCopyable, Sendable {
     /// `UInt32.max` if the slot is empty.
     var key: UInt32
     var value: UInt32
 }
 
-/// What holds a `NumberTable`'s places.
+/// The slots of a `NumberTable`.
 protocol NumberSlots: Sendable {
     init()
     init(repeating slot: NumberSlot, count: Int)
@@ -25,7 +25,7 @@ typealias PagedNumberMap = NumberTable<PagedArray<NumberSlot>>
 
 /// A map from 32-bit numbers to 32-bit numbers: open addressing with linear probing.
 ///
-/// Keys are below `UInt32.max`, which marks an empty place. Nothing is ever taken out, only overwritten.
+/// Keys are below `UInt32.max`, which marks an empty slot. Entries are overwritten, never removed.
 struct NumberTable<Slots: NumberSlots>: Sendable {
     private static var empty: UInt32 { .max }
     private var slots = Slots()
@@ -34,7 +34,7 @@ struct NumberTable<Slots: NumberSlots>: Sendable {
 
     init() {}
 
-    /// One that has room for so many numbers before it grows.
+    /// A table with room for `count` numbers before it grows.
     init(capacity: Int) {
         guard capacity > 0 else { return }
         var size = 16

@@ -12,7 +12,7 @@ public struct PointChanges: Sendable {
         public let weight: Double
         /// Without effect if the index's points are not partitioned.
         public let partition: UInt32
-        /// Where an added point comes in the order; nil for last. Without effect for a moved point, which keeps its label.
+        /// The label of an added point in the order; nil for last. It has no effect on a moved point, which keeps its label.
         public let label: OrderLabel?
 
         public init(
@@ -28,7 +28,7 @@ public struct PointChanges: Sendable {
         }
     }
 
-    /// Points that go, each once.
+    /// Points that are removed, each once.
     public var removed: [PointIndex] = []
     /// Points that keep their position in the order and lie elsewhere, or whose clusters are to be made again
     /// for another reason; each once.

@@ -4,12 +4,12 @@ extension ClusterIndex {
     /// A cluster's points without those that the index knows to be inside of the cluster's hull, and so to have
     /// no part in it: for large clusters few are left. In the order of `leaves(of:)`.
     ///
-    /// The index knows where points are well enough to tell that of most, without asking for their exact
+    /// The index's rounded positions decide that for most points, without their exact
     /// positions.
     ///
     /// - Parameters:
-    ///   - position: a point's exact position in degrees; asked for some hundred points.
-    ///   - isCancelled: asked now and then.
+    ///   - position: a point's exact position in degrees; called for a few hundred points.
+    ///   - isCancelled: called from time to time.
     /// - Returns: nil if cancelled.
     /// - Complexity: O(nodes of the index), some nanoseconds each, for clusters of a part of it that is worth
     ///   that; O(points) for others, none of whose points are left out.

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// The smallest convex shape around some places, in the plane of longitude and latitude.
+/// The smallest convex shape around positions, in the plane of longitude and latitude.
 public enum ConvexHull: Equatable, Sendable {
-    /// All places are one.
+    /// All positions are equal.
     case point(Position)
-    /// All places are on one line: its two ends, the western (or southern) first.
+    /// All positions are on one line: its two ends, the western (or southern) first.
     case line(Position, Position)
     /// Corners counter-clockwise, the first again at the end, none on the line between its neighbours.
     case polygon([Position])
 
     /// The hull of positions; nil if there are none.
     ///
-    /// Andrew's monotone chain (1979) with an exact orientation test, after the places inside the octagon of
+    /// Andrew's monotone chain (1979) with an exact orientation test, after the positions inside the octagon of
     /// the outermost ones have been left out (Akl and Toussaint, 1978).
     ///
-    /// - Parameter isCancelled: asked now and then; a hull that was cancelled is nil.
+    /// - Parameter isCancelled: called from time to time.
+    /// - Returns: nil if cancelled.
     /// - Complexity: O(n) for most data, O(n log n) at worst.
     public static func hull(
         of places: [Position], isCancelled: () -> Bool = { false }
@@ -34,7 +35,7 @@ public enum ConvexHull: Equatable, Sendable {
         return .polygon(ring)
     }
 
-    /// How many places are sorted or merged between two looks for cancellation: some milliseconds' worth.
+    /// How many positions are sorted or merged between two checks for cancellation: a few milliseconds of work.
     private static let piece = 1 << 14
 
     /// Sorts from west to east, then from south to north: by pieces, which are merged. False if it was
@@ -75,7 +76,7 @@ public enum ConvexHull: Equatable, Sendable {
             || (first.longitude == second.longitude && first.latitude < second.latitude)
     }
 
-    /// The places between the first and the last past which all others lie on the left.
+    /// The positions between the first and the last past which all others lie on the left.
     private static func chain(_ places: some Sequence<Position>) -> [Position] {
         var chain: [Position] = []
         for place in places {
@@ -89,7 +90,7 @@ public enum ConvexHull: Equatable, Sendable {
         return chain
     }
 
-    /// The outermost places in eight directions, counter-clockwise from the west.
+    /// The outermost positions in eight directions, counter-clockwise from the west.
     private static func octagon(around places: [Position]) -> [Position] {
         var extremes = [Position](repeating: places[0], count: 8)
         var reach = [Double](repeating: -.infinity, count: 8)
@@ -113,7 +114,7 @@ public enum ConvexHull: Equatable, Sendable {
         return extremes
     }
 
-    /// The places that are not certainly inside a ring of corners; a ring with equal neighbours, and so
+    /// The positions that are not certainly inside a ring of corners; a ring with equal neighbours, and so
     /// without an inside on that side, is first freed of them.
     private static func outside(of ring: [Position], _ places: [Position]) -> [Position] {
         var corners: [Position] = []

@@ -48,7 +48,7 @@ struct HullInterior {
         }
     }
 
-    /// Whether a point whose place in the unit square is about this is certainly inside.
+    /// Whether a point whose position in the unit square is about this is certainly inside.
     @inline(__always) func holds(_ x: Double, _ y: Double) -> Bool {
         let column = (x - west) * scale
         guard column >= 0, column < Double(Self.columns) else { return false }

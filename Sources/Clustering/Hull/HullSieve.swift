@@ -3,14 +3,14 @@
 /// Finds the points that are certainly inside the hull of a set, by their positions in a spatial index.
 ///
 /// The outermost points of each of some columns of the unit square make a polygon, whose corners' exact
-/// positions are asked for; what is inside that is inside of the hull.
+/// positions are looked up; what is inside that is inside the hull.
 struct HullSieve<Scalar: Coordinate> {
-    /// Below this many points their exact positions are had at once.
+    /// Below this many points all exact positions are looked up.
     static var worthwhile: Int { 8192 }
-    /// At least one node of so many has to be one of the points.
+    /// The points must be at least one in this many of the nodes visited.
     static var worthwhilePart: Int { 64 }
     private static var columns: Int { 256 }
-    /// Nodes between two looks for cancellation.
+    /// Nodes between two checks for cancellation.
     private static var piece: Int { 1 << 16 }
 
     private let spatial: SpatialIndex<Scalar>
@@ -72,7 +72,7 @@ struct HullSieve<Scalar: Coordinate> {
         guard east > west else { return [] }
         let scale = Scalar(Self.columns) / (east - west)
         guard scale.isFinite else { return [] }
-        // By column, the greatest and the least place so far, and whose it is.
+        // By column, the greatest and the least position so far, and the point that has it.
         var souths = [Scalar](repeating: -1, count: Self.columns + 1)
         var norths = [Scalar](repeating: 2, count: Self.columns + 1)
         var southernmost = [UInt32](repeating: 0, count: Self.columns + 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A place in degrees.
+/// A position in degrees.
 public struct Position: Hashable, Sendable, BitwiseCopyable {
     public var longitude: Double
     public var latitude: Double
@@ -11,7 +11,7 @@ public struct Position: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// On which side of a line a place lies, never wrong by rounding.
+/// On which side of a line a position lies, never wrong by rounding.
 ///
 /// A quick answer in doubles with an error bound, then exact arithmetic on expansions if that bound
 /// leaves it open (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric

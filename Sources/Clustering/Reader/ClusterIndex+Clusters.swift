@@ -86,7 +86,7 @@ extension ClusterIndex {
     /// Whether a point exists: it was built or added, and not removed since.
     public func contains(_ point: PointIndex) -> Bool { layers.isAlive(point: Int(point.rawValue)) }
 
-    /// Where a point comes in the order in which points are clustered.
+    /// The label of a point in the order in which points are clustered.
     public func order(of point: PointIndex) -> OrderLabel { layers.order(ofPoint: point.rawValue) }
 
     /// A point's index in the input, not counting removed points.

@@ -2,7 +2,7 @@
 
 /// What an answer contains of a cluster, read together.
 public struct ClusterSummary: Sendable, BitwiseCopyable {
-    /// By `ClusterIndex.id(of:)`, unless the reader puts another in its place.
+    /// By `ClusterIndex.id(of:)`, unless the reader replaces it.
     public var id: Int64
     public let pointCount: Int
     /// The centre in the unit square.

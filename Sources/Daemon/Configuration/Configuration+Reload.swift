@@ -17,7 +17,7 @@ extension Configuration {
         return names
     }
 
-    /// This configuration with what holds from start to end as it was.
+    /// This configuration with the members that only a restart changes unchanged.
     func keepingFixed(of old: Configuration) -> Configuration {
         var kept = self
         kept.socket = old.socket

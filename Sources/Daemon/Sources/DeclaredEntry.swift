@@ -8,7 +8,7 @@ import Synchronization
 /// How things stand with a declared source. Belongs to the loop's thread.
 final class DeclaredEntry {
     let declared: DeclaredSource
-    /// The file as it was when it was last read, or tried.
+    /// The file's stamp when it was last read, or when reading it last failed.
     var stamp: FileStamp?
     /// Something is to be done for it.
     var isWanted = false

@@ -6,8 +6,8 @@ import SystemSupport
 /// One run of several threads over pieces: each takes a piece, parses it, and whoever has the next one in the pieces'
 /// order has it admitted, which gives its rows a part of the columns. Rows are copied beside all that.
 ///
-/// What fails counts in the pieces' order too: the first fault of the text is the outcome, however many threads there
-/// are, and nothing behind it is admitted.
+/// What fails counts in the pieces' order too: the first fault of the text is the outcome, for any number of threads,
+/// and no later piece is admitted.
 final class PieceWork {
     typealias Next = (_ buffer: consuming [UInt8]) throws(GeoJSONError) -> PieceText?
     typealias Admit = (ParsedFeatures, PieceText) throws(GeoJSONError) -> GatheredRows.Reservation
@@ -42,7 +42,7 @@ final class PieceWork {
 /// What the threads of a run share.
 ///
 /// Invariant: `next` is called only while `source` is locked, `admit` only while `order` is; a parser is used by the
-/// thread that took it out of `idle`, or is parked in `order`, whence one thread takes it. That is why it may be shared.
+/// thread that took it out of `idle`, or is parked in `order`, from which one thread takes it. That is why it may be shared.
 private final class AssemblyLine: @unchecked Sendable {
     private let rows: GatheredRows
     private let next: PieceWork.Next
@@ -95,7 +95,7 @@ private final class AssemblyLine: @unchecked Sendable {
 
     /// Parses pieces until there are none.
     ///
-    /// Nobody waits for ever: the first piece that was not admitted always has a parser and a thread.
+    /// It always ends: the first piece that is not admitted has a parser and a thread.
     func work() {
         while let parser = takeIdle() {
             guard let number = takePiece(parser) else { return giveBack(parser) }
@@ -138,7 +138,7 @@ private final class AssemblyLine: @unchecked Sendable {
         return number
     }
 
-    /// Has the pieces admitted whose turn it is, and copies their rows.
+    /// Admits the pieces that are next in order, and copies their rows.
     private func admitParked() {
         while let (parser, part) = admitNext() {
             if let part { rows.fill(part, from: parser.result) }

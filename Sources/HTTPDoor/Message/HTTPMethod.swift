@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A request's method. Those that no resource has are all alike.
+/// A request's method. All that no resource has are one case.
 enum HTTPMethod: Sendable, Equatable {
     case get
     case head

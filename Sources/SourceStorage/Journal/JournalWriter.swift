@@ -66,7 +66,7 @@ package struct JournalWriter: Sendable {
         try FileIO.sync(file, path: path)
     }
 
-    /// Appends a record; it is on disk on return. Where this throws, the journal is as it was.
+    /// Appends a record; it is on disk on return. If this throws, the journal is unchanged.
     package mutating func append(_ payload: [UInt8]) throws(FileError) {
         if isBroken { takeBack() }
         guard !isBroken else {

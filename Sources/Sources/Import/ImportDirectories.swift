@@ -7,8 +7,8 @@ import SystemSupport
 /// The directories that files may be read from for a caller.
 ///
 /// A path is resolved wholly, has to lie below one of the directories then, and is opened from that
-/// directory down without following any link, so what is swapped in between is not opened either.
-/// What lies elsewhere is refused alike whether or not it exists.
+/// directory down without following any link, so a link that is put in its way meanwhile is not followed.
+/// A path that leads elsewhere is refused with the same error whether or not it exists.
 public struct ImportDirectories: Sendable {
     private let roots: [Root]
 

@@ -2,18 +2,18 @@
 import SourceStorage
 import SystemSupport
 
-/// What a source's files say: the snapshot to start from, the changes since, and what a start does with the files.
+/// What was read from a source's files: the snapshot to start from, the changes since, and what a start does with the files.
 package struct RecoveredSource {
     package let plan: RecoveryPlan
     package let snapshot: Snapshot
     package let changes: [JournalRecord.Entry]
     /// The greatest number of a revision in the files.
     package let newestRevision: UInt64
-    /// Where changes go on.
+    /// The journal that later changes are appended to.
     private let last: FoundJournal?
     private let directory: String
 
-    /// Reads a source's directory: the newest good snapshot with all journals that lead on from it. Changes nothing.
+    /// Reads a source's directory: the newest good snapshot with all journals that follow it. Changes nothing.
     ///
     /// - Parameter checkingText: whether a snapshot counts as good only with all its text checked.
     package static func read(
@@ -27,7 +27,7 @@ package struct RecoveredSource {
                 let snapshot = try Self.snapshot(generation, directory, shared, checkingText: checkingText)
                 let chain = try JournalChain(from: generation, files, uncommitted: uncommitted)
                 let changes = chain.changes
-                // That there once was nothing is no older data: an empty answer would be a wrong one.
+                // An empty snapshot does not count as older data: an empty answer would be wrong.
                 guard chain.isComplete || snapshot.revision.hasData || !changes.isEmpty else {
                     notes += chain.notes.filter { !notes.contains($0) }
                     continue
@@ -72,7 +72,7 @@ package struct RecoveredSource {
         from generation: UInt64
     ) -> [RecoveryPlan.Step] {
         var steps = files.temporaries.map { RecoveryPlan.Step.remove($0) }
-        // The snapshot first: without it the journal stands for nothing.
+        // The snapshot first: without it the journal is ignored.
         for generation in uncommitted.sorted() {
             if files.snapshots.contains(generation) {
                 steps.append(.remove(files.name(generation, .snapshot)))
@@ -82,7 +82,7 @@ package struct RecoveredSource {
         var aside = Set(damaged)
         aside.formUnion(chain.damaged.map { files.name($0, .journal) })
         if !chain.isComplete {
-            // What came after is of no use to the daemon, and of all use to whoever salvages.
+            // The daemon cannot use what came after, but a salvage can.
             aside.formUnion(
                 files.journals.filter { $0 > generation && !uncommitted.contains($0) }
                     .map { files.name($0, .journal) })
@@ -90,7 +90,7 @@ package struct RecoveredSource {
         return steps + aside.sorted().map { .setAside($0) }
     }
 
-    /// Carries the plan out, and opens the journal in which changes go on.
+    /// Carries the plan out, and opens the journal that later changes are appended to.
     package func apply(_ state: StateDirectory, _ name: SourceName) -> SourceFiles.Contents {
         for step in plan.steps {
             switch step {

@@ -69,7 +69,7 @@ enum ForeignFile {
         else { return nil }
         let names = process.readAll().split(separator: "\n").compactMap { line in layerName(line) }
         guard names.count > 1 else { return nil }
-        // GPX has all of its layers always; points are what is mostly wanted.
+        // A GPX file always has all layers; most users need the points.
         if path.lowercased().hasSuffix(".gpx"), names.contains("waypoints") { return "waypoints" }
         throw Failure(
             message: "\(path) has the layers \(names.joined(separator: ", ")): choose one with --layer")

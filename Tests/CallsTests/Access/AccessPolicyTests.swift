@@ -38,18 +38,11 @@ import Testing
         #expect(AccessPolicy(ownUser: .max).right(of: .unknown) == .query)
     }
 
-    @Test("every method asks for a right")
+    @Test("what changes sources needs the right to manage them, and all else but Check the right to query")
     func everyMethodAsksForARight() {
         for method in MethodDeclaration.all {
-            let right = method.right
-            switch method.service {
-            case .cluster: #expect(right == .query)
-            case .source:
-                let changes = !["GetFeatures", "GetSource", "ListSources", "EvaluateExpression"].contains(
-                    method.name)
-                #expect(right == (changes ? .manage : .query), "\(method.name)")
-            case .server: #expect(right == (method.name == "Check" ? .none : .query))
-            }
+            let right: AccessRight = method.threads == .change ? .manage : .query
+            #expect(method.right == (method == .check ? .none : right), "\(method.name)")
         }
     }
 

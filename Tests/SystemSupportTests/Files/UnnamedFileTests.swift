@@ -19,7 +19,9 @@ struct UnnamedFileTests {
 
         var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 
-        func text(_ name: String) throws -> String { try String(contentsOfFile: path + "/" + name, encoding: .utf8) }
+        func text(_ name: String) throws -> String {
+            try String(contentsOfFile: path + "/" + name, encoding: .utf8)
+        }
     }
 
     @Test("have no name until they are published")
