@@ -51,7 +51,7 @@ package final class HTTPDoor {
         guard let socket = Connection(on: loop, taking: socket) else { return gone() }
         guard !isDraining else { return turnAway(socket, nil) }
         let address = socket.peerAddress
-        let peer = address == nil ? Self.peer(of: socket) : .unknown
+        let peer = address.map { Peer.remote($0.description) } ?? Self.peer(of: socket)
         let right = address == nil ? engine.access.right(of: peer) : rules.settings.right
         let most = address == nil ? mostConnections(of: peer) : nil
         guard service.counters.connections.load(ordering: .relaxed) < rules.settings.limits.maxConnections,

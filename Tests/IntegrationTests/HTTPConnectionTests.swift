@@ -145,6 +145,14 @@ struct HTTPConnectionTests {
         #expect(
             try client.exchange("POST", "/clusterd.v1.SourceService/CreateSource", [type], body: body).status
                 == 200)
+        // Nobody knows the user of a client over TCP: the log has its address.
+        #expect(managing.end() == 0)
+        let line = managing.errorText().split(separator: "\n").first {
+            $0.contains("a call changed a source")
+        }
+        let peer = try #require(
+            line?.firstMatch(of: /peer="127\.0\.0\.1:[0-9]+" method="SourceService\/CreateSource"/))
+        #expect(!peer.output.isEmpty && line?.contains("uid=") == false)
     }
 
     @Test("over a unix socket the peer has its own right")

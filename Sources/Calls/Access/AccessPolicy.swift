@@ -44,7 +44,7 @@ public struct AccessPolicy: Sendable, Equatable {
     /// The highest right that the rules give a caller. A caller whom the system does not name gets what
     /// everybody has.
     public func right(of peer: Peer) -> AccessRight {
-        if peer != .unknown, peer.userID == 0 || peer.userID == ownUser || admin.admits(peer) {
+        if peer.hasUser, peer.userID == 0 || peer.userID == ownUser || admin.admits(peer) {
             return .admin
         }
         if manage.admits(peer) { return .manage }

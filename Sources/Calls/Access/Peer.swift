@@ -7,6 +7,8 @@ public struct Peer: Sendable, Equatable {
     public var groupID: UInt32
     /// Its supplementary groups.
     public var groups: [UInt32]
+    /// The address and port of a client over TCP, whose user nobody knows; nil for one on a Unix socket.
+    public private(set) var address: String?
 
     public init(processID: Int32, userID: UInt32, groupID: UInt32, groups: [UInt32] = []) {
         self.processID = processID
@@ -17,4 +19,14 @@ public struct Peer: Sendable, Equatable {
 
     /// Nobody whom the system names.
     public static let unknown = Peer(processID: 0, userID: .max, groupID: .max)
+
+    /// A client over TCP.
+    public static func remote(_ address: String) -> Peer {
+        var peer = unknown
+        peer.address = address
+        return peer
+    }
+
+    /// Whether the system names its user.
+    public var hasUser: Bool { userID != Self.unknown.userID }
 }

@@ -19,7 +19,7 @@ package enum UserKey: Hashable, Sendable {
     }
 
     /// The key of the process at the other end of a Unix socket.
-    package init(_ peer: Peer) { self = peer == .unknown ? .unknown : .user(peer.userID) }
+    package init(_ peer: Peer) { self = peer.hasUser ? .user(peer.userID) : .unknown }
 }
 
 /// What one user's connections take of the server together. Safe from any thread.

@@ -83,7 +83,7 @@ extension LogSettings {
         ) { value, target in target.slowCallMs = value.integer },
         ConfigurationMember(
             "audit", .boolean, default: .bool(standard.audits),
-            "Whether to log each call that is denied or changes a source, with user, process, method, source, status and number of features."
+            "Whether to log each call that is denied or changes a source, with user and process (over TCP: address), method, source, status and number of features."
         ) { value, target in target.audits = value.boolean },
     ]
 

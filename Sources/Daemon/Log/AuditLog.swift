@@ -17,12 +17,22 @@ struct AuditLog {
             isDenied
             ? "a call was denied"
             : call.status == .ok ? "a call changed a source" : "a call to change a source failed"
-        log.write(
-            isDenied ? .warning : .info, message,
-            [
-                "uid": .number(Double(call.peer.userID)), "pid": .number(Double(call.peer.processID)),
-                "method": .string(call.method.shortName), "source": CallLog.source(of: call.request),
-                "status": .string(call.status.name), "features": .number(Double(call.changed)),
-            ])
+        log.write(isDenied ? .warning : .info, message, Self.fields(call))
+    }
+
+    /// The user and the process, or the address of a client over TCP; then what it asked for and how it ended.
+    private static func fields(_ call: EndedCall) -> KeyValuePairs<String, JSONValue> {
+        let (method, source) = (JSONValue.string(call.method.shortName), CallLog.source(of: call.request))
+        let (status, features) = (JSONValue.string(call.status.name), JSONValue.number(Double(call.changed)))
+        guard call.peer.hasUser else {
+            return [
+                "peer": .string(call.peer.address ?? "unknown"), "method": method, "source": source,
+                "status": status, "features": features,
+            ]
+        }
+        return [
+            "uid": .number(Double(call.peer.userID)), "pid": .number(Double(call.peer.processID)),
+            "method": method, "source": source, "status": status, "features": features,
+        ]
     }
 }
