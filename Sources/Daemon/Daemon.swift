@@ -77,6 +77,7 @@ public final class Daemon {
         signal(SIGXFSZ, SIG_IGN)
         Self.ignoreStraySignals()
         Allocator.giveBackBlocks(from: 1 << 20)
+        if SystemMemory.process.hasAddressLimit { Allocator.shareArenas() }
         doors.descriptorRoom = Self.raiseDescriptorLimit()
         // Some threads more than all queues use, for work that none counts. Read by libuv at its first job.
         let limits = configuration.limits

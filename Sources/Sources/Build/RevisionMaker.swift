@@ -27,7 +27,7 @@ package struct RevisionMaker {
     }
 
     /// What clustering a point takes at its peak, in bytes: measured as 160 for a million.
-    private static let bytesOfPoint = 160
+    package static let bytesOfPoint = 160
 
     /// Clusters features that all passed `screen` with the same options.
     ///
@@ -39,7 +39,7 @@ package struct RevisionMaker {
         _ store: FeatureStore, counted: FeatureStore? = nil, known: SourceColumns? = nil,
         identifiers: IdentifierIndex? = nil
     ) throws(SourceError) -> Revision {
-        let claim = shared.memory.claim(for: owner)
+        let claim = shared.memory.claim(for: owner, .ahead)
         let bytes = (store === counted ? 0 : store.memoryBytes) + store.count * Self.bytesOfPoint
         try claim.grow(to: bytes)
         defer { withExtendedLifetime(claim) {} }

@@ -45,6 +45,9 @@ extension Revision {
         let passing = try columns.passing(
             expression, of: store, zoom: zoom, threads: shared.limits.buildThreads, cancellation)
         if passing.count == pointCount { return view }
+        let claim = shared.memory.claim(for: nil, .uncounted)
+        try claim.grow(to: passing.count * RevisionMaker.bytesOfPoint)
+        defer { withExtendedLifetime(claim) {} }
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: shared.limits.buildThreads,
             cancellation: cancellation)

@@ -27,14 +27,26 @@ public final class MemoryBudget: Sendable {
         var limit: Limit
         var claimed = 0
         var claimedByOwner: [UInt32: Int] = [:]
+        /// Of builds, which take it after they have claimed it.
+        var ahead = 0
+        /// Claimed piece by piece since the system was asked last.
+        var unchecked = 0
         /// How many are taking up what was acknowledged before.
         var recoveries = 0
         var sources: @Sendable () -> [Source] = { [] }
     }
 
     private let state: Mutex<State>
+    /// What the system lets the process use, and how much of that it does; nil if there is no limit.
+    private let system: @Sendable () -> SystemMemory.Use?
 
-    package init(_ limit: Limit) { state = Mutex(State(limit: limit)) }
+    /// - Parameter system: asked for the system's limits before much memory is taken.
+    package init(
+        _ limit: Limit, system: @escaping @Sendable () -> SystemMemory.Use? = { SystemMemory.process.use }
+    ) {
+        state = Mutex(State(limit: limit))
+        self.system = system
+    }
 
     /// May be changed at any time; what is held already stays.
     public var limit: Limit {
@@ -60,8 +72,38 @@ public final class MemoryBudget: Sendable {
 
     /// A claim of nothing yet.
     ///
-    /// - Parameter owner: whose limit counts besides that of all; nil: nobody's.
-    package func claim(for owner: UInt32?) -> MemoryClaim { MemoryClaim(self, owner) }
+    /// - Parameters:
+    ///   - owner: whose limit counts besides that of all; nil: nobody's.
+    ///   - kind: when the memory is taken.
+    package func claim(for owner: UInt32?, _ kind: MemoryClaim.Kind = .gathered) -> MemoryClaim {
+        MemoryClaim(self, owner, kind)
+    }
+
+    /// Refuses what the system would not give. What is asked for in small pieces is left to the reserve.
+    fileprivate func checkSystem(_ more: Int, _ kind: MemoryClaim.Kind) throws(SourceError) {
+        let isDue = state.withLock { state in
+            guard kind == .gathered else { return more >= Self.leastChecked }
+            state.unchecked += more
+            guard state.unchecked >= Self.checkStep else { return false }
+            state.unchecked = 0
+            return true
+        }
+        guard isDue, let use = system() else { return }
+        let (ahead, recoveries) = state.withLock { ($0.ahead, $0.recoveries) }
+        let room = use.room - min(Self.reserve, use.limit / 4) - ahead
+        guard recoveries == 0, more > room else { return }
+        throw .tooLarge(
+            "this takes about \(more >> 20) MiB more, and of the \(use.limit >> 20) MiB that the system allows this process \(max(0, room) >> 20) MiB are free for sources; delete sources, import less, or raise the limit (MemoryMax=, ulimit -v)"
+        )
+    }
+
+    private static let leastChecked = 1 << 20
+    /// Asking the system takes about as long as reading 20 KiB of features.
+    private static let checkStep = 16 << 20
+    /// What calls may take beside sources: messages, answers and what they are made of.
+    private static let reserve = 384 << 20
+
+    fileprivate func addAhead(_ more: Int) { state.withLock { $0.ahead += more } }
 
     /// O(sources) where there is a limit.
     fileprivate func take(_ more: Int, _ owner: UInt32?) throws(SourceError) {
@@ -102,16 +144,27 @@ public final class MemoryBudget: Sendable {
 
 /// Bytes that an import or a build holds or is about to; given back with the last reference.
 package final class MemoryClaim: Sendable {
+    package enum Kind: Sendable {
+        /// It is taken piece by piece, just after it is claimed.
+        case gathered
+        /// It is taken while the claim is held.
+        case ahead
+        /// The same, for what the limits of sources do not count: only the system's.
+        case uncounted
+    }
+
     private let budget: MemoryBudget
     private let owner: UInt32?
+    private let kind: Kind
     private let bytes = Mutex(0)
 
     /// Claims grow by this much at least, so that asking costs little.
     private static let step = 1 << 20
 
-    fileprivate init(_ budget: MemoryBudget, _ owner: UInt32?) {
+    fileprivate init(_ budget: MemoryBudget, _ owner: UInt32?, _ kind: Kind) {
         self.budget = budget
         self.owner = owner
+        self.kind = kind
     }
 
     /// Claims so many bytes in all, or throws `tooLarge` and keeps what it had.
@@ -119,12 +172,16 @@ package final class MemoryClaim: Sendable {
         let held = bytes.withLock { $0 }
         guard count > held else { return }
         let more = max(count - held, min(Self.step, count))
-        try budget.take(more, owner)
+        try budget.checkSystem(more, kind)
+        if kind != .uncounted { try budget.take(more, owner) }
+        if kind != .gathered { budget.addAhead(more) }
         bytes.withLock { $0 += more }
     }
 
     deinit {
         let held = bytes.withLock { $0 }
-        if held > 0 { try? budget.take(-held, owner) }
+        guard held > 0 else { return }
+        if kind != .uncounted { try? budget.take(-held, owner) }
+        if kind != .gathered { budget.addAhead(-held) }
     }
 }

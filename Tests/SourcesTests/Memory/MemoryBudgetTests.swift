@@ -4,6 +4,7 @@ import Testing
 
 @testable import Answers
 @testable import Sources
+@testable import SystemSupport
 
 @Suite("Memory budget") struct MemoryBudgetTests {
     private func registry(_ limit: MemoryBudget.Limit) -> SourceRegistry {
@@ -51,6 +52,27 @@ import Testing
         var added = 0
         let message = refusal { for _ in 0..<100 { try load.add(list(item)); added += 1 } }
         #expect(message != nil && added < 20)
+    }
+
+    @Test("what the system would not give is refused before it is taken, builds under way included")
+    func theSystemsLimits() throws {
+        let limit = 1 << 30
+        // A quarter is kept for calls.
+        let budget = MemoryBudget(MemoryBudget.Limit()) { SystemMemory.Use(limit: limit, used: limit / 2) }
+        let build = budget.claim(for: nil, .ahead)
+        #expect(try #require(refusal { try build.grow(to: limit / 4 + 1) }).contains("MemoryMax="))
+        try build.grow(to: limit / 8)
+        let view = budget.claim(for: nil, .uncounted)
+        #expect(refusal { try view.grow(to: limit / 8 + 1) } != nil)
+        try view.grow(to: limit / 8)
+        #expect(budget.claimedBytes == limit / 8)
+        let load = budget.claim(for: nil)
+        // Small pieces are checked together.
+        var count = 0
+        let message = refusal { for size in 1...64 { try load.grow(to: size << 20); count = size } }
+        #expect(message != nil && count < 32)
+        budget.whileRecovering { #expect(refusal { try load.grow(to: limit) } == nil) }
+        withExtendedLifetime((build, view)) {}
     }
 
     @Test("owners have their own limits")
