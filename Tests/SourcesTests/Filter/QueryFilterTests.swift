@@ -34,6 +34,30 @@ import Testing
         }
     }
 
+    @Test("a filter whose rows take too many steps together is an error")
+    func tooManySteps() throws {
+        let test = try TestSource()
+        let text = String(repeating: "t", count: 16 << 10)
+        let count = 1400
+        for start in stride(from: 0, to: count, by: 100) {
+            let points = (start..<start + 100).map { point($0, Double($0 % 90), 1, "{\"t\":\"\(text)\"}") }
+            try test.load(list(points.joined(separator: ",")), mode: .append)
+        }
+        // Each part reads the whole text, which is cheap and counts as 256 steps: below the limit of a row.
+        let parts = Array(repeating: #"["==",["typeof",["get","t"]],"x"]"#, count: 200)
+        func filter(_ parts: some Sequence<String>) throws -> QueryFilter {
+            QueryFilter(try JSONReader.parse("[\"any\",\(parts.joined(separator: ","))]"))
+        }
+        let revision = test.source.revision
+        #expect(try revision.view(filter(parts.prefix(2)), zoom: 0, .never).members?.isEmpty == true)
+        #expect {
+            try revision.view(filter(parts), zoom: 0, .never)
+        } throws: { error in
+            guard case SourceError.evaluationTooLong? = error as? SourceError else { return false }
+            return true
+        }
+    }
+
     @Test("a view is built once")
     func aViewIsBuiltOnce() throws {
         let test = try TestSource()

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import Calls
+
+@Suite("Unread answers") struct UnreadBudgetTests {
+    @Test("a user whose clients read does not wait for those of another, whatever these leave unread")
+    func sharesAreSeparate() {
+        let budget = UnreadBudget(limit: 1000)
+        let (greedy, honest) = (UserShare(.user(1)), UserShare(.user(2)))
+        var claims = (0..<20).map { _ in UnreadBudget.Claim(100, of: greedy, in: budget) }
+        #expect(budget.bytes == 2000 && budget.isSpent)
+        #expect(budget.isSpent(for: greedy))
+        #expect(!budget.isSpent(for: honest))
+        // What has a part of its own has an end too.
+        let part = UnreadBudget.Claim(300, of: honest, in: budget)
+        #expect(budget.isSpent(for: honest))
+        claims.removeAll()
+        #expect(!budget.isSpent(for: honest) && !budget.isSpent(for: greedy))
+        #expect(budget.bytes == 300)
+        withExtendedLifetime(part) {}
+    }
+
+    @Test("jobs of a user whose clients read start while another's wait")
+    func jobsStart() {
+        let load = ServerLoad(limits: Limits())
+        let (greedy, honest) = (UserShare(.user(1)), UserShare(.user(2)))
+        let claim = UnreadBudget.Claim(Limits().maxQueuedBytes, of: greedy, in: load.unread)
+        var started: [String] = []
+        load.queries.run(in: PoolQueue.Lane(greedy) { $0() }) { started.append("greedy") }
+        load.queries.run(in: PoolQueue.Lane(honest) { $0() }) { started.append("honest") }
+        #expect(started == ["honest"])
+        withExtendedLifetime(claim) {}
+    }
+}
