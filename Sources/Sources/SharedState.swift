@@ -18,8 +18,10 @@ package final class SharedState: Sendable {
     package let directory: StateDirectory?
     /// Called with what happens to the sources' files outside calls.
     package let report: @Sendable (StateEvent) -> Void
-    /// Writes snapshots and compares checksums, one source after the other.
-    package let background = DispatchQueue(label: "snapshots", qos: .utility)
+    /// Compares checksums of text that nobody has read yet, one source after the other.
+    package let checks = DispatchQueue(label: "checks", qos: .utility)
+    /// Lets one source at a time be clustered for a snapshot: that takes memory and processors, and nobody waits for it.
+    let rebuilding = FairLock()
     /// The clock that features' ages are measured by.
     let clock = ExpiryClock()
     /// When it was last tried to read files that the machine could not read.

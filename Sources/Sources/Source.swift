@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
+import Dispatch
 import SourceStorage
 import Synchronization
 import SystemSupport
@@ -21,6 +22,11 @@ public final class Source: Sendable {
     package let observers = SourceObservers()
     /// Who waits for a position of the log that the source follows.
     package let positionObservers = SourceObservers()
+    /// Writes the source's snapshots and looks for older data, one after another. Each source has its own, since its disk
+    /// may hang.
+    package let background = DispatchQueue(label: "snapshots", qos: .utility)
+    /// Takes out features that are too old, without waiting for a snapshot.
+    let expiring = DispatchQueue(label: "expiry", qos: .utility)
 
     private struct State {
         var revision: Revision
@@ -37,6 +43,8 @@ public final class Source: Sendable {
         /// What else is to be reported about its files.
         var note: String?
         var isSaving = false
+        var isExpiring = false
+        var isRetrying = false
         /// How the source follows its table; nil if it follows none.
         var replication: ReplicationStatus?
         /// No feature was put in before this moment; nil if that is not known.
@@ -54,14 +62,14 @@ public final class Source: Sendable {
 
     package init(
         _ identity: SourceIdentity, _ revision: Revision, updatedAt: Timestamp, files: SourceFiles?,
-        shared: SharedState, fault: StateFault? = nil
+        shared: SharedState, fault: StateFault? = nil, note: String? = nil
     ) {
         name = identity.name
         owner = identity.owner
         createdAt = identity.createdAt
         self.shared = shared
         self.files = files
-        state = Mutex(State(revision: revision, updatedAt: updatedAt, fault: fault))
+        state = Mutex(State(revision: revision, updatedAt: updatedAt, fault: fault, note: note))
     }
 
     /// The data that answer now.
@@ -99,6 +107,8 @@ public final class Source: Sendable {
     package struct Change {
         package let revision: Revision
         package var keeping: Keeping
+        /// Whether it leaves nothing of the data before, so that nothing of them is missed any more.
+        package var replacesData = false
         /// Places whose features it changed or added; nil if it has nothing to do with the one before.
         package var changedPlaces: [Int]?
         /// When it was made.
@@ -132,6 +142,7 @@ public final class Source: Sendable {
             guard !cancellation.isCancelled else { throw .cancelled }
             if case .at(let log) = change.log { change.revision.follow(log) }
             try keep(change)
+            if change.replacesData { state.withLock { $0.note = nil } }
             try publish(
                 change.revision, changing: change.changedPlaces, at: change.moment, log: change.log)
             return change.revision
@@ -153,12 +164,16 @@ public final class Source: Sendable {
 
     private func keep(_ change: Change) throws(SourceError) {
         guard let files else { return }
+        if let directory = shared.directory, directory.hasLeftovers { directory.takeBackLeftovers() }
         switch change.keeping {
-        case .snapshot: try files.replace(with: change.revision, updatedAt: change.moment)
+        case .snapshot:
+            try files.replace(
+                with: change.revision, updatedAt: change.moment, loss: change.replacesData ? nil : files.loss)
         case .record(let record):
             var mark: LogMark?
             if case .at(let log) = change.log { mark = log.mark }
             try files.append(record, at: change.moment, making: change.revision, mark: mark)
+            if change.replacesData { files.forgetLoss() }
         }
     }
 
@@ -249,6 +264,28 @@ public final class Source: Sendable {
     }
 
     package func endSaving() { state.withLock { $0.isSaving = false } }
+
+    /// Whether no features are being taken out for their age yet; then the caller does it.
+    func beginExpiring() -> Bool {
+        state.withLock { state in
+            guard !state.isExpiring, !state.isRetired else { return false }
+            state.isExpiring = true
+            return true
+        }
+    }
+
+    func endExpiring() { state.withLock { $0.isExpiring = false } }
+
+    /// Whether nobody tries to read the files again yet; then the caller does it.
+    func beginRetrying() -> Bool {
+        state.withLock { state in
+            guard !state.isRetrying, !state.isRetired, state.fault?.kind == .machine else { return false }
+            state.isRetrying = true
+            return true
+        }
+    }
+
+    func endRetrying() { state.withLock { $0.isRetrying = false } }
 
     /// A moment, in milliseconds since 1970, before which no feature was put in; nil if none is known.
     package var oldest: Int64? { state.withLock { $0.oldest } }

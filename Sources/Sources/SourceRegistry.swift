@@ -61,6 +61,15 @@ public final class SourceRegistry: Sendable {
         }
     }
 
+    /// Takes in a source that another stood for; false if that has been deleted meanwhile.
+    func takeUp(_ found: Source, insteadOf other: Source) -> Bool {
+        sources.withLock { sources in
+            guard sources[found.name] === other else { return false }
+            sources[found.name] = found
+            return true
+        }
+    }
+
     private func add(_ source: Source) throws(SourceError) {
         let refusal = sources.withLock { sources -> SourceError? in
             if let refusal = self.refusal(source.name, source.owner, sources) { return refusal }

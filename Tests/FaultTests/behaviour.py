@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Clients that take more than their part, and a machine that does what machines do: signals, clocks, full logs."""
-import json, os, shutil, signal, socket, struct, subprocess, threading, time, zlib
+import json, os, resource, shutil, signal, socket, struct, subprocess, threading, time, zlib
 from harness import (NOBODY, PATIENCE, WORLD, CallError, Client, Daemon, Fault, Place, as_nobody, check, feature,
                      served)
 
@@ -103,6 +103,68 @@ def memory():
                 time.sleep(0.1)
             check(client.call("ServerService/GetStats")["bytes"]["input"] == 0, f"{what} are still counted")
     return ", ".join(f"{what} {size} MiB" for what, size in rise.items())
+
+
+def released():
+    """What a large message took while it was read goes back to the system, though its connection and a call stay open."""
+    with Daemon(state=False) as daemon:
+        client = filled(daemon, 1000)
+        client.open("ClusterService/WatchClusters", source="s", bbox=WORLD, zoom=3)
+        client.receive()
+        before = daemon.resident()
+        text = json.dumps({"id": 9, "method": "clusterd.v1.ServerService/Check",
+                           "params": {"a": [[[[n]]] for n in range(700000)]}}).encode()
+        client.socket.sendall(frame(text))
+        try:
+            client.receive()
+            raise Fault("an unknown param was accepted")
+        except CallError as error:
+            check(error.status in ("INVALID_ARGUMENT", "RESOURCE_EXHAUSTED"), f"it got {error}")
+        peak, end = daemon.resident("VmHWM"), time.monotonic() + PATIENCE
+        check(peak > before + 40, f"the message took only {peak - before} MiB")
+        while daemon.resident() > before + 20:
+            check(time.monotonic() < end, f"{daemon.resident() - before} MiB of {peak - before} are kept")
+            time.sleep(0.05)
+    return f"{peak - before} MiB"
+
+
+def room():
+    """The address space has a limit: imports and filters that do not fit are refused, and the daemon goes on."""
+    with Daemon(state=False, config={"importDirectories": [Place.root]}) as daemon:
+        with open(Place.root + "/many.geojsonl", "w") as file:
+            for number in range(30000):
+                file.write('{"type":"Feature","id":%d,"geometry":{"type":"Point","coordinates":[%.3f,%.3f]},'
+                           '"properties":{"n":%d}}\n' % (number, number * 7919 % 359 - 179, number * 104729 % 169 - 84, number))
+        daemon.address_space = 1 << 40
+        daemon.start()
+        client, loaded = daemon.client(), 0
+        client.call("SourceService/CreateSource", source="first")
+        client.call("SourceService/LoadFile", source="first", path="many.geojsonl")
+        # Of which a quarter is kept for calls.
+        limit = (daemon.resident("VmSize") + 60 << 20) * 4 // 3
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_AS, (limit, limit))
+        try:
+            for number in range(40):
+                client.call("SourceService/CreateSource", source=f"s{number}")
+                client.call("SourceService/LoadFile", source=f"s{number}", path="many.geojsonl")
+                loaded += 1
+            raise Fault("nothing was refused")
+        except CallError as error:
+            check(error.status == "RESOURCE_EXHAUSTED", f"a load got {error}")
+        except EOFError:
+            raise Fault(f"it ended after {loaded} loads: {daemon.said()[-200:]}")
+        check(loaded > 0, "nothing fits at all")
+        refused = 0
+        for number in range(20):
+            try:
+                client.query("s0", zoom=0, filter=[">", ["get", "n"], number])
+            except CallError as error:
+                check(error.status == "RESOURCE_EXHAUSTED", f"a filter got {error}")
+                refused += 1
+        client.call("SourceService/DeleteSource", source="s0")
+        client.call("SourceService/CreateSource", source="again")
+        client.call("SourceService/LoadFile", source="again", path="many.geojsonl")
+    return f"{loaded} loads fit, {refused} of 20 filters did not"
 
 
 def starvation():
@@ -406,4 +468,4 @@ def directory():
     return "three ways"
 
 
-SCENARIOS = [memory, starvation, bombs, ids, restarts, signals, log, clock, directory]
+SCENARIOS = [memory, released, room, starvation, bombs, ids, restarts, signals, log, clock, directory]

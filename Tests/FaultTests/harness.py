@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The daemon with faults: starts it under the shim, talks to it, and compares what it serves with what it has
 acknowledged."""
-import ctypes, errno, json, mmap, os, shutil, signal, socket, struct, subprocess, tempfile, time
+import ctypes, errno, json, mmap, os, resource, shutil, signal, socket, struct, subprocess, tempfile, time
 
 here = os.path.dirname(os.path.abspath(__file__))
 
@@ -171,6 +171,8 @@ class Daemon:
         self.shim = Shim(self.folder, self.state, self.record)
         self.control = self.shim.control
         self.process, self.environment, self.errors = None, {}, self.folder + "/errors"
+        # Bytes; None: no limit.
+        self.address_space = None
 
     def start(self, must=True, stderr=None, arguments=()):
         """Starts it and waits until it answers; False if it ended instead."""
@@ -183,7 +185,7 @@ class Daemon:
         log = stderr or open(self.errors, "ab")
         self.process = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
-            preexec_fn=end_with_parent)
+            preexec_fn=self.prepare)
         if not stderr:
             log.close()
         while self.process.poll() is None:
@@ -196,6 +198,11 @@ class Daemon:
                 time.sleep(0.002)
         check(not must, f"it did not start: {self.said()[-400:]}")
         return False
+
+    def prepare(self):
+        end_with_parent()
+        if self.address_space:
+            resource.setrlimit(resource.RLIMIT_AS, (self.address_space, self.address_space))
 
     def said(self):
         with open(self.errors, errors="replace") as file:
@@ -286,15 +293,17 @@ class Work:
     """Calls that change sources, and what each must leave behind."""
 
     def __init__(self, client):
-        self.client, self.model, self.failed, self.history = client, {}, 0, [{}]
+        self.client, self.model, self.failed, self.history, self.last_succeeded = client, {}, 0, [{}], True
 
     def step(self, change, call):
         """Makes a call; if it succeeds the model follows, else nothing may have changed."""
+        self.last_succeeded = False
         try:
             call()
         except CallError:
             self.failed += 1
             return
+        self.last_succeeded = True
         change(self.model)
         self.history.append(dict(self.model))
 

@@ -53,7 +53,10 @@ package final class KeptSources {
     /// Waits for what happens in the background.
     package func wait() {
         // What is in the background may put more there.
-        for _ in 0..<3 { registry.shared.background.sync {} }
+        for _ in 0..<3 {
+            registry.shared.checks.sync {}
+            for source in registry.all { source.background.sync {} }
+        }
     }
 
     /// Lets go of everything and takes it up again, after a change of the files where one is given.

@@ -38,7 +38,8 @@ struct StateToolsTests {
                 limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1),
                 directory: try StateDirectory(directory))
             try registry.recover()
-            registry.shared.background.sync {}
+            registry.shared.checks.sync {}
+            for source in registry.all { source.background.sync {} }
         }
 
         func close() {

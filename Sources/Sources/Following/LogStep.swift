@@ -18,6 +18,8 @@ public struct LogStep {
     /// The only part; nil if there are several or none.
     private(set) var record: JournalRecord?
     private var partCount = 0
+    /// Whether a part began with the removal of all features.
+    private var hasCleared = false
     /// Rows that were left out because they are not features of this source, by reason.
     private(set) var skippedReasons: [String: Int] = [:]
 
@@ -53,6 +55,7 @@ public struct LogStep {
             update = try read(changes)
         }
         if changes.clears {
+            hasCleared = true
             try refill(update.store)
         } else {
             try apply(update)
@@ -107,11 +110,12 @@ public struct LogStep {
     func change(_ log: FollowedLog) throws(SourceError) -> Source.Change {
         if let record {
             return Source.Change(
-                revision: revision, keeping: .record(record), changedPlaces: changedPlaces, moment: moment,
-                log: .at(log))
+                revision: revision, keeping: .record(record), replacesData: hasCleared,
+                changedPlaces: changedPlaces, moment: moment, log: .at(log))
         }
         // A snapshot holds what was built as a whole.
         let whole = try revision.isPlain ? revision : revision.rebuilt(owner: source.owner, cancellation)
-        return Source.Change(revision: whole, keeping: .snapshot, moment: moment, log: .at(log))
+        return Source.Change(
+            revision: whole, keeping: .snapshot, replacesData: hasCleared, moment: moment, log: .at(log))
     }
 }

@@ -138,11 +138,17 @@ public final class FeatureImport: Sendable {
                 loaded: batch.loaded.count)
             let isRecord =
                 mode == .append && base.hasData && gathered.store.memoryBytes < Self.largestRecord
+            // The text of both is copied into one.
+            let joined = source.shared.memory.claim(for: nil, .uncounted)
+            if mode == .append { try joined.grow(to: base.store.memoryBytes) }
+            defer { withExtendedLifetime(joined) {} }
             return Source.Change(
                 revision: try maker.make(
                     batch.store(after: mode == .append ? base.store : nil), counted: gathered.store,
                     known: gathered.columns),
-                keeping: isRecord ? .record(.append(batch.slices)) : .snapshot, moment: moment,
+                keeping: isRecord ? .record(.append(batch.slices)) : .snapshot,
+                replacesData: mode == .replace,
+                moment: moment,
                 log: log.map { .at($0) } ?? .none)
         }
         var reasons = gathered.skippedReasons

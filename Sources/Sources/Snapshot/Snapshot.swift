@@ -19,17 +19,18 @@ package struct Snapshot {
 
     /// Writes a plain revision under a name that nobody reads yet. Returns once all is on disk.
     ///
+    /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
     /// - Complexity: O(the revision's bytes). Blocks: only for threads of the pool.
     package static func write(
-        _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, generation: UInt64,
-        to path: String
+        _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String? = nil,
+        generation: UInt64, to path: String
     ) throws(SourceError) {
         // New checksums must not make good what is damaged.
         guard revision.store.verifyText() else {
             throw .damaged(source.name, "its features' text is damaged")
         }
         let identifiers = try revision.identifierIndex(.never)
-        let draft = (source: source, updatedAt: updatedAt)
+        let draft = (source: source, updatedAt: updatedAt, loss: loss)
         do throws(FileError) {
             try writeSections(revision, identifiers, draft, generation: generation, to: path)
         } catch { throw SourceError(error) }
@@ -37,7 +38,7 @@ package struct Snapshot {
 
     private static func writeSections(
         _ revision: Revision, _ identifiers: IdentifierIndex,
-        _ draft: (source: SourceIdentity, updatedAt: Timestamp),
+        _ draft: (source: SourceIdentity, updatedAt: Timestamp, loss: String?),
         generation: UInt64, to path: String
     ) throws(FileError) {
         let writer = try SectionFileWriter(path)
@@ -73,7 +74,7 @@ package struct Snapshot {
         }
         var text = ByteWriter()
         let description = SnapshotDescription(
-            revision, of: draft.source, updatedAt: draft.updatedAt, aggregates: aggregates)
+            revision, of: draft.source, updatedAt: draft.updatedAt, loss: draft.loss, aggregates: aggregates)
         text.append(description.json)
         try writer.add(SnapshotSection.description, text.bytes)
         try writer.finish(generation: generation)

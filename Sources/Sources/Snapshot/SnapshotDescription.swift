@@ -30,6 +30,8 @@ package struct SnapshotDescription: Sendable {
     package var hasPartitions: Bool
     /// The log that the data follow, and up to where.
     package var log: FollowedLog?
+    /// Why the data are older than what was acknowledged; nil if they are not.
+    package var loss: String?
 
     package var json: JSONValue {
         var object = JSONObject()
@@ -53,11 +55,12 @@ package struct SnapshotDescription: Sendable {
                 "mark": .string(log.mark.text),
             ]
         }
+        if let loss { object["loss"] = .string(loss) }
         return .object(object)
     }
 
     package init(
-        _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp,
+        _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String?,
         aggregates: [(name: String, kind: String)]
     ) {
         self.source = source.name.text
@@ -73,6 +76,7 @@ package struct SnapshotDescription: Sendable {
         self.aggregates = aggregates
         hasPartitions = !revision.view.partitions.isEmpty
         log = revision.log
+        self.loss = loss
     }
 
     /// - Parameter path: the file's, for what is said of it.
@@ -98,6 +102,7 @@ package struct SnapshotDescription: Sendable {
         buildMilliseconds = build
         bounds = Self.box(object["bbox"])
         log = try Self.log(object["log"], path)
+        if case .string(let text)? = object["loss"] { loss = text }
         self.hasPartitions = hasPartitions
         self.errors = errors.compactMap { error in
             guard case .array(let pair) = error, pair.count == 2, case .string(let message) = pair[0],

@@ -100,6 +100,6 @@ package struct RecoveredSource {
         }
         return SourceFiles.Contents(
             generation: plan.generation, previous: plan.previous, journal: nil,
-            unopened: plan.isComplete ? last : nil, newest: plan.newest)
+            unopened: plan.isComplete ? last : nil, newest: plan.newest, loss: snapshot.description.loss)
     }
 }

@@ -27,7 +27,7 @@ extension Source {
                 mapped: recovered.snapshot.file)
             let source = Source(
                 identity, recovered.snapshot.revision, updatedAt: description.updatedAt, files: files,
-                shared: shared)
+                shared: shared, note: description.loss)
             shared.raiseRevision(to: recovered.newestRevision)
             return (source, recovered)
         } catch {
@@ -93,6 +93,7 @@ extension Source {
             return
         }
         for note in recovered.plan.notes where recovered.plan.isComplete { report(.warning, note) }
+        if recovered.plan.isComplete, let loss = files.loss { report(.warning, loss) }
         if files.wantsSnapshot || recovered.plan.isPatched { saveLater() }
     }
 
@@ -144,7 +145,7 @@ extension Source {
         report(.error, message)
         do throws(SourceError) {
             try publish(revision.renumbered(), at: updatedAt)
-            try files.replace(with: revision, updatedAt: updatedAt)
+            try files.replace(with: revision, updatedAt: updatedAt, loss: message)
         } catch {
             // They are served all the same; a change is refused until an import has written a snapshot.
             report(.error, "changes can't be kept: \(error.description)")
@@ -170,7 +171,7 @@ extension Source {
         if setFault(fault) {
             report(.error, fault.message)
             // A replay looks for itself, once it has ended.
-            if files?.isReplaying != true { shared.background.async { [self] in recoverAgain() } }
+            if files?.isReplaying != true { background.async { [self] in recoverAgain() } }
         }
         return SourceError(fault, of: name)
     }
@@ -191,7 +192,8 @@ extension Source {
             // Nobody is to see data before all changes have been made to them.
             let other = Source(
                 files.identity, recovered.snapshot.revision.renumbered(),
-                updatedAt: recovered.snapshot.description.updatedAt, files: files, shared: shared)
+                updatedAt: recovered.snapshot.description.updatedAt, files: files, shared: shared,
+                note: recovered.snapshot.description.loss)
             shared.memory.whileRecovering { other.replay(recovered) }
             let outcome = other.description
             guard outcome.fault == nil else {

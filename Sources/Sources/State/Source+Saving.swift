@@ -8,7 +8,7 @@ extension Source {
     /// meanwhile. Does nothing if one is being written, or the source is kept nowhere.
     package func saveLater() {
         guard files != nil, beginSaving() else { return }
-        shared.background.async { [self] in
+        background.async { [self] in
             defer { endSaving() }
             do throws(SourceError) {
                 try save()
@@ -35,10 +35,18 @@ extension Source {
             return (revision, updatedAt, try files.beginSnapshot(of: revision))
         }
         // A snapshot holds what was built as a whole; the next start takes it up under its new number.
-        let plain = try revision.isPlain ? revision : revision.rebuilt(owner: owner)
+        let plain = try revision.isPlain ? revision : rebuild(revision)
         plain.follow(revision.log)
         guard !revision.store.isDamaged else { throw reportDamage() }
         try files.writeSnapshot(plain, generation: generation, updatedAt: moment)
+    }
+
+    private func rebuild(_ revision: Revision) throws(SourceError) -> Revision {
+        // All text is loaded before other sources have to wait.
+        guard revision.store.verifyText() else { throw reportDamage() }
+        return try shared.rebuilding.withLock(.never) { () throws(SourceError) in
+            try revision.rebuilt(owner: owner)
+        }
     }
 }
 

@@ -31,6 +31,9 @@ package final class SourceFiles: Sendable {
         package var unopened: FoundJournal?
         /// The greatest generation of any file: the next is above it.
         package var newest: UInt64
+        /// Why the data are older than what was acknowledged; nil if they are not. Each snapshot says so, until a command
+        /// replaces the data.
+        package var loss: String?
     }
 
     private struct State {
@@ -132,9 +135,12 @@ package final class SourceFiles: Sendable {
         }
     }
 
-    /// Keeps data that have nothing to do with those before: a snapshot of its own. It is on disk on return.
-    /// If this throws, the files are as they were.
-    package func replace(with revision: Revision, updatedAt: Timestamp) throws(SourceError) {
+    /// Keeps data by a snapshot of their own. It is on disk on return. If this throws, the files are unchanged.
+    ///
+    /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
+    package func replace(
+        with revision: Revision, updatedAt: Timestamp, loss: String?
+    ) throws(SourceError) {
         try withState { (state) throws(SourceError) in
             try check(&state)
             let generation = state.contents.newest + 1
@@ -143,7 +149,7 @@ package final class SourceFiles: Sendable {
             var made: JournalWriter?
             do throws(SourceError) {
                 try Snapshot.write(
-                    revision, of: identity, updatedAt: updatedAt, generation: generation, to: new)
+                    revision, of: identity, updatedAt: updatedAt, loss: loss, generation: generation, to: new)
                 let journal = try onDisk(
                     try JournalWriter(
                         creating: journalPath, beside: temporary(generation) + ".journal",
@@ -159,6 +165,7 @@ package final class SourceFiles: Sendable {
                 state.contents.journal = made
                 state.contents.unopened = nil
                 state.contents.newest = generation
+                state.contents.loss = loss
                 state.replayMilliseconds = 0
             } catch {
                 FileIO.remove(new)
@@ -227,7 +234,7 @@ package final class SourceFiles: Sendable {
         let new = temporary(generation)
         do throws(SourceError) {
             try Snapshot.write(
-                revision, of: identity, updatedAt: updatedAt, generation: generation, to: new)
+                revision, of: identity, updatedAt: updatedAt, loss: loss, generation: generation, to: new)
             try withState { (state) throws(SourceError) in
                 // An import may have overtaken it.
                 guard generation > state.contents.generation else { return FileIO.remove(new) }
@@ -321,6 +328,12 @@ package final class SourceFiles: Sendable {
             "\(directory) was removed or replaced while the daemon runs; nothing has changed. Put it back, or restart the daemon on the one that is there"
         )
     }
+
+    /// Why the data are older than what was acknowledged; nil if they are not.
+    package var loss: String? { state.withLock { $0.contents.loss } }
+
+    /// Notes that a command has replaced the data. Until the next snapshot, the change's record says so.
+    package func forgetLoss() { state.withLock { $0.contents.loss = nil } }
 
     /// Whether a replay is under way.
     package var isReplaying: Bool { state.withLock { $0.isReplaying } }

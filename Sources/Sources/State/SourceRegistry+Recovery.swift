@@ -71,20 +71,26 @@ extension SourceRegistry {
         return shared.lastRetry.withLock { last in last.map { now - $0 >= .seconds(5) } ?? true }
     }
 
-    /// Tries again to read the files of sources that the machine could not read. Blocks: only for threads of the pool.
+    /// Tries again to read the files of sources that the machine could not read, in the background.
     func retryUnavailable() {
         guard let directory = shared.directory, mayRetry() else { return }
         shared.lastRetry.withLock { $0 = .now }
-        for source in all where source.fault?.kind == .machine {
-            guard let found = try? open([source.name], in: directory).first, found.fault == nil else {
-                continue
+        for source in all where source.beginRetrying() {
+            // Reading may take as long as the disk hangs.
+            source.background.async { [self] in
+                defer { source.endRetrying() }
+                retry(source, directory)
             }
-            takeUp([found])
-            shared.report(
-                StateEvent(
-                    gravity: .information, source: source.name.text, message: "its files can be read again"))
-            source.observers.tell()
         }
+    }
+
+    private func retry(_ source: Source, _ directory: StateDirectory) {
+        guard let found = try? open([source.name], in: directory).first, found.fault == nil else { return }
+        guard takeUp(found, insteadOf: source) else { return }
+        shared.report(
+            StateEvent(
+                gravity: .information, source: source.name.text, message: "its files can be read again"))
+        source.observers.tell()
     }
 }
 
@@ -92,7 +98,7 @@ extension Source {
     /// Checks the features' text in the background.
     fileprivate func verifyLater() {
         let revision = revision
-        shared.background.async { [weak self] in
+        shared.checks.async { [weak self] in
             guard let self, !self.isRetired else { return }
             if !revision.store.verifyText(isCancelled: { self.isRetired }), self.revision === revision {
                 _ = self.reportDamage()

@@ -2,12 +2,24 @@
 import Aggregates
 import Glibc
 import SourceStorage
+import Synchronization
 import SystemSupport
 
 /// If a daemon keeps its sources: `sources/NAME/` for each, and a lock that keeps a second daemon off.
 public final class StateDirectory: Sendable {
     public let path: String
     private let lock: FileDescriptor
+    /// By source, what a failed call has left because the disk refused that too.
+    private let leftovers = Mutex<[SourceName: Leftover]>([:])
+    /// Held by whoever makes, renames or removes directories of sources.
+    private let naming = FairLock()
+
+    private enum Leftover {
+        /// The directory of a source that is served, under the name that a failed deletion gave it.
+        case moved(String)
+        /// The directory of a source whose creation failed, with the journal that began it.
+        case begun(JournalWriter?)
+    }
 
     /// Why a directory cannot be used, for a person.
     public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
@@ -92,6 +104,35 @@ public final class StateDirectory: Sendable {
     /// Removes the directory of a source whose creation was never answered.
     package func discard(_ name: SourceName) { try? remove(name) }
 
+    /// Whether failed calls have left what could not be taken back.
+    package var hasLeftovers: Bool { leftovers.withLock { !$0.isEmpty } }
+
+    /// Takes back what failed calls have left. Blocks if there is anything: only for threads of the pool.
+    package func takeBackLeftovers() {
+        try? naming.withLock(.never) { () throws(SourceError) in
+            for (name, leftover) in leftovers.withLock({ $0 }) where takeBack(leftover, of: name) {
+                leftovers.withLock { $0[name] = nil }
+            }
+        }
+    }
+
+    /// False if the disk refuses it.
+    private func takeBack(_ leftover: Leftover, of name: SourceName) -> Bool {
+        let own = directory(of: name)
+        switch leftover {
+        case .moved(let gone):
+            if FileIO.exists(gone) { try? FileIO.rename(gone, to: own) }
+            return !FileIO.exists(gone)
+        case .begun(let journal):
+            guard FileIO.exists(own) else { return true }
+            if let journal { try? journal.unbegin() }
+            let gone = goneDirectory(name)
+            guard (try? FileIO.rename(own, to: gone)) != nil else { return false }
+            FileIO.removeDirectory(gone)
+            return true
+        }
+    }
+
     /// The process that says to hold the lock, as ` (process 7)`.
     private static func holder(of lock: FileDescriptor) -> String {
         var text = [UInt8](repeating: 0, count: 16)
@@ -151,6 +192,12 @@ public final class StateDirectory: Sendable {
 
     /// Makes the files of a source; all are on disk on return, or there are none.
     package func create(_ revision: Revision, _ identity: SourceIdentity) throws(SourceError) -> SourceFiles {
+        try naming.withLock(.never) { () throws(SourceError) in try makeFiles(revision, identity) }
+    }
+
+    private func makeFiles(
+        _ revision: Revision, _ identity: SourceIdentity
+    ) throws(SourceError) -> SourceFiles {
         // Names that begin with a dot are no sources' and are removed at the next start.
         let new = sources + "/.new-" + identity.name.text
         let final = directory(of: identity.name)
@@ -168,11 +215,13 @@ public final class StateDirectory: Sendable {
             // This is the moment from which the source exists.
             do throws(FileError) { try made?.begin() } catch { throw SourceError(error) }
         } catch {
-            try? made?.unbegin()
-            try? FileIO.rename(final, to: new)
+            if !takeBack(.begun(made), of: identity.name) {
+                leftovers.withLock { $0[identity.name] = .begun(made) }
+            }
             FileIO.removeDirectory(new)
             throw error
         }
+        leftovers.withLock { $0[identity.name] = nil }
         return SourceFiles(
             directory: final, identity: identity,
             SourceFiles.Contents(generation: 1, previous: nil, journal: made, newest: 1))
@@ -185,12 +234,18 @@ public final class StateDirectory: Sendable {
 
     /// Removes a source's files. It is gone on disk on return, or all is as it was.
     package func remove(_ name: SourceName) throws(SourceError) {
+        try naming.withLock(.never) { () throws(SourceError) in try removeFiles(name) }
+    }
+
+    private func removeFiles(_ name: SourceName) throws(SourceError) {
         try check()
         let (old, gone) = (directory(of: name), goneDirectory(name))
         try onDisk(try FileIO.rename(old, to: gone))
         do throws(SourceError) { try onDisk(try FileIO.syncDirectory(sources)) } catch {
-            // A source that is neither served nor deleted would be lost.
-            for _ in 0..<Self.attempts where FileIO.exists(gone) { try? FileIO.rename(gone, to: old) }
+            // A source that is served and has no directory would be lost with the next start.
+            var isBack = false
+            for _ in 0..<Self.attempts where !isBack { isBack = takeBack(.moved(gone), of: name) }
+            if !isBack { leftovers.withLock { $0[name] = .moved(gone) } }
             throw error
         }
         FileIO.removeDirectory(gone)

@@ -48,25 +48,35 @@ extension Source {
 }
 
 extension SourceRegistry {
-    /// Whether some source may have features that are too old. A look at each source; never waits.
-    public func mayExpire(at now: Timestamp = .now) -> Bool {
-        all.contains { $0.mayExpire(at: now) } || mayRetry()
-    }
-
-    /// Takes out all features that are too old. Blocks: only for threads of the pool.
+    /// Takes out all features that are too old. Blocks: only before serving.
     ///
     /// If a source's cannot be taken out, because that cannot be written, they stay and it is reported.
     public func expire(at now: Timestamp = .now) {
+        for source in all where source.mayExpire(at: now) { expire(source, now) }
+    }
+
+    /// Does the same in the background, each source by itself: one whose disk hangs delays no other. Also tries to read
+    /// again what the machine could not read. A look at each source; never waits.
+    public func expireInBackground(at now: Timestamp = .now) {
         retryUnavailable()
-        for source in all where source.mayExpire(at: now) {
-            do throws(SourceError) { try source.expire(at: now) } catch {
-                switch error {
-                case .sourceNotFound, .damaged: continue
-                default:
-                    let message = "features that are too old can't be taken out: \(error.description)"
-                    shared.report(
-                        StateEvent(gravity: .warning, source: source.name.text, message: message))
-                }
+        if let directory = shared.directory, directory.hasLeftovers {
+            shared.checks.async { directory.takeBackLeftovers() }
+        }
+        for source in all where source.mayExpire(at: now) && source.beginExpiring() {
+            source.expiring.async { [self] in
+                defer { source.endExpiring() }
+                expire(source, now)
+            }
+        }
+    }
+
+    private func expire(_ source: Source, _ now: Timestamp) {
+        do throws(SourceError) { try source.expire(at: now) } catch {
+            switch error {
+            case .sourceNotFound, .damaged, .unavailable: return
+            default:
+                let message = "features that are too old can't be taken out: \(error.description)"
+                shared.report(StateEvent(gravity: .warning, source: source.name.text, message: message))
             }
         }
     }

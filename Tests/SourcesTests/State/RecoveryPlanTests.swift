@@ -59,6 +59,33 @@ struct RecoveryPlanTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: kept.path + "/damaged/test").count == 2)
     }
 
+    @Test("older data say that they are older until a command replaces them")
+    func olderDataSaySo() throws {
+        let kept = try prepared()
+        func note() throws -> String? { try kept.source().description.note }
+        try kept.restart {
+            let path = kept.file("3.snapshot")
+            var data = try Data(contentsOf: URL(fileURLWithPath: path))
+            data[data.count / 3] ^= 1
+            try write(data, path)
+        }
+        let first = try #require(try note())
+        #expect(first.contains("older data are served"))
+        try kept.restart()
+        #expect(try note() == first)
+        #expect(kept.reports.contains { $0.message == first })
+        try kept.source().change(remove: [9])
+        try kept.source().saveLater()
+        try kept.restart()
+        #expect(try note() == first)
+        try kept.source().load(towns(3, from: 900), mode: .append)
+        #expect(try note() == first)
+        try kept.source().load(towns(4))
+        #expect(try note() == nil)
+        try kept.restart()
+        #expect(try note() == nil && kept.source().revision.pointCount == 4)
+    }
+
     @Test("a generation whose call was never answered does not count")
     func uncommitted() throws {
         let kept = try prepared()
@@ -107,8 +134,9 @@ struct RecoveryPlanTests {
         #expect(try kept.source().description.state == .unavailable)
         #expect(kept.seen().contains("unavailable"))
         #expect(throws: SourceError.self) { try kept.source().change(remove: [9]) }
-        #expect(kept.registry.mayExpire())
-        kept.registry.expire()
+        let faulty = try kept.source()
+        kept.registry.expireInBackground()
+        faulty.background.sync {}
         #expect(kept.said() == said)
         #expect(try kept.files() == files)
         #expect(try kept.source().description.state == .ready)
