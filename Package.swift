@@ -106,7 +106,7 @@ let package = Package(
         .target(
             name: "Rendering",
             dependencies: ["ClusterClient", "ClusterProtocol", "JSON", "CCairo", "CWorldOutline"]),
-        .target(name: "Bench", dependencies: ["ClusterClient", "EventLoop", "JSON"]),
+        .target(name: "Bench", dependencies: ["ClusterClient", "EventLoop", "JSON", "SystemSupport"]),
         .target(
             name: "StateTools",
             dependencies: ["Sources", "SourceStorage", "SystemSupport", "GeoJSON", "JSON", "Compression"]),
@@ -142,6 +142,8 @@ let package = Package(
         .testTarget(
             name: "PostgresFeedTests",
             dependencies: ["PostgresFeed", "EventLoop", "JSON", "SystemSupport", "TestSupport"]),
+        .testTarget(
+            name: "SocketDoorTests", dependencies: ["SocketDoor", "Calls", "ClusterProtocol", "JSON"]),
         .testTarget(
             name: "HTTPDoorTests",
             dependencies: ["HTTPDoor", "Calls", "ClusterProtocol", "JSON", "TestSupport"]),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Calls
-import Calls
 import JSON
 
 /// What the sockets that were ready together have to do: all are read, then all that came is worked on, then all

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 import JSON
+import SystemSupport
 
 /// Features for trying things at scale: the same for the same kind, count and seed.
 public struct SyntheticPoints {
@@ -82,15 +83,10 @@ public struct SyntheticPoints {
         }
     }
 
-    /// A town by weight, found by halving.
+    /// The index of a town, chosen by weight.
     private mutating func pickTown() -> Int {
         let target = random.unit() * (townShares.last ?? 0)
-        var (low, high) = (0, townShares.count - 1)
-        while low < high {
-            let middle = (low + high) / 2
-            if townShares[middle] <= target { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return townShares.dropLast().partitionIndex { $0 <= target }
     }
 }
 

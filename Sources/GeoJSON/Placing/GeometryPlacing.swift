@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Which geometries a source takes, and which point stands for each.
+/// Which geometries a source takes, and which point represents each.
 public enum GeometryPlacing: String, Sendable, CaseIterable {
     /// Points only.
     case point
@@ -31,7 +31,7 @@ struct GeometryParts {
     /// Each is a shell and its holes: closed rings of four positions or more.
     var areas: [[[Position]]] = []
 
-    /// The point that stands for the geometry; nil if it has no position.
+    /// The point that represents the geometry; nil if it has no position.
     func position(_ placing: GeometryPlacing) -> Position? {
         switch placing {
         case .inside: InteriorPoint.of(self)

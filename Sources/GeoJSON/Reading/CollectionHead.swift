@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Finds where a collection's features begin.
+/// Finds the start of a collection's features.
 enum CollectionHead {
-    /// The offset behind the features' opening bracket.
+    /// The offset after the features' opening bracket.
     case features(Int)
     /// The first object's features are no array.
     case oddFeatures
@@ -14,7 +14,7 @@ enum CollectionHead {
     /// More text is needed.
     case incomplete
 
-    /// - Parameter start: where the object's brace is.
+    /// - Parameter start: the offset of the object's brace.
     static func find(in text: UnsafeRawBufferPointer, from start: Int) -> CollectionHead {
         var cursor = Cursor(text: text, place: start + 1)
         while true {

@@ -17,7 +17,7 @@ public enum FeatureFileReader {
     ///   - threads: how many cores may be used.
     ///   - windowSize: how much is read at once, in bytes; 1 or more.
     ///   - window: how many bytes are gathered before the first are parsed.
-    ///   - isCancelled: asked once every few MiB.
+    ///   - isCancelled: called once every few MiB.
     /// - Complexity: O(size), some hundred MB/s a core; memory for a few windows, whatever the size.
     public static func read(
         descriptor: Int32, format: FeatureFormat = FeatureFormat(), into builder: inout FeatureStoreBuilder,
@@ -36,7 +36,7 @@ public enum FeatureFileReader {
         }
     }
 
-    /// Reads what comes next; 0 at the end.
+    /// Reads the next bytes; 0 at the end.
     private static func read(
         _ descriptor: Int32, into window: UnsafeMutableRawBufferPointer
     ) throws(GeoJSONError) -> Int {

@@ -23,7 +23,7 @@ public struct FeatureFormat: Sendable, Equatable {
         self.table = table
     }
 
-    /// The form that a media type stands for; nil if it is none of features. Parameters are ignored.
+    /// The form that a media type names; nil if it names none of features. Parameters are ignored.
     public init?(mediaType: String) {
         let name = mediaType.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         switch name {

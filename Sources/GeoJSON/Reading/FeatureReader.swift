@@ -45,7 +45,7 @@ public struct FeatureReader: ~Copyable {
 
     /// Adds all features of a text. Bytes are read and cut by one thread at a time while others parse.
     ///
-    /// - Parameter read: lends the bytes that come next to its argument; false at the end. Called by several threads,
+    /// - Parameter read: lends the next bytes to its argument; false at the end. Called by several threads,
     ///   one at a time.
     mutating func readAll(
         into builder: inout FeatureStoreBuilder,
@@ -75,7 +75,7 @@ public struct FeatureReader: ~Copyable {
         return error
     }
 
-    /// Reads and cuts what comes next; false if that was the end.
+    /// Reads and cuts the next bytes; false at the end.
     private mutating func cutNext(
         _ buffer: consuming [UInt8],
         _ read: ((UnsafeRawBufferPointer) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool

@@ -8,7 +8,7 @@ struct GzipInput: ~Copyable {
     private static let windowSize = 1 << 20
 
     private var state = State.start
-    /// What came before two bytes were there.
+    /// The bytes received before there were two.
     private var head: [UInt8] = []
     private var inflater: InflateStream?
     private var window: [UInt8] = []
@@ -35,7 +35,7 @@ struct GzipInput: ~Copyable {
         }
     }
 
-    /// Says that no more bytes come.
+    /// Ends the input.
     ///
     /// - Returns: a single byte that never became a beginning is passed on by nobody, since it is no text of features.
     mutating func finish() throws(GeoJSONError) {

@@ -35,8 +35,8 @@ final class ParserCrew {
 
     /// Adds the pieces that wait, and those that `more` yields.
     ///
-    /// - Parameter more: takes the pieces that come next, with room for a text, if there is some; false at the end.
-    ///   Called by several threads, one at a time, beside the parsing of others.
+    /// - Parameter more: takes the next pieces, with room for a text, if there is some; false at the end.
+    ///   Called by several threads, one at a time, while others parse.
     func flush(
         into builder: inout FeatureStoreBuilder,
         more: (_ buffer: consuming [UInt8]) throws(GeoJSONError) -> Bool

@@ -3,8 +3,8 @@ import Dispatch
 import Synchronization
 import SystemSupport
 
-/// One run of several threads over pieces: each takes a piece, parses it, and whoever has the next one in the pieces'
-/// order has it admitted, which gives its rows a part of the columns. Rows are copied beside all that.
+/// One run of several threads over pieces. Each takes a piece and parses it. The thread that has the next one in the
+/// pieces' order admits it, which gives its rows a part of the columns. Rows are copied meanwhile.
 ///
 /// What fails counts in the pieces' order too: the first fault of the text is the outcome, for any number of threads,
 /// and no later piece is admitted.
@@ -25,7 +25,7 @@ final class PieceWork {
     ///   - next: the next piece, nil at the end; called by several threads, one at a time.
     ///   - admit: called for each piece, in their order, by several threads, one at a time.
     func run(threads: Int, next: Next, admit: Admit) throws(GeoJSONError) {
-        // A thread that is ahead of the others parks what it has parsed and goes on with another parser.
+        // A thread that is ahead of the others parks what it has parsed and continues with another parser.
         let count = threads > 1 ? 2 * threads : 1
         while parsers.count < count { parsers.append(makeParser()) }
         let failure = withoutActuallyEscaping(next) { next in

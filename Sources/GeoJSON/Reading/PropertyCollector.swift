@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Looks at features' properties while they are read, when their values are at hand.
+/// Reads features' properties during parsing, when their values are available.
 ///
 /// Pieces are filled by threads of their own; a collector takes them over in the features' order. Used by one thread
 /// at a time, that which uses the builder.
@@ -11,7 +11,7 @@ public protocol PropertyCollector: AnyObject, Sendable {
 
     func makePiece() -> any PropertyPiece
 
-    /// Takes over a piece's features behind those of before; the piece is one that this collector has made.
+    /// Appends a piece's features; the piece is one that this collector has made.
     func take(_ piece: any PropertyPiece)
 }
 

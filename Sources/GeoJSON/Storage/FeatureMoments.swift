@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// When features were last put in, in milliseconds since 1970: runs of neighbours that came together.
+/// When features were last imported or upserted, in milliseconds since 1970, as runs of neighbours with one moment.
 ///
 /// Sixteen bytes a run. Features of which nothing is known have the moment 0.
 public struct FeatureMoments: Sendable, Equatable {
-    /// Where runs begin, ascending from 0.
+    /// The first rows of the runs, ascending from 0.
     public private(set) var starts: [UInt32] = []
     /// By run.
     public private(set) var milliseconds: [Int64] = []
@@ -14,7 +14,7 @@ public struct FeatureMoments: Sendable, Equatable {
 
     public init(all moment: Int64) { append(from: 0, moment) }
 
-    /// Nil where runs do not begin at 0 and ascend from there.
+    /// Nil unless the runs begin at 0 and ascend.
     public init?(starts: [UInt32], milliseconds: [Int64]) {
         guard starts.count == milliseconds.count, starts.first ?? 0 == 0,
             zip(starts, starts.dropFirst()).allSatisfy({ $0 < $1 })
@@ -23,7 +23,7 @@ public struct FeatureMoments: Sendable, Equatable {
         self.milliseconds = milliseconds
     }
 
-    /// Rows from `start` on came at a moment.
+    /// Gives the rows from `start` on a moment.
     mutating func append(from start: Int, _ moment: Int64) {
         guard milliseconds.last != moment else { return }
         let start = UInt32(truncatingIfNeeded: start)
@@ -62,14 +62,14 @@ public struct FeatureMoments: Sendable, Equatable {
 }
 
 extension FeatureStore {
-    /// When a feature was last put in.
+    /// When a feature was last imported or upserted.
     public func moment(of index: Int) -> Int64 {
         guard let changes, let place = changes.place(of: index) else { return moments.moment(of: index) }
         return place.store == .max ? 0 : changes.stores[Int(place.store)].moments.moment(of: Int(place.row))
     }
 
     /// The places of the features that were last put in at a moment or before, ascending, and the earliest
-    /// moment of all others; nil where there are none.
+    /// moment of all others; nil if there are none.
     ///
     /// - Complexity: O(runs + such features + all changes since the plain store).
     public func places(notAfter limit: Int64) -> (places: [Int], next: Int64?) {

@@ -5,7 +5,7 @@ import SystemSupport
 /// A run of trivial values that grows at its end.
 ///
 /// Invariant: `base` leads to `capacity` values of this object's own, of which the first `count` are initialised, or
-/// are being initialised by whoever extended the column by them. Once handed to a `FeatureStore` nobody writes them;
+/// are being initialised by whoever extended the column by them. After a `FeatureStore` has them they are not written;
 /// that is why it may be shared then.
 final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
     private(set) var base: UnsafeMutablePointer<Value>
@@ -17,7 +17,7 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
         base = Self.memory(nil, self.capacity)
     }
 
-    /// - Parameter bytes: values one behind the other, in the machine's byte order.
+    /// - Parameter bytes: values without gaps, in the machine's byte order.
     convenience init(copying bytes: UnsafeRawBufferPointer) {
         let values = bytes.count / MemoryLayout<Value>.stride
         self.init(capacity: values)
@@ -43,7 +43,7 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
         count &+= 1
     }
 
-    /// Whether so many more values fit without a move.
+    /// Whether `more` values fit without a move.
     func hasRoom(for more: Int) -> Bool { capacity - count >= more }
 
     func reserve(_ more: Int) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a store's records start: from the start of each block of features.
+/// The offsets of a store's records, relative to the start of their block of features.
 ///
 /// - Invariant: there is a block start for each `FeatureStore.blockSize` offsets begun.
 struct RecordOffsets: Sendable {
-    /// By block: where its first record starts.
+    /// By block: the offset of its first record.
     let blockStarts: GrowingColumn<Int>
-    /// By feature: where its record starts, from its block's start.
+    /// By feature: its record's offset from its block's start.
     let offsets: GrowingColumn<UInt32>
 
     init(capacity: Int = 64) {
@@ -34,7 +34,7 @@ struct RecordOffsets: Sendable {
         offsets.append(UInt32(truncatingIfNeeded: start - blockStarts[blockStarts.count - 1]))
     }
 
-    /// Whether so many more records fit without a move.
+    /// Whether `more` records fit without a move.
     func hasRoom(for more: Int) -> Bool {
         offsets.hasRoom(for: more) && blockStarts.hasRoom(for: Self.blocks(count + more) - blockStarts.count)
     }

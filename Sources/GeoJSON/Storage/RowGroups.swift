@@ -3,7 +3,7 @@ import SystemSupport
 
 /// Which rows of a store are one feature: each is one by itself, but for a MultiPoint's positions.
 public struct RowGroups: Sendable, Equatable {
-    /// Features of several rows: their first row, ascending, and the row behind their last.
+    /// Features of several rows: their rows, ascending.
     private var groups: [Range<Int>] = []
 
     public init() {}

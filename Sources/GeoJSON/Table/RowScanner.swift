@@ -11,26 +11,26 @@ struct TableCell {
 
 /// A row of a table.
 struct ScannedRow {
-    /// Where it is in the text, its line end left out.
+    /// Its range in the text, without its line end.
     var range: Range<Int>
     var fault: FeatureFault?
 }
 
 /// Splits a text into rows and cells (RFC 4180).
 ///
-/// A quotation mark within a cell that does not begin with one stands for itself. A cell whose quotation marks do not
+/// A quotation mark within a cell that does not begin with one is an ordinary character. A cell whose quotation marks do not
 /// end within `longestRow` costs its own line only.
 struct RowScanner {
-    /// A quoted cell must end within so many bytes from its row's beginning.
+    /// A quoted cell must end within this many bytes of its row's start.
     static let longestRow = 1 << 20
 
     private static let quote = UInt8(ascii: "\"")
     private static let lineFeed = UInt8(ascii: "\n")
 
-    /// Where the next row begins.
+    /// The offset of the next row.
     private(set) var place = 0
 
-    /// Where the last whole row ends, its line end included; 0 if none is whole.
+    /// The end of the last whole row, with its line end; 0 if none is whole.
     ///
     /// - Complexity: O(bytes); without quotation marks, at the speed of memchr(3).
     mutating func endOfWholeRows(
@@ -47,18 +47,18 @@ struct RowScanner {
         return place
     }
 
-    /// Where the first row with content ends; nil if it is not whole.
+    /// The end of the first row with content; nil if it is not whole.
     mutating func endOfFirstRow(_ text: UnsafeRawBufferPointer, isLast: Bool) -> Int? {
         place = 0
         var cells: [TableCell] = []
-        // What separates cells is not known yet: quotation marks count behind anything that may.
+        // The delimiter is not known yet: quotation marks count after each character that may be one.
         return next(text, nil, isLast: isLast, into: &cells).map { _ in place }
     }
 
     /// Reads the next row that is not blank; nil if there is none, or if the last is not whole.
     ///
     /// - Parameters:
-    ///   - delimiter: what separates cells; nil for any of the usual, where cells are of no interest.
+    ///   - delimiter: what separates cells; nil for any of the usual ones, if only rows matter.
     ///   - isLast: whether no more text follows.
     mutating func next(
         _ text: UnsafeRawBufferPointer, _ delimiter: UInt8?, isLast: Bool, into cells: inout [TableCell]
@@ -117,7 +117,7 @@ struct RowScanner {
         return ScannedRow(range: start..<(end ?? text.count), fault: .badQuotes)
     }
 
-    /// Where the quotation mark is that ends a cell; nil if there is none near enough.
+    /// The offset of the quotation mark that ends a cell; nil if there is none near enough.
     private func endOfQuoted(
         _ text: UnsafeRawBufferPointer, _ opening: Int, from start: Int
     ) -> (Int, doubled: Bool)? {

@@ -29,7 +29,7 @@ public struct TableRow {
     }
 }
 
-/// What a cell's text is taken for.
+/// The type of a cell's text.
 enum CellKind {
     case empty, number, text
     case bool(Bool)
