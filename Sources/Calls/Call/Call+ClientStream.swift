@@ -55,7 +55,7 @@ extension Call {
         }
         input.isBusy = true
         // Items are only read; the last job changes the source.
-        runInTurn(on: input.items.isEmpty ? input.stream.subject : nil) { call in
+        enqueue(on: input.items.isEmpty ? input.stream.subject : nil) { call in
             let items = input.items
             input.items = []
             let job = ItemsJob(

@@ -4,7 +4,7 @@ import JSON
 
 /// Streams from the server: each writes its next item when the client has taken all before it.
 extension Call {
-    /// Asks for the next item in the streams' turn.
+    /// Asks for the next item, in the stream's next turn.
     func wantToSend() {
         if case .serverStream(_, let output) = work { output.wantToSend() }
     }
@@ -65,7 +65,7 @@ extension Call {
         }
         let wrapped = OutgoingBytes(ByteWriter(capacity: 1024))
         output.isBusy = true
-        runInTurn { _ in
+        enqueue { _ in
             let body: @Sendable () -> Void = {
                 Self.wrap(bytes, from: 0, .item, facts, encoder, into: wrapped)
             }
@@ -92,11 +92,11 @@ extension Call {
         encoder.end(part, facts, from: 0, in: &wrapped.writer)
     }
 
-    /// Runs part of a stream's work on the pool, in the caller's turn.
+    /// Runs part of a stream's work on the pool, queued among the caller's other jobs.
     func runOnPool(
         _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void
     ) {
-        runInTurn { call in
+        enqueue { call in
             let most = call.mostBytes
             return ({ body(most) }, { _ in completion() })
         }

@@ -92,13 +92,13 @@ package final class Call {
         return method.threads == .change ? (load.changes, caller.changes) : (load.queries, caller.queries)
     }
 
-    /// Gives the pool a job in the caller's turn. Nothing happens once the call is over.
+    /// Queues a job for the pool among the caller's others. Nothing happens once the call is over.
     ///
     /// - Parameters:
-    ///   - subject: what no other job works on meanwhile.
-    ///   - begin: makes the job on the loop's thread, when it is its turn.
+    ///   - subject: no two jobs with the same subject run at once.
+    ///   - begin: makes the job on the loop's thread, when it is the next.
     ///   - completion: after the job, on the loop's thread.
-    func runInTurn(
+    func enqueue(
         on subject: PoolSubject? = nil,
         _ begin: @escaping (Call) -> (body: @Sendable () -> Void, completion: (Call) -> Void),
         abandoned: @escaping () -> Void = {}
@@ -119,7 +119,7 @@ package final class Call {
     }
 
     func runOnPool(_ answer: PreparedAnswer) {
-        runInTurn(on: answer.subject) { call in
+        enqueue(on: answer.subject) { call in
             let job = AnswerJob(call.builder, answer.facts, call.context)
             return ({ job.run(answer.write) }, { $0.finish(job, answer.facts) })
         }

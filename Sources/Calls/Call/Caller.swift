@@ -187,7 +187,7 @@ package final class Caller {
     private static let notPrepared = RPCError(.internal, "The call was not prepared.")
     private static let drainError = RPCError(.unavailable, "The server is shutting down. Try again soon.")
 
-    /// Runs `body` on the pool in the caller's turn among its queries, then `completion` on the loop's thread, which may
+    /// Runs `body` on the pool, queued among the caller's queries, then `completion` on the loop's thread, which may
     /// find that the connection has gone. For what a transport serves besides calls.
     package func runOnPool<Value: Sendable>(
         _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void

@@ -92,7 +92,7 @@ package protocol ServerStreamOutput: AnyObject, Sendable {
     /// The same after a while, in nanoseconds; asking again moves the moment. On the loop's thread.
     func wantToSend(after delay: UInt64)
 
-    /// Runs `body` on the pool in the caller's turn, then `completion` on the loop; neither once the call is over.
+    /// Runs `body` on the pool, queued among the caller's jobs, then `completion` on the loop; neither once the call is over.
     /// On the loop's thread.
     ///
     /// - Parameter body: gets the most bytes that an item may have.

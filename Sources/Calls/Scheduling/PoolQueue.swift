@@ -71,7 +71,7 @@ package final class PoolQueue: Sendable {
     /// Jobs that wait, of all lanes.
     package var depth: Int { state.withLock { $0.depth } }
 
-    /// Starts a job now or in its turn, on its lane's loop. `finished` is to be called for it, once, with the same
+    /// Starts a job now or when it is the next, on its lane's loop. `finished` is to be called for it, once, with the same
     /// subject. On the lane's loop.
     package func run(in lane: Lane, on subject: PoolSubject? = nil, _ start: @escaping () -> Void) {
         let job = OnLoop(start)

@@ -151,7 +151,7 @@ final class WatchStream: ServerStream {
         if let error = job.error { throw error }
         try adopt(job.table)
         job.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        // Later changes are sent in their turn.
+        // Later changes are sent with the next item.
         output.wantToSend()
         return item(job.revision)
     }
