@@ -35,17 +35,9 @@ final class ServedArchive: Sendable {
     ///
     /// Blocks: only for threads of the pool.
     func read(_ range: Range<Int>) -> [UInt8]? {
-        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { room, filled in
-            filled = 0
-            while filled < range.count {
-                let got = pread(
-                    file.number, room.baseAddress.map { $0 + filled }, range.count - filled,
-                    off_t(range.lowerBound + filled))
-                if got < 0, errno == EINTR { continue }
-                guard got > 0 else { return }
-                filled += got
-            }
-        }
+        guard
+            let bytes = try? FileIO.read(range.count, from: file, at: range.lowerBound, path: "an archive")
+        else { return nil }
         return bytes.count == range.count ? bytes : nil
     }
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Testing
+
+@testable import SystemSupport
+
+@Suite("Large pages")
+struct LargePagesTests {
+    private static let large = 2 << 20
+
+    @Test(
+        "blocks can be written as a whole, and large ones begin at a page's boundary",
+        arguments: [1, 4096, 3 << 20, 4 << 20, 9 << 20])
+    func allocate(_ size: Int) {
+        let block = LargePages.allocate(size)
+        defer { free(block) }
+        memset(block, 7, size)
+        #expect(block.load(fromByteOffset: size - 1, as: UInt8.self) == 7)
+        if size >= 2 * Self.large { #expect(Int(bitPattern: block) % Self.large == 0) }
+    }
+
+    @Test("blocks keep their content when they grow and shrink")
+    func resize() {
+        var block = LargePages.resize(nil, to: 100)
+        memset(block, 3, 100)
+        for size in [5000, 3 << 20, 11 << 20, 6 << 20, 200] {
+            block = LargePages.resize(block, to: size)
+            let bytes = UnsafeRawBufferPointer(start: block, count: 100)
+            #expect(bytes.allSatisfy { $0 == 3 }, "\(size)")
+            memset(block + 100, 9, size - 100)
+        }
+        free(block)
+    }
+
+    @Test("advice changes no memory", arguments: [0, 1, 2 << 20, 7 << 20])
+    func advice(_ size: Int) {
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { room, count in
+            LargePages.advise(room)
+            for place in 0..<size { room.initializeElement(at: place, to: UInt8(truncatingIfNeeded: place)) }
+            count = size
+        }
+        #expect(bytes.count == size && (size == 0 || bytes[size - 1] == UInt8(truncatingIfNeeded: size - 1)))
+    }
+}
