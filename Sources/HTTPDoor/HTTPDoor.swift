@@ -20,6 +20,7 @@ package final class HTTPDoor {
     /// What is requested again and again need not be understood again and again.
     var recentQueries = RecentQueries()
     var admittedHost: [UInt8] = []
+    var acceptedEncodings: (field: [UInt8], acceptsGzip: Bool) = ([], false)
     private var date: (second: Int, text: [UInt8]) = (0, [])
     var isDraining: Bool { onStopped != nil }
     private var onStopped: (() -> Void)?

@@ -19,6 +19,8 @@ public final class Source: Sendable {
     package let files: SourceFiles?
     private let state: Mutex<State>
     private let lock = FairLock()
+    /// What `revision` says, for those who must not keep the source's data.
+    package let current: CurrentRevision
     package let observers = SourceObservers()
     /// Who waits for a position of the log that the source follows.
     package let positionObservers = SourceObservers()
@@ -49,6 +51,9 @@ public final class Source: Sendable {
         var replication: ReplicationStatus?
         /// No feature was put in before this moment; nil if that is not known.
         var oldest: Int64?
+
+        /// The number of the revision that answers; 0 if none does.
+        var answering: UInt64 { isRetired || fault != nil ? 0 : revision.number }
     }
 
     /// A source that is kept nowhere, without data.
@@ -69,7 +74,9 @@ public final class Source: Sendable {
         createdAt = identity.createdAt
         self.shared = shared
         self.files = files
-        state = Mutex(State(revision: revision, updatedAt: updatedAt, fault: fault, note: note))
+        let state = State(revision: revision, updatedAt: updatedAt, fault: fault, note: note)
+        current = CurrentRevision(state.answering)
+        self.state = Mutex(state)
     }
 
     /// The data that answer now.
@@ -212,6 +219,7 @@ public final class Source: Sendable {
                 shared.filters.forget(lineage: old.store.lineage)
             }
             state.revision = revision
+            current.set(state.answering)
             if let places {
                 state.updatesMeanwhile?.append(places)
             } else {
@@ -246,7 +254,10 @@ public final class Source: Sendable {
     /// Marks the source as one whose data are not to be had; false where that was so already.
     package func setFault(_ fault: StateFault?, note: String? = nil) -> Bool {
         state.withLock { state in
-            defer { (state.fault, state.note) = (fault, note) }
+            defer {
+                (state.fault, state.note) = (fault, note)
+                current.set(state.answering)
+            }
             return state.fault == nil
         }
     }
@@ -336,6 +347,7 @@ public final class Source: Sendable {
     package func retire() {
         state.withLock { state in
             state.isRetired = true
+            current.set(state.answering)
             shared.filters.forget(revision: state.revision.number)
             shared.filters.forget(lineage: state.revision.store.lineage)
         }

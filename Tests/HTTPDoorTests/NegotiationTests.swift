@@ -10,6 +10,11 @@ import Testing
         arguments: [
             ("gzip", true), ("deflate, GZIP;q=0.5", true), ("gzip;q=0", false), ("*", true), ("*;q=0", false),
             ("identity", false), ("gzip;q=0, *", false), ("", false), ("br", false),
+            // What the client prefers counts.
+            ("gzip;q=0.5, identity;q=1", false), ("identity, gzip;q=0.9", false), ("gzip, identity", true),
+            ("gzip;q=0.5, identity;q=0.5", true), ("gzip;q=0.5, identity;q=0", true),
+            ("gzip;q=0.5, *", false), ("*;q=0.5, identity", false), ("gzip, *;q=0.1", true),
+            ("gzip;q=0.1", true), ("identity;q=0.5, *;q=0.6", true), ("gzip;q=nan", false),
         ])
     func gzipIsUsedWhereItIsAccepted(_ field: String, _ isAccepted: Bool) {
         #expect(Negotiation.acceptsGzip(field) == isAccepted)

@@ -31,7 +31,7 @@ enum ClientFrame {
     private func run(_ bytes: [UInt8], pieces size: Int) throws -> (
         events: [WebSocketCodec.Event], output: [UInt8]
     ) {
-        let codec = try #require(WebSocketCodec(maximumMessage: 1000))
+        let codec = WebSocketCodec(maximumMessage: 1000)
         var events: [WebSocketCodec.Event] = []
         for start in stride(from: 0, to: bytes.count, by: size) {
             events += bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { codec.receive($0) }
@@ -56,6 +56,20 @@ enum ClientFrame {
         try expect(
             ClientFrame.text("{\"a\":1}") + ClientFrame.text("ü") + ClientFrame.text(long),
             [.text(Array("{\"a\":1}".utf8)), .text(Array("ü".utf8)), .text(Array(long.utf8))])
+    }
+
+    @Test("empty messages are messages")
+    func emptyMessagesAreMessages() throws {
+        try expect(
+            ClientFrame.text("") + ClientFrame.text("a") + ClientFrame.text(""),
+            [.text([]), .text([UInt8(ascii: "a")]), .text([])])
+    }
+
+    @Test("what comes before a message that is too large still counts")
+    func whatComesBeforeALargeMessageCounts() throws {
+        try expect(
+            ClientFrame.text("a") + [0x81, 0xFF, 0, 0, 1, 0, 0, 0, 0, 0], [.text([UInt8(ascii: "a")])],
+            closes: 1009)
     }
 
     @Test("fragments are joined around control frames")
@@ -90,6 +104,16 @@ enum ClientFrame {
             ("a long ping", ClientFrame.frame([UInt8](repeating: 0, count: 126), opcode: 9), 1002),
             ("bytes that are not UTF-8", ClientFrame.frame([0xC3, 0x28]), 1007),
             ("a message over the limit", ClientFrame.frame([UInt8](repeating: 0x61, count: 1001)), 1009),
+            (
+                "a length that no message has, of which nothing comes",
+                [0x81, 0xFF, 0, 0, 1, 0, 0, 0, 0, 0], 1009
+            ),
+            ("the largest length", [0x81, 0xFF, 0x7F] + [UInt8](repeating: 0xFF, count: 7), 1009),
+            (
+                "fragments that are too large together",
+                ClientFrame.frame([UInt8](repeating: 0x61, count: 600), isFinal: false) + [0x80, 0xFE, 2, 0],
+                1009
+            ),
             ("a bad code in a close", ClientFrame.frame([0x00, 0x01], opcode: 8), 1002),
             ("half a code in a close", ClientFrame.frame([0x03], opcode: 8), 1002),
         ])
@@ -106,7 +130,7 @@ enum ClientFrame {
 
     @Test("reasons are cut between characters")
     func reasonsAreCutBetweenCharacters() throws {
-        let codec = try #require(WebSocketCodec(maximumMessage: 10))
+        let codec = WebSocketCodec(maximumMessage: 10)
         codec.close(.policyViolation, String(repeating: "ü", count: 100))
         let output = codec.takeOutput()
         #expect(output.count == 2 + 2 + 122)

@@ -145,6 +145,39 @@ struct HTTPResourceTests {
         }
     }
 
+    @Test("a target that is requested again and again gets 304 until the data change or go")
+    func aTargetThatIsRequestedAgainGets304UntilTheDataChange() throws {
+        let target = "/sources/s/tiles/0/0/0.mvt"
+        var tag = try #require(try http.get(target)["etag"])
+        for round in 0..<3 {
+            for _ in 0..<3 {
+                let response = try http.get(target, ["If-None-Match: \(tag)"])
+                #expect(response.status == 304 && response["etag"] == tag)
+            }
+            #expect(
+                try http.get(target, ["If-None-Match: \(tag)", "Connect-Timeout-Ms: soon"]).status == 400)
+            #expect(try http.get(target, ["If-None-Match: \"other\""]).status == 200)
+            _ = try socket.call(
+                "SourceService/UpdateFeatures", ["source": "s", "remove": [.number(Double(round + 1))]])
+            let changed = try http.get(target, ["If-None-Match: \(tag)"])
+            #expect(changed.status == 200 && changed["etag"] != tag)
+            tag = try #require(changed["etag"])
+        }
+        let field = "If-None-Match: \(tag)"
+        #expect(try http.get(target, [field]).status == 304)
+        _ = try socket.call("SourceService/DeleteSource", ["source": "s"])
+        #expect(try http.get(target, [field]).status == 404)
+        _ = try socket.call("SourceService/CreateSource", ["source": "s"])
+        #expect(try http.get(target, [field]).status == 204)
+    }
+
+    @Test("an unknown source is named before what else is wrong")
+    func anUnknownSourceIsNamedFirst() throws {
+        for target in ["clusters", "features/1", "tiles/99/0/0.mvt", "clusters/x/leaves?limit=-1"] {
+            #expect(try http.get("/sources/nothing/\(target)").status == 404, "\(target)")
+        }
+    }
+
     @Test("tiles that are kept are replaced when the data change")
     func tilesThatAreKeptAreReplacedWhenTheDataChange() throws {
         let target = "/sources/s/tiles/0/0/0.json"

@@ -83,6 +83,8 @@ struct HTTPWatchTests {
         for (bytes, code) in [
             ([0x81, 0x01, 0x61], 1002), (HTTPClient.frame(2, [1]), 1003), (HTTPClient.frame(1, [0xFF]), 1007),
             ([0xFF, 0x80, 0, 0, 0, 0], 1002), ([0x81, 0xFF, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x61], 1009),
+            // The declared length is enough: nothing of the message has come.
+            ([0x81, 0xFF, 0, 0, 1, 0, 0, 0, 0, 0], 1009),
         ] as [([UInt8], Int)] {
             let bad = try daemon.http()
             #expect(try bad.openWebSocket(Self.target).status == 101)

@@ -33,6 +33,9 @@ struct CandidateMemo: Sendable {
         index == view.index.lineage && store == revision.store.lineage
     }
 
+    /// Whether these are the nodes that it tells of, all of them and in the same order.
+    func isOf(_ nodes: [Node]) -> Bool { self.nodes == nodes }
+
     mutating func note(_ node: Node, _ candidate: Candidate) {
         nodes.append(node)
         candidates.append(candidate)

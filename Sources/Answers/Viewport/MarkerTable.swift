@@ -81,6 +81,12 @@ struct MarkerChange {
         added.sort { $0.place < $1.place }
     }
 
+    /// No change: the client has all that is to be shown.
+    init(keeping table: MarkerTable) {
+        next = table.markers
+        kept = table.count
+    }
+
     /// What the client has once it has applied the change.
     var table: MarkerTable { MarkerTable(sorted: next) }
 

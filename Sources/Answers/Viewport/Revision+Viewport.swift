@@ -14,18 +14,28 @@ extension Revision {
     ///
     /// - Parameter table: what the client has.
     /// - Returns: what it has once it has applied the change.
-    /// - Complexity: that of `writeClusters`, and sorting the markers.
+    /// - Complexity: that of `writeClusters`, and sorting the markers. If the nodes have not changed, that of finding them.
     public func writeChange(
         from table: MarkerTable, to query: ClustersQuery, of view: View, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
     ) throws(SourceError) -> MarkerTable {
         var nodes: [Node] = []
+        nodes.reserveCapacity(table.count + Self.expectedGrowth)
         let isTruncated = try view.nodes(query, into: &nodes)
         var writer = MarkerWriter(
             FeatureWriter(revision: self, view: view, output: query.output, cancellation: cancellation))
-        var new = nodes.count <= CandidateMemo.capacity ? CandidateMemo(of: self, view) : nil
         var old = table.memo
         if old?.holds(for: self, view) == false { old = nil }
+        // Most changes of a source are elsewhere. The memo leaves out nodes that do not last.
+        if let old, table.count == nodes.count, old.isOf(nodes),
+            nodes.allSatisfy({ isLasting($0, in: view) })
+        {
+            try write(
+                MarkerChange(keeping: table), of: nodes, with: writer, query, isTruncated, into: &bytes,
+                cancellation)
+            return table
+        }
+        var new = nodes.count <= CandidateMemo.capacity ? CandidateMemo(of: self, view) : nil
         var candidates: [Candidate] = []
         candidates.reserveCapacity(nodes.count)
         for (place, node) in nodes.enumerated() {
@@ -43,6 +53,9 @@ extension Revision {
         table.memo = new
         return table
     }
+
+    /// Nodes by which a viewport may grow from one answer to the next without room for them being made twice.
+    private static let expectedGrowth = 8
 
     /// Whether a node is the same in all of this lineage that have it.
     func isLasting(_ node: Node, in view: View) -> Bool {

@@ -171,7 +171,7 @@ package final class Caller {
         return call
     }
 
-    private var hasRoomForCall: Bool {
+    var hasRoomForCall: Bool {
         let limits = engine.limits
         guard engine.load.callsInFlight < limits.maxCalls, machine.openCalls < limits.maxCallsPerConnection
         else { return false }

@@ -36,6 +36,8 @@ package struct PreparedAnswer: Sendable {
     /// Whether the loop's thread makes it: for what takes some tens of microseconds at most.
     package let isQuick: Bool
     package let facts: AnswerFacts
+    /// The data that it depends on, besides the params; nil if it depends on more.
+    let version: DataVersion?
     /// What no other call works on meanwhile.
     let subject: PoolSubject?
     /// Writes the answer; what was written before an error is left out. On the pool it asks the call now and then
@@ -43,11 +45,13 @@ package struct PreparedAnswer: Sendable {
     package let write: @Sendable (CallContext, inout ByteWriter) throws(RPCError) -> Void
 
     package init(
-        isQuick: Bool, facts: AnswerFacts = AnswerFacts(), subject: PoolSubject? = nil,
+        isQuick: Bool, facts: AnswerFacts = AnswerFacts(), version: DataVersion? = nil,
+        subject: PoolSubject? = nil,
         write: @escaping @Sendable (CallContext, inout ByteWriter) throws(RPCError) -> Void
     ) {
         self.isQuick = isQuick
         self.facts = facts
+        self.version = version
         self.subject = subject
         self.write = write
     }

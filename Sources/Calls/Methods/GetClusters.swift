@@ -11,8 +11,8 @@ struct GetClusters: UnaryMethod {
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let query = try catalog.clustersQuery(params)
         let target = try catalog.target(params)
+        let query = try catalog.clustersQuery(params)
         let ready = target.revision.readyView(target.filter, zoom: query.zoom)
         // A filter's view is asked for again, which keeps it in use.
         let own = target.filter == nil ? ready : nil

@@ -10,10 +10,10 @@ struct GetLeaves: UnaryMethod {
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let subject = try ClusterSubject(params, catalog)
         let limit = Int(
             clamping: try params.optionalInteger("limit", in: 0...(1 << 53)) ?? ParamDefaults.leaves)
         let offset = Int(clamping: try params.optionalInteger("offset", in: 0...(1 << 53)) ?? 0)
-        let subject = try ClusterSubject(params, catalog)
         func cost(_ view: View) -> Int {
             let count = subject.revision.pointCount(of: subject.id, in: view)
             return limit == 0 ? count : min(count, limit)

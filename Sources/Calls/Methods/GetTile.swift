@@ -11,9 +11,9 @@ struct GetTile: UnaryMethod {
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let target = try catalog.target(params)
         let tile = try Self.tile(params)
         let encoding = try Self.encoding(params)
-        let target = try catalog.target(params)
         let view = target.revision.readyView(target.filter, zoom: Double(tile.z))
         let output = try catalog.output(params)
         let isCheap = output.include.isDisjoint(with: .costly)

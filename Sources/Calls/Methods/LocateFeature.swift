@@ -11,13 +11,13 @@ struct LocateFeature: UnaryMethod {
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let target = try catalog.target(params)
         // Read from its text: a parsed number has lost the last digits of a long integer.
         guard let identifier = params.text(of: "featureId")?.withUnsafeBytes({ FeatureIdentifier(json: $0) })
         else {
             throw .invalidParam(params.path(of: "featureId"), "must be a feature's id: a number or a string.")
         }
         let zoom = try params.number("zoom")
-        let target = try catalog.target(params)
         let revision = target.revision
         let isQuick =
             revision.isQuickToLocate(identifier) && revision.readyView(target.filter, zoom: zoom) != nil

@@ -6,8 +6,13 @@ import JSON
 /// Calls that answer requests.
 extension HTTPConnection: CallTransport {
     var acceptsGzip: Bool {
-        guard let head = exchange?.head, head.has(.acceptEncoding) else { return false }
-        return Negotiation.acceptsGzip(head[.acceptEncoding])
+        guard let head = exchange?.head, let bytes = head.bytes(of: .acceptEncoding) else { return false }
+        guard head.isSingle(.acceptEncoding) else { return Negotiation.acceptsGzip(head[.acceptEncoding]) }
+        // Nearly all clients send the same few bytes.
+        if bytes.hasSameBytes(as: door.acceptedEncodings.field) { return door.acceptedEncodings.acceptsGzip }
+        let accepts = Negotiation.acceptsGzip(head[.acceptEncoding])
+        door.acceptedEncodings = (Array(bytes), accepts)
+        return accepts
     }
 
     /// A query resource.
@@ -21,9 +26,25 @@ extension HTTPConnection: CallTransport {
         plan.isKept = resource.isTile
         plan.mayBeEmpty = resource.isRaw
         if resource.isCompressible { plan.vary = door.rules.vary }
+        if answerAgain(query, plan) { return }
         open(
             resource.method, query.params, plan, form: resource.isRaw ? .raw : .json,
-            tagged: resource.dependsOnData ? query.hash : nil, paramsText: text)
+            tagged: resource.dependsOnData ? query.hash : nil, of: query, paramsText: text)
+    }
+
+    /// Answers a query as the last time, without reading its params again: with 304 or with what is kept. False if the data
+    /// have changed since, or if neither can be done.
+    private func answerAgain(_ query: RecentQueries.Query, _ plan: AnswerPlan) -> Bool {
+        guard let last = query.last, exchange?.head.has(.connectTimeout) == false else { return false }
+        guard caller.canRepeat(last.call) else {
+            query.last = nil
+            return false
+        }
+        var plan = plan
+        plan.tag = last.tag
+        guard answerWithoutWork(last.tag, plan) else { return false }
+        caller.recordRepeated(last.call)
+        return true
     }
 
     /// Reads what a query resource is asked for, and keeps it for the next request of the same target.
@@ -66,10 +87,13 @@ extension HTTPConnection: CallTransport {
 
     /// Opens a call, unless the client or the cache has the answer.
     ///
-    /// - Parameter tagged: a hash of the request, if the answer depends only on it and the data.
+    /// - Parameters:
+    ///   - tagged: a hash of the request, if the answer depends only on it and the data.
+    ///   - query: what remembers the call for the next request of the same target.
     func open(
         _ method: String, _ params: JSONObject, _ plan: AnswerPlan, form: AnswerForm = .json,
-        input: InputForm = .items, tagged: UInt64? = nil, paramsText: [UInt8] = [], paramsBytes: Int = 0
+        input: InputForm = .items, tagged: UInt64? = nil, of query: RecentQueries.Query? = nil,
+        paramsText: [UInt8] = [], paramsBytes: Int = 0
     ) {
         callID &+= 1
         var request = CallRequest(id: callID, method: method, params: params, paramsBytes: paramsBytes)
@@ -85,6 +109,7 @@ extension HTTPConnection: CallTransport {
             if let tagged, let revision = prepared.facts?.revision, revision > 0 {
                 let tag = EntityTag(process: door.service.process, revision: revision, request: tagged)
                 plan.tag = tag
+                query?.last = prepared.standing.map { ($0, tag) }
                 if answerWithoutWork(tag, plan) { return caller.dismiss(prepared) }
             }
             exchange?.answer = plan

@@ -11,10 +11,7 @@ extension HTTPConnection {
         try QueryParameters.read(head.query, known: ResourceQuery.watchParameters, into: &params)
         if WebSocketHandshake.isAsked(by: head) {
             let accept = try WebSocketHandshake.accept(head)
-            guard let codec = WebSocketCodec(maximumMessage: Self.mostMessageBytes) else {
-                throw RequestFailure(
-                    RPCError(.resourceExhausted, "The server has no memory for a WebSocket."))
-            }
+            let codec = WebSocketCodec(maximumMessage: Self.mostMessageBytes)
             var response = ResponseHead(status: .switchingProtocols, length: .none)
             response.fields = [
                 ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept),
@@ -80,6 +77,8 @@ extension HTTPConnection {
         record(head.status, 0)
         let rest = reader.takeRest()
         self.stream = stream
+        // A watch may last for days: it holds nothing of its request.
+        exchange = nil
         stream.began()
         if !rest.isEmpty { rest.withUnsafeBytes { stream.receive($0) } }
     }

@@ -9,34 +9,30 @@ struct EntityTag: Sendable, Hashable {
     let revision: UInt64
     /// A hash of what was requested.
     let request: UInt64
+    /// The tag of the uncompressed answer, in quotes.
+    private let quoted: [UInt8]
+
+    init(process: UInt64, revision: UInt64, request: UInt64) {
+        (self.process, self.revision, self.request) = (process, revision, request)
+        let numbers = [process, revision, request].map { String($0, radix: 16) }
+        quoted = Array("\"\(numbers.joined(separator: "-"))\"".utf8)
+    }
+
+    static func == (a: Self, b: Self) -> Bool {
+        (a.process, a.revision, a.request) == (b.process, b.revision, b.request)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(process)
+        hasher.combine(revision)
+        hasher.combine(request)
+    }
 
     /// Writes the tag in quotes. Compressed bytes are another representation and have another tag.
     func write(isGzipped: Bool, into bytes: inout ByteWriter) {
-        let text = text
-        bytes.append(UInt8(ascii: "\""))
-        for index in 0..<text.count { bytes.append(text.bytes[index]) }
-        if isGzipped { bytes.append("-gzip") }
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    /// The tag without quotes: three numbers of at most 16 digits.
-    private var text: (bytes: InlineArray<50, UInt8>, count: Int) {
-        var bytes = InlineArray<50, UInt8>(repeating: UInt8(ascii: "-"))
-        var count = 0
-        func append(_ number: UInt64) {
-            for shift in stride(from: (63 - min(63, number.leadingZeroBitCount)) / 4 * 4, through: 0, by: -4)
-            {
-                let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15
-                bytes[count] = digit &+ UInt8(ascii: "0") &+ (digit > 9 ? 39 : 0)
-                count &+= 1
-            }
-        }
-        append(process)
-        count += 1
-        append(revision)
-        count += 1
-        append(request)
-        return (bytes, count)
+        guard isGzipped else { return bytes.append(contentsOf: quoted) }
+        bytes.append(contentsOf: quoted.dropLast())
+        bytes.append("-gzip\"")
     }
 
     /// What a client has whose `If-None-Match` names this answer.
@@ -48,17 +44,14 @@ struct EntityTag: Sendable, Hashable {
     /// Whether a client that sent this `If-None-Match` has the answer already; nil if not. Comparison is weak, as the
     /// field demands (RFC 9110, section 13.1.2).
     func match(_ field: ArraySlice<UInt8>) -> Match? {
-        let text = text
+        if field.hasSameBytes(as: quoted) { return .plain }
+        let text = quoted.span.extracting(1..<(quoted.count - 1))
         let field = field.span
         var start = 0
         while start <= field.count {
             var end = start
             while end < field.count, field[end] != UInt8(ascii: ",") { end += 1 }
-            if let match = Self.match(
-                field.extracting(start..<end), text.bytes.span.extracting(0..<text.count))
-            {
-                return match
-            }
+            if let match = Self.match(field.extracting(start..<end), text) { return match }
             start = end + 1
         }
         return nil

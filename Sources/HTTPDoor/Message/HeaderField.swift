@@ -29,12 +29,16 @@ enum HeaderField: String, Sendable, CaseIterable {
 
     /// The field of a name in any letter case. O(name).
     init?(name: UnsafeRawBufferPointer) {
-        guard let first = name.first.map(Self.lowercased) else { return nil }
-        for entry in Self.table where entry.count == name.count && entry.first == first {
-            if zip(entry.field.rawValue.utf8, name).allSatisfy({ $0 == Self.lowercased($1) }) {
-                self = entry.field
-                return
+        guard name.count < Self.table.starts.count - 1 else { return nil }
+        for entry in Self.table.starts[name.count]..<Self.table.starts[name.count + 1] {
+            let (start, field) = Self.table.entries[entry]
+            var place = 0
+            while place < name.count, Self.table.names[start + place] == Self.lowercased(name[place]) {
+                place += 1
             }
+            guard place == name.count else { continue }
+            self = field
+            return
         }
         return nil
     }
@@ -43,7 +47,29 @@ enum HeaderField: String, Sendable, CaseIterable {
         byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
     }
 
-    private static let table: [(count: Int, first: UInt8, field: HeaderField)] = allCases.map {
-        ($0.rawValue.utf8.count, $0.rawValue.utf8.first ?? 0, $0)
+    private static let table = Table()
+
+    /// The fields by the lengths of their names.
+    private struct Table {
+        /// All names behind each other.
+        let names: [UInt8]
+        /// The start of each name.
+        let entries: [(start: Int, field: HeaderField)]
+        /// By length, its first entry; one more than the longest has.
+        let starts: [Int]
+
+        init() {
+            let fields = HeaderField.allCases.sorted { $0.rawValue.utf8.count < $1.rawValue.utf8.count }
+            var (names, entries): ([UInt8], [(Int, HeaderField)]) = ([], [])
+            for field in fields {
+                entries.append((names.count, field))
+                names += field.rawValue.utf8
+            }
+            let longest = fields.last?.rawValue.utf8.count ?? 0
+            starts = (0...longest + 1).map { length in
+                fields.firstIndex { $0.rawValue.utf8.count >= length } ?? fields.count
+            }
+            (self.names, self.entries) = (names, entries)
+        }
     }
 }

@@ -2,15 +2,22 @@
 
 /// What a client accepts (RFC 9110, section 12.5).
 enum Negotiation {
-    /// Whether `Accept-Encoding` allows gzip.
+    /// Whether `Accept-Encoding` allows gzip, and does not prefer an uncompressed answer.
+    ///
+    /// `identity` that the field does not name is allowed but never preferred (RFC 9110, section 12.5.3).
     static func acceptsGzip(_ field: String?) -> Bool {
         guard let field else { return false }
-        var wildcard = false
+        var (gzip, identity, wildcard): (Double?, Double?, Double?)
         for (name, quality) in entries(field) {
-            if name == "gzip" || name == "x-gzip" { return quality > 0 }
-            if name == "*" { wildcard = quality > 0 }
+            switch name {
+            case "gzip", "x-gzip": gzip = max(gzip ?? 0, quality)
+            case "identity": identity = max(identity ?? 0, quality)
+            case "*": wildcard = max(wildcard ?? 0, quality)
+            default: break
+            }
         }
-        return wildcard
+        guard let gzip = gzip ?? wildcard, gzip > 0 else { return false }
+        return gzip >= identity ?? wildcard ?? 0
     }
 
     /// Whether `Accept` names a media type itself.

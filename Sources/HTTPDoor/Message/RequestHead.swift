@@ -69,7 +69,7 @@ final class RequestHead: Sendable {
         return value
     }
 
-    /// The bytes of a field that stands once.
+    /// The bytes of a field's first line.
     func bytes(of field: HeaderField) -> ArraySlice<UInt8>? {
         for entry in fields where entry.field == field { return bytes[entry.range] }
         return nil
@@ -82,6 +82,9 @@ final class RequestHead: Sendable {
         }
         return nil
     }
+
+    /// Whether a field stands on one line.
+    func isSingle(_ field: HeaderField) -> Bool { fields.count { $0.field == field } == 1 }
 
     func has(_ field: HeaderField) -> Bool { fields.contains { $0.field == field } }
 }

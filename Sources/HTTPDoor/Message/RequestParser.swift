@@ -48,6 +48,12 @@ final class RequestParser {
         body = []
     }
 
+    /// Frees what was kept for the next request.
+    func giveBackMemory() {
+        names = []
+        values = []
+    }
+
     /// Parses until the head or the message is complete, or there is nothing more.
     ///
     /// - Parameter offset: where `bytes` begin in what the ranges are of.

@@ -73,11 +73,13 @@ struct RequestReader: ~Copyable {
         overhead = 0
     }
 
-    /// Takes the bytes that came behind a complete request, which are another protocol's.
+    /// Takes the bytes that came behind a complete request, which are another protocol's. Nothing more is read here.
     mutating func takeRest() -> [UInt8] {
         defer {
             bytes = []
             (start, parsed) = (0, 0)
+            state = .failed
+            parser.giveBackMemory()
         }
         return Array(bytes[parsed...])
     }
@@ -140,6 +142,11 @@ struct RequestReader: ~Copyable {
         // A bit for each ASCII character that is a letter, a digit or one of !#$%&'*+-.^_`|~
         let bits: UInt64 = byte < 64 ? 0x03FF_6CFA_0000_0000 : byte < 128 ? 0x57FF_FFFF_C7FF_FFFE : 0
         return bits >> UInt64(byte & 63) & 1 == 1
+    }
+
+    private static func isToken(_ bytes: Span<UInt8>) -> Bool {
+        for place in bytes.indices where !isTokenByte(bytes[place]) { return false }
+        return !bytes.isEmpty
     }
 
     // MARK: The head
@@ -230,7 +237,7 @@ struct RequestReader: ~Copyable {
         fields.reserveCapacity(parser.names.count)
         for (place, name) in parser.names.enumerated() {
             let name = name.lowerBound - start..<name.upperBound - start
-            guard !name.isEmpty, bytes[name].allSatisfy(Self.isTokenByte) else {
+            guard Self.isToken(bytes.span.extracting(name)) else {
                 throw RequestFailure(.badRequest, "A header field's name is malformed.")
             }
             let field = bytes.withUnsafeBytes {

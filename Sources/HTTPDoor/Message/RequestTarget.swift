@@ -14,7 +14,7 @@ struct RequestTarget: Sendable, Equatable {
     /// - Returns: nil if it is none of the forms, or has bytes that no URL has.
     init?(_ bytes: [UInt8], _ range: Range<Int>) {
         let target = bytes[range]
-        guard let first = target.first, target.allSatisfy(Self.isAllowed) else { return nil }
+        guard let first = target.first, Self.areAllowed(bytes.span.extracting(range)) else { return nil }
         whole = range
         if first == UInt8(ascii: "*") {
             guard range.count == 1 else { return nil }
@@ -35,9 +35,10 @@ struct RequestTarget: Sendable, Equatable {
             guard start > rest, !bytes[rest..<start].contains(UInt8(ascii: "@")) else { return nil }
             authority = rest..<start
         }
-        let mark = bytes[start..<range.upperBound].firstIndex(of: UInt8(ascii: "?"))
-        path = start..<(mark ?? range.upperBound)
-        query = mark.map { $0 + 1..<range.upperBound }
+        var mark = start
+        while mark < range.upperBound, bytes[mark] != UInt8(ascii: "?") { mark += 1 }
+        path = start..<mark
+        query = mark < range.upperBound ? mark + 1..<range.upperBound : nil
     }
 
     private static func scheme(of target: ArraySlice<UInt8>) -> Int? {
@@ -51,7 +52,11 @@ struct RequestTarget: Sendable, Equatable {
 
     /// Printable ASCII but `#`, which only stands before fragments, which clients do not send. Bytes above ASCII
     /// are let through, as browsers' users type them.
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        byte > 0x20 && byte != 0x7F && byte != UInt8(ascii: "#")
+    private static func areAllowed(_ bytes: Span<UInt8>) -> Bool {
+        for place in bytes.indices {
+            let byte = bytes[place]
+            guard byte > 0x20, byte != 0x7F, byte != UInt8(ascii: "#") else { return false }
+        }
+        return true
     }
 }

@@ -53,7 +53,7 @@ public enum Transcript {
     /// Reads a WebSocket's text messages. When a fault shows, and as which, depends on the cuts: the library looks at a frame
     /// once some of its payload is there.
     public static func webSocket(_ bytes: UnsafeRawBufferPointer, pieces size: Int) -> [String] {
-        guard let codec = WebSocketCodec(maximumMessage: 4096) else { return [] }
+        let codec = WebSocketCodec(maximumMessage: 4096)
         var lines: [String] = []
         for piece in pieces(bytes, size) {
             for case .text(let message) in codec.receive(piece) { lines.append("\(message)") }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Calls
 import JSON
 
 /// What the targets of recent requests for query resources meant: it depends on the target alone, and a map requests the
@@ -7,14 +8,16 @@ import JSON
 /// Each target has one slot by its hash, which the next target with that slot takes. So memory is bounded: by 1024 entries
 /// of targets of at most 128 bytes.
 struct RecentQueries {
-    /// Immutable.
-    final class Query: Sendable {
+    /// Belongs to the loop's thread, as the whole does.
+    final class Query {
         let target: [UInt8]
         let hash: UInt64
         /// The resource as the path names it.
         let resource: Resource
         /// All params: those of the path and those of the query.
         let params: JSONObject
+        /// The call that last answered it, and the answer's tag.
+        var last: (call: StandingCall, tag: EntityTag)?
 
         fileprivate init(target: [UInt8], hash: UInt64, resource: Resource, params: JSONObject) {
             self.target = target

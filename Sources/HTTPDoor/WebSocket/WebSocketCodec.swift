@@ -3,9 +3,11 @@ import CHTTP
 import JSON
 
 /// The server's end of a WebSocket over libwslay. Bytes go in, messages come out; no socket, no clock. The library
-/// answers pings and closes, checks masks, UTF-8, fragments and sizes, and ends the reading at the first fault.
+/// answers pings and closes, checks masks, UTF-8 and fragments, and ends the reading at the first fault.
 ///
-/// Invariant: `context` is this object's own from `init` to `deinit`. The library's callbacks come during `receive`,
+/// The library's context takes 8 KiB. It exists only while a message is under way, so that idle WebSockets are small.
+///
+/// Invariant: `context` is this object's own while it is not nil. The library's callbacks come during `receive`,
 /// `close`, `ping` only, which hold the object; `input` is valid during `receive` only.
 final class WebSocketCodec {
     enum Event: Equatable {
@@ -19,6 +21,7 @@ final class WebSocketCodec {
     }
 
     private var context: wslay_event_context_ptr?
+    private var bounds: WebSocketFrameBounds
     private var input = UnsafeRawBufferPointer(start: nil, count: 0)
     /// Whether a close has come whose body is half a code (RFC 6455, section 5.5.1), which the library takes.
     private var hasHalfCode = false
@@ -29,7 +32,31 @@ final class WebSocketCodec {
     private(set) var isClosing = false
 
     /// - Parameter maximumMessage: bytes of a message, over all its fragments.
-    init?(maximumMessage: Int) {
+    init(maximumMessage: Int) { bounds = WebSocketFrameBounds(limit: maximumMessage) }
+
+    deinit { wslay_event_context_free(context) }
+
+    /// Makes a context if there is none. Without memory for one the WebSocket ends.
+    private func makeContext() -> wslay_event_context_ptr? {
+        if let context { return context }
+        var callbacks = Self.callbacks
+        let user = Unmanaged.passUnretained(self).toOpaque()
+        guard wslay_event_context_server_init(&context, &callbacks, user) == 0 else {
+            context = nil
+            isClosing = true
+            return nil
+        }
+        return context
+    }
+
+    /// Frees the context unless it has seen a part of a message.
+    private func rest() {
+        guard isClosing || bounds.isBetweenMessages else { return }
+        wslay_event_context_free(context)
+        context = nil
+    }
+
+    private static let callbacks: wslay_event_callbacks = {
         var callbacks = wslay_event_callbacks()
         callbacks.recv_callback = { context, buffer, count, _, user in
             guard let codec = WebSocketCodec.codec(user), let buffer else { return -1 }
@@ -46,12 +73,8 @@ final class WebSocketCodec {
             guard let codec = WebSocketCodec.codec(user), let message else { return }
             codec.didReceive(message.pointee)
         }
-        let user = Unmanaged.passUnretained(self).toOpaque()
-        guard wslay_event_context_server_init(&context, &callbacks, user) == 0 else { return nil }
-        wslay_event_config_set_max_recv_msg_length(context, UInt64(maximumMessage))
-    }
-
-    deinit { wslay_event_context_free(context) }
+        return callbacks
+    }()
 
     private static func codec(_ user: UnsafeMutableRawPointer?) -> WebSocketCodec? {
         user.map { Unmanaged<WebSocketCodec>.fromOpaque($0).takeUnretainedValue() }
@@ -59,16 +82,22 @@ final class WebSocketCodec {
 
     /// Takes bytes of the client's in.
     func receive(_ bytes: UnsafeRawBufferPointer) -> [Event] {
-        guard !isClosing else { return [] }
-        input = bytes
+        guard !isClosing, let context = makeContext() else { return [] }
+        // A message that is too large is refused by its declared length.
+        let count = bounds.follow(bytes)
+        input = UnsafeRawBufferPointer(rebasing: bytes[..<count])
         defer {
             input = UnsafeRawBufferPointer(start: nil, count: 0)
             events = []
+            rest()
         }
         withExtendedLifetime(self) {
             let hasFailed = wslay_event_recv(context) != 0
             flush()
             if hasFailed || hasHalfCode { nameFault() }
+        }
+        if count < bytes.count {
+            close(.messageTooBig, "The message is larger than the limit of \(bounds.limit) bytes.")
         }
         return events
     }
@@ -87,7 +116,7 @@ final class WebSocketCodec {
     ///
     /// - Parameter reason: cut to the 123 bytes that a close frame has room for.
     func close(_ code: WebSocketCode, _ reason: String) {
-        guard !isClosing else { return }
+        guard !isClosing, let context = makeContext() else { return }
         isClosing = true
         var text: [UInt8] = []
         for character in reason {
@@ -96,13 +125,15 @@ final class WebSocketCodec {
         }
         wslay_event_queue_close(context, code.number, text, text.count)
         flush()
+        rest()
     }
 
     func ping() {
-        guard !isClosing else { return }
+        guard !isClosing, let context = makeContext() else { return }
         var message = wslay_event_msg(opcode: UInt8(WSLAY_PING.rawValue), msg: nil, msg_length: 0)
         wslay_event_queue_msg(context, &message)
         flush()
+        rest()
     }
 
     func takeOutput() -> [UInt8] {

@@ -4,7 +4,7 @@ import SystemSupport
 
 extension Revision {
     /// The cluster with an id. About a microsecond.
-    package func cluster(
+    public func cluster(
         _ id: Int64, in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> ClusterOrdinal {
         let codes = options.clusterIds == .origin ? try featureCodes(cancellation) : nil

@@ -59,6 +59,33 @@ struct Watcher {
         #expect(try watcher.look().text == #"{"add":[],"remove":[],"keep":0,"revision":0}"#)
     }
 
+    @Test("a change elsewhere keeps all markers, a change of what one shows does not")
+    func aChangeElsewhereKeepsAllMarkers() throws {
+        let source = try TestSource()
+        try source.load(list(point(1, 10, 10), point(2, 20, 20), point(3, -100, 20)))
+        var watcher = Watcher(
+            source, ClustersQuery(box: Box(west: 0, south: 0, east: 30, north: 30), zoom: 10))
+        try watcher.look()
+        for longitude in [-101.0, -102, -103] {
+            _ = try source.update(upsert: list(point(3, longitude, 20)))
+            let change = try watcher.look()
+            #expect(Self.added(change).isEmpty && Self.removed(change).isEmpty)
+            #expect(change["keep"] == 2)
+            #expect(change["revision"] == .number(Double(source.source.revision.number)))
+        }
+        // The same node, of which something else is told.
+        _ = try source.update(upsert: list(point(2, 20, 20, #"{"name":"x"}"#)))
+        #expect(Self.added(try watcher.look()).count == 1)
+        #expect(try watcher.replay.features == watcher.wanted())
+        // It has changed, so it is not among the nodes that last, and goes.
+        _ = try source.update(upsert: list(point(2, -100, 20)))
+        #expect(Self.removed(try watcher.look()).count == 1)
+        #expect(try watcher.replay.features == watcher.wanted())
+        _ = try source.update(remove: [#require(FeatureIdentifier(.number(1)))])
+        #expect(Self.removed(try watcher.look()).count == 1)
+        #expect(try watcher.replay.features == watcher.wanted())
+    }
+
     @Test("a marker keeps its key while it shows the same")
     func aMarkerKeepsItsKeyWhileItShowsTheSame() throws {
         let source = try TestSource()

@@ -13,8 +13,8 @@ struct ClusterSubject: Sendable {
     var revision: Revision { target.revision }
 
     init(_ params: Params, _ catalog: SourceCatalog) throws(RPCError) {
-        id = try params.integer("clusterId")
         target = try catalog.target(params)
+        id = try params.integer("clusterId")
     }
 
     /// - Parameter cost: how many features are written or looked at, by a view that is ready.

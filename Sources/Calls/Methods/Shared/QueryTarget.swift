@@ -19,7 +19,8 @@ struct QueryTarget: Sendable {
         _ write: @escaping @Sendable (CallContext, inout ByteWriter) throws(SourceError) -> Void
     ) -> PreparedAnswer {
         PreparedAnswer(
-            isQuick: isQuick, facts: AnswerFacts(mediaType: mediaType, revision: revision.number)
+            isQuick: isQuick, facts: AnswerFacts(mediaType: mediaType, revision: revision.number),
+            version: DataVersion(current: source.current, revision: revision.number)
         ) { (call, bytes) throws(RPCError) in
             try answering(call) { () throws(SourceError) in
                 try write(call, &bytes)

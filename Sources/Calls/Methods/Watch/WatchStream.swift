@@ -51,9 +51,9 @@ final class WatchStream: ServerStream {
         pace = Pace(rate: watch.rate)
         self.call = call
         self.output = output
-        observation = source.observe { [hasNews, weak source] in
+        observation = source.observe { [hasNews, current = source.current] in
             // Once is enough until it has been looked at; but an end is not to wait for the pace.
-            if hasNews.raise() || source?.isRetired != false { output.wantToSend() }
+            if hasNews.raise() || current.isNone { output.wantToSend() }
         }
         output.wantToSend()
     }
