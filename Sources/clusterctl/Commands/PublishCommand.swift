@@ -75,7 +75,8 @@ enum PublishCommand: Subcommand {
         let directory = archive.split(separator: "/", omittingEmptySubsequences: false).dropLast()
             .joined(separator: "/")
         let daemon = try await TemporaryDaemon.start(
-            port: nil, exportDirectory: directory.isEmpty ? "/" : directory)
+            port: nil, files: [file].compactMap { RegularFile($0, invocation.arguments) },
+            exportDirectory: directory.isEmpty ? "/" : directory)
         defer { daemon.stop() }
         let client = try await Client.connect(socketPath: daemon.socketPath)
         let name = SourceNames.of([file])[0]

@@ -45,7 +45,8 @@ enum ServeCommand: Subcommand {
         var options = try SourceOptionFlags.read(invocation)
         if options["geometries"] == nil { options["geometries"] = .string(geometries) }
         let daemon = try await TemporaryDaemon.start(
-            port: invocation.arguments.integer("port").map { UInt16(clamping: $0) } ?? 0)
+            port: invocation.arguments.integer("port").map { UInt16(clamping: $0) } ?? 0,
+            files: files.compactMap { RegularFile($0, invocation.arguments) })
         let interruption = Interruption {
             daemon.stop()
             exit(0)
@@ -65,7 +66,7 @@ enum ServeCommand: Subcommand {
         throw await daemon.untilEnded()
     }
 
-    /// Loads a file and reports what of it was left out.
+    /// Loads a file into a source of a `TemporaryDaemon`, and reports what of it was left out.
     static func load(
         _ file: String, into source: String, _ client: Client, _ invocation: Invocation
     ) async throws {
@@ -74,14 +75,33 @@ enum ServeCommand: Subcommand {
         options.allowsEmpty = true
         let answer: Answer
         do {
-            let input = try FileImport.open(file, invocation.arguments)
-            answer = try await FileImport.transfer(input, to: source, options, client, invocation)
+            if let file = RegularFile(file, invocation.arguments) {
+                answer = try await load(file, into: source, client, invocation)
+            } else {
+                let input = try FileImport.open(file, invocation.arguments)
+                answer = try await FileImport.transfer(input, to: source, options, client, invocation)
+            }
         } catch { throw FileImport.explained(error, file: file) }
         if !invocation.wantsJSON { try ImportReport.show(answer, invocation) }
         let value = try answer.value()
         if value["accepted"]?.asInteger == 0, (value["skipped"]?.asInteger ?? 0) > 0 {
             throw Failure(message: "\(file): none of its features can be shown")
         }
+    }
+
+    /// Has the daemon read the file itself, which is several times as fast as sending it.
+    private static func load(
+        _ file: RegularFile, into source: String, _ client: Client, _ invocation: Invocation
+    ) async throws -> Answer {
+        var params = try ImportFlags.params(invocation.arguments)
+        params["source"] = .string(source)
+        params["path"] = .string(file.path)
+        params["onInvalid"] = .string("skip")
+        params["allowEmpty"] = .bool(true)
+        var bar = ProgressBar(source, total: file.bytes)
+        defer { bar.clear() }
+        bar.show("reading \(Quantity.bytes(Double(file.bytes))) and building the index…")
+        return try await client.call("SourceService/LoadFile", params, options: invocation.callOptions)
     }
 
     private static func announce(_ names: [String], _ address: String, _ invocation: Invocation) {

@@ -22,13 +22,17 @@ final class TemporaryDaemon: Sendable {
     ///
     /// - Parameters:
     ///   - port: of the map page; 0: a free one; nil: no map page.
+    ///   - files: which it may read; those below their directories too.
     ///   - exportDirectory: below which it may write archives.
-    static func start(port: UInt16?, exportDirectory: String? = nil) async throws -> TemporaryDaemon {
+    static func start(port: UInt16?, files: [RegularFile], exportDirectory: String? = nil) async throws
+        -> TemporaryDaemon
+    {
         guard let program = Self.program else {
             throw Failure(
                 message: "clusterd is neither beside clusterctl nor on PATH; install it, or build it")
         }
         var arguments = port.map { ["--http", "127.0.0.1:\($0)"] } ?? []
+        for directory in Set(files.map(\.directory)) { arguments += ["--import-dir", directory] }
         if let exportDirectory { arguments += ["--export-dir", exportDirectory] }
         let daemon = try TemporaryDaemon(program, arguments)
         do { try await daemon.waitUntilReady() } catch {
