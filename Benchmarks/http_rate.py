@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """clusterd's tiles over HTTP beside nginx serving static files of the same bytes, by wrk in one run with alternated rounds:
-three tile sizes, and answers of 304. Then what a thousand WebSocket viewports cost beside a thousand of the protocol's socket, each
+three tile sizes, and answers of 304. Both have two threads or processes, on the first half of the processors, and wrk has the
+other half: where the system puts them would decide otherwise. Rates are medians, and so is the ratio of each round. Then what a thousand WebSocket viewports cost beside a thousand of the protocol's socket, each
 time in a new daemon, and what the interface takes while nobody uses it.
 Alone: python3 Benchmarks/http_rate.py [BIN] [SECONDS], with the folder of release binaries and the seconds of each round.
 Needs nginx and wrk (apt-get install nginx-light wrk)."""
-import http.client, json, os, random, re, resource, shutil, socket, struct, subprocess, sys, tempfile, threading, time
+import http.client, json, os, random, re, resource, shutil, socket, statistics, struct, subprocess, sys, tempfile, threading, time
 
-ROUNDS = 3
+ROUNDS = 5
+WATCH_ROUNDS = 3
+PROCESSORS = sorted(os.sched_getaffinity(0))
+HALF = max(1, len(PROCESSORS) // 2)
+SERVERS, CLIENTS = PROCESSORS[:HALF], PROCESSORS[-HALF:]
 CONNECTIONS = 32
 VIEWPORTS = 1000
 CHANGES = 20
@@ -98,23 +103,47 @@ server {{ listen 127.0.0.1:{port}; root {folder}/files; }} }}
     return process, port
 
 
-def rate(port, target, seconds, fields=()):
-    arguments = ["wrk", "-t", "2", "-c", str(CONNECTIONS), "-d", f"{seconds}s", f"http://127.0.0.1:{port}{target}"]
+def threads(process):
+    """The processor time of a program and its children so far, in seconds, and their threads."""
+    pids = [process.pid] + [int(pid) for pid in subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()]
+    found, spent = [], 0
+    for pid in pids:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            found.append(int(thread))
+            with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
+                spent += int(file.read().split()[0]) / 1e9
+    return spent, found
+
+
+def pin(process, processors):
+    for thread in threads(process)[1]:
+        os.sched_setaffinity(thread, processors)
+
+
+def rate(process, port, target, seconds, fields=()):
+    """Requests a second, and the server's processor time for each in microseconds."""
+    arguments = ["taskset", "-c", ",".join(map(str, CLIENTS)), "wrk", "-t", "2", "-c", str(CONNECTIONS), "-d", f"{seconds}s", f"http://127.0.0.1:{port}{target}"]
     for field in fields:
         arguments += ["-H", field]
+    began = threads(process)[0]
     text = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+    spent = threads(process)[0] - began
     if re.search(r"Socket errors|Non-2xx", text) and not fields:
         raise SystemExit(text)
-    return float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1))
+    requests = int(re.search(r"(\d+) requests in", text).group(1))
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1)), spent / requests * 1e6
 
 
-def beside(daemon, other, target, file, seconds, daemon_fields=(), other_fields=()):
-    """The rates of both, alternated, the median round of each."""
+def show_rates(words, size, daemon, nginx, port, target, file, seconds, daemon_fields=(), other_fields=()):
+    """The rates of both, alternated: the medians, and the median of the rounds' ratios."""
     ours, theirs = [], []
     for _ in range(ROUNDS):
-        ours.append(rate(daemon.port, target, seconds, daemon_fields))
-        theirs.append(rate(other, file, seconds, other_fields))
-    return sorted(ours)[ROUNDS // 2], sorted(theirs)[ROUNDS // 2]
+        ours.append(rate(daemon.process, daemon.port, target, seconds, daemon_fields))
+        theirs.append(rate(nginx, port, file, seconds, other_fields))
+    ratios = sorted(one[0] / other[0] for one, other in zip(ours, theirs))
+    (own, own_time), (other, other_time) = ([statistics.median(part) for part in zip(*rounds)] for rounds in (ours, theirs))
+    print(f"| {words} | {size} | {own:.0f} | {other:.0f} | {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) | "
+          f"{own_time:.1f} | {other_time:.1f} |", flush=True)
 
 
 def read_exactly(client, count):
@@ -233,7 +262,10 @@ def main():
     process, other = nginx(folder)
     try:
         daemon.load()
-        print("| tile | bytes | clusterd/s | nginx/s | ratio |\n| --- | ---: | ---: | ---: | ---: |")
+        pin(daemon.process, SERVERS)
+        pin(process, SERVERS)
+        print("| tile | bytes | clusterd/s | nginx/s | ratio | clusterd, µs of processor | nginx, µs |\n"
+              "| --- | ---: | ---: | ---: | --- | ---: | ---: |")
         for tile in ("7/67/43", "11/1081/694", "9/270/173"):
             target = f"/sources/s/tiles/{tile}.mvt"
             status, fields, content = daemon.request("GET", target)
@@ -242,26 +274,24 @@ def main():
             name = tile.replace("/", "-") + ".mvt"
             with open(os.path.join(folder, "files", name), "wb") as file:
                 file.write(content)
-            ours, theirs = beside(daemon, other, target, f"/{name}", seconds)
-            print(f"| {tile} | {len(content)} | {ours:.0f} | {theirs:.0f} | {ours / theirs:.2f} |", flush=True)
+            show_rates(tile, len(content), daemon, process, other, target, f"/{name}", seconds)
         tags = [("If-None-Match: " + fields["ETag"],)]
         client = http.client.HTTPConnection("127.0.0.1", other)
         client.request("GET", f"/{name}")
         tags.append(("If-None-Match: " + client.getresponse().getheader("ETag"),))
-        ours, theirs = beside(daemon, other, target, f"/{name}", seconds, *tags)
-        print(f"| 304 | 0 | {ours:.0f} | {theirs:.0f} | {ours / theirs:.2f} |", flush=True)
+        show_rates("304", 0, daemon, process, other, target, f"/{name}", seconds, *tags)
         daemon.stop()
         print(f"\n{VIEWPORTS} viewports, {CHANGES} changes that all of them see; a new daemon's processor time and memory a viewport:\n")
         kinds = {"socket": Socket, "WebSocket over TCP": WebSocket, "WebSocket over a Unix socket": UnixWebSocket}
         results = {name: [] for name in kinds}
-        for _ in range(ROUNDS):
+        for _ in range(WATCH_ROUNDS):
             for name, kind in kinds.items():
                 results[name].append(watches(binaries, folder, kind))
         for name, values in results.items():
-            user, system, memory = (sorted(value[part] for value in values)[ROUNDS // 2] for part in range(3))
+            user, system, memory = (sorted(value[part] for value in values)[WATCH_ROUNDS // 2] for part in range(3))
             print(f"- {name}: {user:.2f} s in the program and {system:.2f} s in the system, {memory / 1024:.1f} KiB")
         with_http, without = (
-            sorted(idle_memory(binaries, folder, is_served) for _ in range(ROUNDS))[ROUNDS // 2] for is_served in (True, False))
+            sorted(idle_memory(binaries, folder, is_served) for _ in range(WATCH_ROUNDS))[WATCH_ROUNDS // 2] for is_served in (True, False))
         print(f"\nMemory of a daemon without sources: {with_http / 1024:.0f} KiB with --http, {without / 1024:.0f} KiB without")
     finally:
         daemon.stop()
@@ -270,4 +300,5 @@ def main():
         shutil.rmtree(folder)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -13,6 +13,8 @@ NAVAIDS = os.path.join(ROOT, "..", "shared", "data", "navaids.geojson")
 WIDTH, HEIGHT = 1280, 800
 VIEWS = 40
 CALLS = 20_000
+# Degrees.
+EDGE = 1e-4
 
 
 class Daemon:
@@ -111,35 +113,60 @@ def centres(features, count):
     return [unit(*source.choice(features)) for _ in range(count)]
 
 
+def positions(client, source, zoom):
+    """Where on earth the marker of each key is at a zoom."""
+    answer = client.call("ClusterService/GetClusters", source=source, bbox=[-180, -90, 180, 90], zoom=zoom, include=["key"], properties=[])
+    return {feature["key"]: feature["geometry"]["coordinates"] for feature in answer["features"]}
+
+
+def is_clearly_inside(position, box):
+    """Not so near an edge that rounding decides."""
+    x, y = position
+    return box[0] + EDGE < x < box[2] - EDGE and box[1] + EDGE < y < box[3] - EDGE
+
+
 def kept(client, source, middles, zoom):
-    """Of the markers in the part that both views show: the share that was there before and is there after."""
-    results = {}
+    """Of the markers in the part that both views show: the share that was there before and is there after. And of those
+    whose marker at the other zoom lies inside the other view, how many there are and how many are kept."""
+    results, inner = {}, {"out": [0, 0], "in": [0, 0], "pan": [0, 0]}
+    where = {level: positions(client, source, level) for level in (zoom - 1, zoom)}
     for transitions in (False, True):
         shares = {"out": [], "in": [], "pan": []}
         for x, y in middles:
             here, out = view(x, y, zoom), view(x, y, zoom - 1)
             aside = view(x + WIDTH / 4 / (512 * 2 ** zoom), y, zoom)
             watch = Watch(client, source, here, zoom, transitions)
-            for name, box, new_zoom in (("out", out, zoom - 1), ("in", here, zoom), ("pan", aside, zoom)):
-                common = shared(here, box)
-                before, _ = watch.move(box, new_zoom)
+            box, old_zoom = here, zoom
+            for name, new_box, new_zoom in (("out", out, zoom - 1), ("in", here, zoom), ("pan", aside, zoom)):
+                common = shared(here, new_box)
+                before, _ = watch.move(new_box, new_zoom)
                 # Zooming in, all that was there should stay; else all that is there should have been.
                 first, second = (before, watch.markers) if name == "in" else (watch.markers, before)
                 seen = [key for key, feature in first.items() if inside(feature, common)]
                 if seen:
                     shares[name].append(sum(key in second for key in seen) / len(seen))
+                if transitions:
+                    other, level = (new_box, new_zoom) if name == "in" else (box, old_zoom)
+                    own = [key for key in seen if is_clearly_inside(where[level][key], other)]
+                    inner[name][0] += sum(key in second for key in own)
+                    inner[name][1] += len(own)
+                box, old_zoom = new_box, new_zoom
             watch.end()
         results[transitions] = {name: 100 * statistics.mean(values) for name, values in shares.items() if values}
-    return results
+    return results, inner
 
 
 def show_kept(daemon, name, path, features):
     daemon.load(name, path)
     middles = centres(features, VIEWS)
     for zoom in (3, 5, 7):
-        results = kept(daemon.client, name, middles, zoom)
+        results, inner = kept(daemon.client, name, middles, zoom)
         for step, words in (("out", f"zoom {zoom} to {zoom - 1}"), ("in", f"zoom {zoom - 1} to {zoom}"), ("pan", f"pan by a quarter at zoom {zoom}")):
-            print(f"| markers kept, {name}, {words} | {results[True][step]:.0f} % | plain keys {results[False][step]:.0f} % | |", flush=True)
+            stayed, count = inner[step]
+            print(f"| markers kept, {name}, {words} | {results[True][step]:.1f} %; of the {count} that lie inside the other view too, {stayed} "
+                  f"({100 * stayed / max(1, count):.0f} %) | plain keys {results[False][step]:.0f} % | |", flush=True)
+            if stayed < count:
+                raise SystemExit(f"{count - stayed} markers inside both views were not kept")
 
 
 # MARK: Costs

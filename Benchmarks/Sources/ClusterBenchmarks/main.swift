@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [threads|hull|updates|answers|sources|aggregates|missing]`, where FILE
+// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [threads|hull|updates|answers|sources|aggregates|missing|lookups]`, where FILE
 // holds longitude and latitude of each as little-endian doubles; with a third word only what that is about.
 // Benchmarks/run makes the file and the table.
 import Clustering
@@ -17,8 +17,9 @@ func benchmark() {
     let isUpdatesAlone = arguments.last == "updates"
     let isAnswersAlone = arguments.last == "answers"
     let isSourcesAlone = arguments.last == "sources"
+    let isLookupsAlone = arguments.last == "lookups"
     guard
-        arguments.count == (isThreadsAlone || isUpdatesAlone || isAnswersAlone || isSourcesAlone || isAggregatesAlone ? 3 : 2),
+        arguments.count == (isThreadsAlone || isUpdatesAlone || isAnswersAlone || isSourcesAlone || isLookupsAlone || isAggregatesAlone ? 3 : 2),
         let file = fopen(arguments[1], "rb")
     else {
         perror("ClusterBenchmarks: a file of points is needed")
@@ -34,6 +35,10 @@ func benchmark() {
     let latitudes = (0..<count).map { places[2 * $0 + 1] }
     places = []
     if isThreadsAlone { return benchmarkThreads(longitudes: longitudes, latitudes: latitudes) }
+    if isLookupsAlone {
+        do { try benchmarkLookups(longitudes: longitudes, latitudes: latitudes) } catch { print("error\t0\t\(error)") }
+        return
+    }
     if isAnswersAlone { return benchmarkAnswersAlone(longitudes: longitudes, latitudes: latitudes) }
     if isSourcesAlone || isAggregatesAlone {
         do {
