@@ -19,6 +19,7 @@ package final class HTTPDoor {
     var answer = ByteWriter(capacity: 64)
     /// What is requested again and again need not be understood again and again.
     var recentQueries = RecentQueries()
+    let recentHeads = RecentHeads()
     var admittedHost: [UInt8] = []
     var acceptedEncodings: (field: [UInt8], acceptsGzip: Bool) = ([], false)
     private var date: (second: Int, text: [UInt8]) = (0, [])
@@ -124,6 +125,7 @@ package final class HTTPDoor {
         output = ByteWriter(capacity: 64)
         answer = ByteWriter(capacity: 64)
         recentQueries = RecentQueries()
+        recentHeads.clear()
         service.log.flush()
     }
 
@@ -159,6 +161,7 @@ package final class HTTPDoor {
     package func apply() {
         rules = service.rules
         admittedHost = []
+        recentHeads.clear()
         for connection in Array(connections.values) {
             connection.take(
                 connection.isOverUnix ? engine.access.right(of: connection.caller.peer) : rules.settings.right

@@ -43,7 +43,8 @@ final class HTTPConnection {
         self.socket = socket
         self.door = door
         self.address = address
-        reader = RequestReader(limits: door.rules.settings.limits.ofRequests)
+        reader = RequestReader(
+            limits: door.rules.settings.limits.ofRequests, recent: door.recentHeads)
         clock = ConnectionClock(now: door.loop.now)
         caller = Caller(door.engine, peer: peer, right: right, share: share, transport: self)
     }

@@ -38,6 +38,18 @@ final class RequestHead: Sendable {
 
     var hasBody: Bool { contentLength != 0 }
 
+    /// Bytes of the head without the line feed that ends it.
+    var byteCount: Int { bytes.count }
+
+    /// Whether some bytes begin with just this head.
+    func isWhole(at other: UnsafeRawBufferPointer) -> Bool {
+        guard other.count > bytes.count, other[bytes.count] == 0x0A else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress, let other = other.baseAddress else { return false }
+            return memcmp(start, other, bytes.count) == 0
+        }
+    }
+
     /// The request's target as it was sent.
     var target: ArraySlice<UInt8> { bytes[targetRange] }
     /// The target's path, percent-encoded; `*` for the server as a whole.

@@ -30,6 +30,7 @@ struct RequestReader: ~Copyable {
     }
 
     private let parser = RequestParser()
+    private let recent: RecentHeads
     private var limits: RequestLimits
     private var state = State.method
     /// Bytes that came: those of the head under way, and those that were not looked at yet.
@@ -43,7 +44,13 @@ struct RequestReader: ~Copyable {
     /// Bytes of chunk lines and trailers since the last byte of content.
     private var overhead = 0
 
-    init(limits: RequestLimits) { self.limits = limits }
+    /// Whether the head under way was known already, so that the parser has not seen it.
+    private var isKnownHead = false
+
+    init(limits: RequestLimits, recent: RecentHeads = RecentHeads()) {
+        self.limits = limits
+        self.recent = recent
+    }
 
     mutating func take(_ limits: RequestLimits) { self.limits = limits }
 
@@ -65,7 +72,7 @@ struct RequestReader: ~Copyable {
     /// Goes on with the request behind the one that is complete.
     mutating func startNext() {
         guard state == .complete else { return }
-        parser.reset()
+        if isKnownHead { isKnownHead = false } else { parser.reset() }
         state = .method
         start = parsed
         if start == bytes.count || start > Self.mostSlack { compact() }
@@ -119,6 +126,7 @@ struct RequestReader: ~Copyable {
         while bytes.count - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
         guard start < bytes.count else { return .wait }
         if bytes[start] == 0x0D, bytes.count - start == 1 { return .wait }
+        if let head = knownHead() { return .head(head) }
         var end = start
         while end < bytes.count, Self.isTokenByte(bytes[end]) { end += 1 }
         guard end < bytes.count else {
@@ -133,6 +141,18 @@ struct RequestReader: ~Copyable {
         state = .head
         parser.execute((method == .other ? .post : method).staticName)
         return readHead()
+    }
+
+    /// A head that came before in the same bytes.
+    private mutating func knownHead() -> RequestHead? {
+        let head = bytes.withUnsafeBytes {
+            recent.head(beginning: UnsafeRawBufferPointer(rebasing: $0[start...]))
+        }
+        guard let head else { return nil }
+        isKnownHead = true
+        parsed = start + head.byteCount + 1
+        state = .body
+        return head
     }
 
     private static let longestMethod = 32
@@ -161,6 +181,7 @@ struct RequestReader: ~Copyable {
         guard parser.isHeadComplete else { return .wait }
         do throws(RequestFailure) {
             let head = try makeHead()
+            recent.keep(head)
             state = .body
             return .head(head)
         } catch {
@@ -316,7 +337,7 @@ struct RequestReader: ~Copyable {
     // MARK: The body
 
     private mutating func readBody() -> Event {
-        if parser.isMessageComplete { return complete() }
+        if isKnownHead || parser.isMessageComplete { return complete() }
         let from = parsed
         parse(upTo: bytes.count)
         let piece = parser.takeBody()
