@@ -24,6 +24,31 @@ import Testing
         #expect(announcements.withLock { $0 } == 1)
     }
 
+    @Test("large items fill it earlier")
+    func largeItemsFillItEarlier() async throws {
+        let gauge = InboxGauge {}
+        let inbox = CallInbox(gauge: gauge)
+        let large = Answer(bytes: [UInt8](repeating: 48, count: CallInbox.byteCapacity / 4))
+        for _ in 0..<4 {
+            #expect(!gauge.anyIsFull)
+            inbox.deliver(large)
+        }
+        #expect(gauge.anyIsFull)
+        for _ in 0..<3 { #expect(try await inbox.next() == .item(large)) }
+        #expect(!gauge.anyIsFull)
+    }
+
+    @Test("a stream that is always ahead of its reader does not keep what was read")
+    func aStreamThatIsAheadDoesNotKeepWhatWasRead() async throws {
+        let inbox = CallInbox(gauge: InboxGauge {})
+        inbox.deliver(Answer(bytes: [48]))
+        for round in 0..<1000 {
+            inbox.deliver(Answer(bytes: Array("\(round)".utf8)))
+            _ = try await inbox.next()
+            #expect(inbox.kept <= CallInbox.capacity + 2)
+        }
+    }
+
     @Test("discarding gives the room back")
     func discardingGivesTheRoomBack() {
         let gauge = InboxGauge {}

@@ -26,17 +26,27 @@ final class CallInbox: Sendable {
         case last(Answer)
     }
 
-    /// At so many waiting items the connection is read no further, until a quarter is left.
+    /// At so many waiting items, or bytes of them, the connection is read no further, until a quarter is left.
     static let capacity = 64
+    static let byteCapacity = 8 << 20
 
     private struct State {
+        /// The first `taken` were taken and are empty.
         var items: [Answer] = []
         var taken = 0
+        var waitingBytes = 0
         var isFull = false
         var outcome: Result<Answer, any Error>?
         var waiters: [CheckedContinuation<Void, Never>] = []
 
         var waiting: Int { items.count - taken }
+        var reachesCapacity: Bool { waiting >= capacity || waitingBytes >= byteCapacity }
+        var isNearlyEmpty: Bool { waiting <= capacity / 4 && waitingBytes <= byteCapacity / 4 }
+
+        mutating func append(_ item: Answer) {
+            items.append(item)
+            waitingBytes += item.bytes.count
+        }
 
         mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
             defer { waiters = [] }
@@ -46,9 +56,12 @@ final class CallInbox: Sendable {
         mutating func takeEvent() throws -> Event? {
             guard waiting > 0 else { return try outcome.map { .last(try $0.get()) } }
             let item = items[taken]
+            // A stream that is always ahead of its reader must not keep what was read.
+            items[taken] = Answer(bytes: [])
             taken += 1
-            if taken == items.count {
-                items.removeAll(keepingCapacity: true)
+            waitingBytes -= item.bytes.count
+            if taken == items.count || taken >= capacity {
+                items.removeFirst(taken)
                 taken = 0
             }
             return .item(item)
@@ -65,8 +78,8 @@ final class CallInbox: Sendable {
     func deliver(_ item: Answer) {
         let waiters = state.withLock { state in
             guard state.outcome == nil else { return state.takeWaiters() }
-            state.items.append(item)
-            if state.waiting >= Self.capacity, !state.isFull {
+            state.append(item)
+            if state.reachesCapacity, !state.isFull {
                 state.isFull = true
                 gauge.fills()
             }
@@ -93,6 +106,9 @@ final class CallInbox: Sendable {
         }
     }
 
+    /// How many items it keeps, those that were taken among them.
+    var kept: Int { state.withLock { $0.items.count } }
+
     var isFinished: Bool { state.withLock { $0.outcome != nil } }
 
     /// The next item, or the last message; waits for it. Items that came before an error are handed out first.
@@ -113,7 +129,7 @@ final class CallInbox: Sendable {
     private func takeEvent() throws -> Event? {
         let (event, hasRoom) = try state.withLock { state in
             let event = try state.takeEvent()
-            guard state.isFull, state.waiting <= Self.capacity / 4 else { return (event, false) }
+            guard state.isFull, state.isNearlyEmpty else { return (event, false) }
             state.isFull = false
             gauge.empties()
             return (event, true)
@@ -127,6 +143,7 @@ final class CallInbox: Sendable {
         let hasRoom = state.withLock { state in
             state.items = []
             state.taken = 0
+            state.waitingBytes = 0
             guard state.isFull else { return false }
             state.isFull = false
             gauge.empties()
