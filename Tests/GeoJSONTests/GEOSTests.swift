@@ -103,6 +103,50 @@ struct GEOSTests {
     }
 
     @Test(
+        "flat and tiny areas that are far from each other, beside GEOS's",
+        arguments: [GeometryPlacing.centroid, .inside])
+    func degenerate(_ placing: GeometryPlacing) throws {
+        guard let geos = GEOS() else {
+            print("libgeos_c.so.1 (libgeos-c1v5) is missing: positions are not compared with GEOS's")
+            return
+        }
+        let flat = Self.area([
+            [
+                (35.3, 43.61610095122569), (93.7, 43.61610095122569), (34.6, 43.61610095122569),
+                (35.3, 43.61610095122569),
+            ]
+        ])
+        let tiny = Self.area([[(0, 0), (1e-9, 0), (1e-9, 1e-9), (0, 1e-9), (0, 0)]])
+        let spot = Self.area([[(5, 5), (5, 5), (5, 5), (5, 5)]])
+        let eaten = Self.area([
+            [(170, 0), (180, 0), (180, 4), (170, 4), (170, 0)],
+            [(170, 0), (170, 4), (180, 4), (180, 0), (170, 0)],
+        ])
+        let west = Self.area([[(-180, 0), (-172, 0), (-172, 4), (-180, 0)]])
+        let line = (json: #"{"type":"LineString","coordinates":[[7,7],[7,7]]}"#, text: "LINESTRING (7 7,7 7)")
+        let parts = [flat, tiny, spot, eaten, west, line]
+        for first in parts {
+            for second in parts {
+                for third in parts {
+                    let texts = [first, second, third].map(\.text).joined(separator: ",")
+                    let geometries = [second, third].map(\.json).joined(separator: ",")
+                    let json =
+                        #"{"type":"GeometryCollection","geometries":[\#(first.json),{"type":"GeometryCollection","geometries":[\#(geometries)]}]}"#
+                    let expected = try #require(geos.position(of: "GEOMETRYCOLLECTION (\(texts))", placing))
+                    var rules = FeatureRules()
+                    rules.geometries = placing
+                    let feature = #"{"type":"Feature","geometry":\#(json),"properties":{}}"#
+                    let found = try read(Array(feature.utf8), rules: rules).store.coordinates(0)
+                    #expect(
+                        abs(found.longitude - expected.longitude) < 1e-9
+                            && abs(found.latitude - expected.latitude) < 1e-9,
+                        "\(texts): \(found), not \(expected)")
+                }
+            }
+        }
+    }
+
+    @Test(
         "geometries that are none of GeoJSON's are invalid",
         arguments: [
             #"{"type":"LineString","coordinates":[[1,2]]}"#, #"{"type":"LineString","coordinates":[]}"#,

@@ -3,10 +3,10 @@
 /// The centroid of a geometry as GEOS and PostGIS give it: of its areas if they cover anything, else of its lines
 /// if they have a length, else of its points. In the plane of longitude and latitude.
 ///
-/// Source: the algorithm of JTS, `org.locationtech.jts.algorithm.Centroid`: an area is the sum of the triangles that
-/// its edges make with one base point, with signs.
+/// Source: the algorithm of GEOS, `geos::algorithm::Centroid`: an area is the sum of the triangles that its edges make
+/// with the first position of its shell, with signs. A base of each shell's own keeps the rounding errors of one area
+/// out of another that is far away and small.
 struct Centroid {
-    private var base: Position?
     private var areaSum = (x: 0.0, y: 0.0)
     /// Twice the area.
     private var doubleArea = 0.0
@@ -19,7 +19,8 @@ struct Centroid {
     static func of(_ parts: GeometryParts) -> Position? {
         var centroid = Centroid()
         for area in parts.areas {
-            for (place, ring) in area.enumerated() { centroid.add(ring, isHole: place > 0) }
+            guard let base = area.first?.first else { continue }
+            for (place, ring) in area.enumerated() { centroid.add(ring, base: base, isHole: place > 0) }
         }
         for line in parts.lines { centroid.add(line: line) }
         for point in parts.points { centroid.add(point) }
@@ -36,10 +37,7 @@ struct Centroid {
         return Position(longitude: pointSum.x / pointCount, latitude: pointSum.y / pointCount)
     }
 
-    private mutating func add(_ ring: [Position], isHole: Bool) {
-        guard let first = ring.first else { return }
-        let base = base ?? first
-        self.base = base
+    private mutating func add(_ ring: [Position], base: Position, isHole: Bool) {
         let isPositive = Orientation.isCounterClockwise(ring) == isHole
         for (from, to) in zip(ring, ring.dropFirst()) { add(base, from, to, sign: isPositive ? 1 : -1) }
         add(line: ring)
