@@ -8,6 +8,11 @@ public struct ClusterProperty: Sendable {
     public let map: Expression
     package let aggregate: any Aggregate
 
+    /// The properties that every cluster has, which hide aggregated ones of the same name.
+    package static let ownNames: Set<String> = [
+        "cluster", "cluster_id", "point_count", "point_count_abbreviated",
+    ]
+
     /// Compiles `[operator, map]`, `[reduce, map]`, `[operator, initial, map]` or `["quantiles", [number, …], map]`.
     ///
     /// - Throws: the errors, with their position in the definition.

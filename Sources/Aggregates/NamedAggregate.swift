@@ -14,7 +14,7 @@ package struct NamedAggregate: Sendable {
     package init(name: String, column: any AggregateColumn) {
         self.name = name
         self.column = column
-        isHidden = Self.builtIn.contains(name)
+        isHidden = ClusterProperty.ownNames.contains(name)
         var writer = ByteWriter()
         writer.append(json: name)
         writer.append(":")
@@ -26,8 +26,4 @@ package struct NamedAggregate: Sendable {
     package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
         column.write(cluster, of: index, into: &bytes)
     }
-
-    private static let builtIn: Set<String> = [
-        "cluster", "cluster_id", "point_count", "point_count_abbreviated",
-    ]
 }

@@ -13,6 +13,9 @@ public struct Expression: Sendable {
     public let usesZoom: Bool
     public let usesIdentifier: Bool
 
+    /// Its value, if that is the same for every feature at every zoom; else nil.
+    public var constant: JSONValue? { root.literal }
+
     /// The type of its values.
     public var type: ExpressionType { root.type }
 

@@ -19,8 +19,8 @@ struct CreateSource: UnaryMethod {
             let owner: UInt32? = call.right == .admin ? nil : call.peer.userID
             try answering { () throws(SourceError) in
                 let options = try SourceOptions(reading: options)
-                try catalog.registry.create(name, options: options, owner: owner).description.write(
-                    into: &bytes)
+                let source = try catalog.registry.create(name, options: options, owner: owner)
+                OptionsOutcome(created: source, with: options).write(into: &bytes)
             }
         }
     }

@@ -8,6 +8,15 @@ public struct OptionsOutcome: Sendable {
     /// What in the options is probably not what was meant, and what to do.
     public let warnings: [String]
 
+    /// The outcome of creating a source with options.
+    public init(created source: Source, with options: SourceOptions) {
+        self.init(description: source.description, warnings: options.warnings)
+    }
+
+    init(description: SourceDescription, warnings: [String]) {
+        (self.description, self.warnings) = (description, warnings)
+    }
+
     /// Writes the description with the warnings.
     public func write(into output: inout ByteWriter) {
         output.append("{")

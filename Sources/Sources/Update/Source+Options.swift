@@ -14,7 +14,7 @@ extension Source {
     public func update(
         options: SourceOptions, at moment: Timestamp = .now, _ cancellation: Cancellation
     ) throws(SourceError) -> OptionsOutcome {
-        var warnings: [String] = []
+        var warnings = options.warnings
         let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
             let keeping = Keeping.record(.options(options.json))
             guard base.hasData else {
@@ -30,8 +30,9 @@ extension Source {
                 options: options, shared: shared, owner: owner, cancellation: cancellation)
             let batch = try maker.screen(store, policy: .reject)
             let features = batch.store(after: nil)
-            warnings = ImportWarnings.of(
+            let found = ImportWarnings.of(
                 ImportAdvice(), options, store: store, accepted: store.count, loaded: features.count)
+            warnings = options.warnings + found
             if options.geometries != base.options.geometries {
                 warnings.append(ImportWarnings.keptPoints(base.store.count))
             }

@@ -19,5 +19,6 @@ enum CreateCommand: Subcommand {
             "SourceService/CreateSource",
             ["source": .string(try invocation.operand(0)), "options": .object(options)])
         try invocation.show(answer) { _ in invocation.print("\(try invocation.operand(0)): created") }
+        try ImportReport.showWarnings(of: answer, invocation)
     }
 }

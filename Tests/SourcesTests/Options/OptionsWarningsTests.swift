@@ -46,6 +46,22 @@ struct OptionsWarningsTests {
         #expect(found.count == 1 && found[0].contains("import them again"))
     }
 
+    @Test("needs no data where the options alone are wrong")
+    func withoutData() throws {
+        let test = try TestSource()
+        func created(_ options: String) throws -> [String] {
+            OptionsOutcome(created: test.source, with: try SourceOptions(reading: JSONReader.parse(options)))
+                .warnings
+        }
+        let hidden = try created(#"{"clusterProperties":{"point_count":["+",["get","a"]]}}"#)
+        #expect(hidden.count == 1 && hidden[0].contains(#"own property "point_count""#))
+        let never = try created(#"{"filter":["==",1,2]}"#)
+        #expect(never.count == 1 && never[0].contains("gives false for every feature"))
+        #expect(try created(#"{"filter":["==",1,1],"clusterProperties":{"a":["+",["get","a"]]}}"#).isEmpty)
+        #expect(
+            try Self.warnings(#"{"clusterProperties":{"cluster":["max",["get","population"]]}}"#).count == 1)
+    }
+
     @Test("is absent if there is nothing to say")
     func fine() throws {
         let options = #"{"radius":60,"promoteId":"population","filter":["<",["get","population"],10]}"#

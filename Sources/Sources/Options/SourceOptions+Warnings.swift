@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import JSON
+
+extension SourceOptions {
+    /// What is probably not what was meant, whatever data come, and what to do.
+    var warnings: [String] {
+        var warnings = hiddenProperties.map { name in
+            "clusters have their own property \"\(name)\", which hides that of clusterProperties: give it another name"
+        }
+        if let value = filter?.expression.constant, value != .bool(true) {
+            warnings.append(
+                "the option filter gives \(value.text) for every feature, so none is loaded: compare a property, such as "
+                    + "[\">\", [\"get\", \"population\"], 1000]")
+        }
+        return warnings
+    }
+
+    private var hiddenProperties: [String] {
+        clusterProperties.map(\.name).filter(ClusterProperty.ownNames.contains).sorted()
+    }
+}
