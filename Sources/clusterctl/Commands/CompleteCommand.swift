@@ -16,16 +16,22 @@ enum CompleteCommand: Subcommand {
     static func run(_ invocation: Invocation) async throws {
         switch try invocation.operand(0) {
         case "methods":
+            // A line has one method. The last word is the one that is being typed.
+            guard methods(among: invocation.arguments.operands.dropFirst().dropLast()).isEmpty else { return }
             for method in MethodDeclaration.all { invocation.print(method.name) }
         case "params":
-            let words = invocation.arguments.operands.dropFirst().map { $0.lowercased() }
-            let named = MethodDeclaration.all.filter { method in
-                [method.name, method.shortName, method.fullName].contains { words.contains($0.lowercased()) }
-            }
+            let named = methods(among: invocation.arguments.operands.dropFirst())
             for name in named.flatMap(\.params) { invocation.print("\(name)=") }
         default:
             let client = try await invocation.connect()
             for source in try await client.sources() { invocation.print(source.name) }
+        }
+    }
+
+    private static func methods(among words: ArraySlice<String>) -> [MethodDeclaration] {
+        let words = words.map { $0.lowercased() }
+        return MethodDeclaration.all.filter { method in
+            [method.name, method.shortName, method.fullName].contains { words.contains($0.lowercased()) }
         }
     }
 }
