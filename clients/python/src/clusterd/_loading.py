@@ -24,7 +24,7 @@ def table_items(
 
 
 def arrow_table(table: Any) -> Any:
-    import pyarrow as pa
+    from ._arrow import pa
 
     if hasattr(table, "to_wkb") and hasattr(table, "active_geometry_name"):  # GeoPandas
         table, name = _longitude_latitude(table), table.active_geometry_name
@@ -43,10 +43,10 @@ def _longitude_latitude(table: Any) -> Any:
 
 def parquet_batches(path: str) -> Any:
     """A reader of a Parquet file, with the metadata that GeoParquet needs."""
-    import pyarrow as pa
-    import pyarrow.parquet
+    from ._arrow import pa
+    from pyarrow.parquet import ParquetFile
 
-    file = pa.parquet.ParquetFile(path)
+    file = ParquetFile(path)
     return pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches(batch_size=131_072))
 
 
