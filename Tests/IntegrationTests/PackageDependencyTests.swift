@@ -5,57 +5,60 @@ import Testing
 
 @Suite("Packages that depend on clusterd")
 struct PackageDependencyTests {
-    @Test("a package that depends on ClusterClient from a version builds, and its ten lines run")
+    @Test("a package that depends on ClusterClient from a version builds, and the programs of its page run")
     func dependsFromVersion() throws {
         let folder = NSTemporaryDirectory() + "clusterd-dependency-" + UUID().uuidString.prefix(8)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try FileManager.default.createDirectory(
-            atPath: folder + "/app/Sources/app", withIntermediateDirectories: true)
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path
+        let blocks = try ConformanceServers.programs(
+            in: ConformanceServers.clients + "/swift/README.md", language: "swift")
+        let programs = blocks.filter { $0.hasPrefix("import ClusterClient") }
+        #expect(programs.count == 3 && blocks.count == 4)
+        for (number, program) in programs.enumerated() {
+            let sources = folder + "/app/Sources/app\(number)"
+            try FileManager.default.createDirectory(atPath: sources, withIntermediateDirectories: true)
+            try program.write(toFile: sources + "/main.swift", atomically: true, encoding: .utf8)
+        }
         try Self.shell(
             """
             git clone --quiet --no-hardlinks '\(root)' '\(folder)/clusterd'
             git -C '\(folder)/clusterd' tag 1000.2.3
             """)
-        try Self.manifest(folder + "/clusterd").write(
-            toFile: folder + "/app/Package.swift", atomically: true, encoding: .utf8)
-        try Self.program.write(
-            toFile: folder + "/app/Sources/app/main.swift", atomically: true, encoding: .utf8)
+        let manifest = Self.manifest(folder + "/clusterd", programs: programs.count)
+        try manifest.write(toFile: folder + "/app/Package.swift", atomically: true, encoding: .utf8)
+        try FileManager.default.copyItem(
+            atPath: ConformanceServers.examples + "/cities.geojson", toPath: folder + "/app/cities.geojson")
         let daemon = try DaemonProcess()
-        let output = try Self.shell(
-            "cd '\(folder)/app' && swift build --quiet && CLUSTERD_SOCKET='\(daemon.socketPath)' .build/debug/app"
-        )
-        #expect(output.hasSuffix("3 points, 1 feature in view\n"))
+        _ = try DaemonProcess.run(
+            "clusterctl",
+            ["--socket", daemon.socketPath, "import", "cities", folder + "/app/cities.geojson"])
+        try Self.shell("cd '\(folder)/app' && swift build --quiet")
+        let outputs = try programs.indices.map { number in
+            try Self.shell(
+                "cd '\(folder)/app' && CLUSTERD_SOCKET='\(daemon.socketPath)' .build/debug/app\(number)")
+        }
+        #expect(outputs[0].split(separator: "\n").count > 5)
+        #expect(outputs[1] == "505\n")
+        #expect(outputs[2].hasPrefix("show "))
     }
 
-    private static func manifest(_ package: String) -> String {
-        """
-        // swift-tools-version: 6.2
-        import PackageDescription
+    private static func manifest(_ package: String, programs: Int) -> String {
+        let targets = (0..<programs).map { number in
+            """
+            .executableTarget(
+                name: "app\(number)", dependencies: [.product(name: "ClusterClient", package: "clusterd")])
+            """
+        }
+        return """
+            // swift-tools-version: 6.2
+            import PackageDescription
 
-        let package = Package(
-            name: "app", dependencies: [.package(url: "\(package)", from: "1000.2.0")],
-            targets: [
-                .executableTarget(
-                    name: "app", dependencies: [.product(name: "ClusterClient", package: "clusterd")])
-            ])
-        """
+            let package = Package(
+                name: "app", dependencies: [.package(url: "\(package)", from: "1000.2.0")],
+                targets: [\(targets.joined(separator: ", "))])
+            """
     }
-
-    private static let program = """
-        import ClusterClient
-
-        let client = try await Client.connect()
-        try await client.createSource("seats")
-        let seats = (0..<3).map { #"{"type":"Feature","geometry":{"type":"Point","coordinates":[13,\\#($0)]},"properties":null}"# }
-        let text = #"{"features":["# + seats.joined(separator: ",") + "]}"
-        let features = try client.openClientStream("SourceService/ImportFeatures", ["source": .string("seats")])
-        try await features.send(Array(text.utf8))
-        _ = try await features.finish()
-        let view = try await client.clusters(of: "seats", in: .world, zoom: 0)
-        print("3 points, \\(view.features.count) feature in view")
-        """
 
     private struct ScriptFailure: Error, CustomStringConvertible {
         let description: String
