@@ -70,13 +70,26 @@ struct JunkLineTests {
         #expect(store.count == 2 && skipped.map(\.line) == [2, 3, 4])
     }
 
+    @Test("lines that are called a sequence are read as lines", arguments: [3, 1000])
+    func calledSequence(piece: Int) throws {
+        let lines = [feature(), "oops", feature("2")].joined(separator: "\n")
+        let (store, skipped, _) = try read(
+            Array(lines.utf8), piece: piece, format: FeatureFormat(.sequence), policy: .skip)
+        #expect(store.count == 2 && skipped.map(\.line) == [2])
+        let sequence = ["oops", "\u{1E}" + feature(), "\u{1E}" + feature("2")].joined(separator: "\n")
+        #expect(
+            try read(Array(sequence.utf8), piece: piece, format: FeatureFormat(.sequence), policy: .skip)
+                .store.count == 2)
+    }
+
     @Test("an error names index, line and id")
     func error() throws {
         let text = [feature(), "", feature(#""x""#, "[1]")].joined(separator: "\r\n")
         let error = #expect(throws: GeoJSONError.self) { _ = try read(Array(text.utf8)) }
         #expect(
             error?.message
-                == #"Feature 1 (line 3, id "x") has coordinates that are not two or more finite numbers."#)
+                == #"Feature 1 (line 3, id "x") has coordinates that are not two or more finite numbers: [longitude, latitude] was expected."#
+        )
     }
 
     @Test("in a collection junk between commas costs itself")

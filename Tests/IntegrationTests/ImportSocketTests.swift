@@ -86,6 +86,23 @@ struct ImportSocketTests {
         #expect(values.first?["id"] == 2 && values.last?["text"] == "oops")
     }
 
+    @Test("ids of what was left out are complete, however long they are")
+    func longIdentifiers() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (text, number) = (String(repeating: "x", count: 5000), "12345678901234567890123")
+        let lines = [text, number].map { id in
+            feature(0, "[500,1]").replacingOccurrences(
+                of: ":0,", with: id == number ? ":\(id)," : ":\"\(id)\",")
+        }
+        let rejects = folder + "/rejects.ndjson"
+        let path = try file("long.ndjson", (lines + [feature(1)]).joined(separator: "\n"))
+        #expect(try run(["import", "s", path, "--rejects", rejects]).status == 0)
+        let written = try String(contentsOfFile: rejects, encoding: .utf8).split(separator: "\n")
+        #expect(written.count == 2 && written[0].contains("\"id\":\"\(text)\",\"reason\""))
+        #expect(written[1].contains("\"id\":\(number),\"reason\""))
+        #expect(try JSONReader.parse(String(written[0]))["message"]?.string?.utf8.count ?? .max < 200)
+    }
+
     @Test("data are not replaced with nothing unless that is asked for", arguments: ways)
     func nothing(way: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -108,6 +125,20 @@ struct ImportSocketTests {
         #expect(refused.status != 0 && refused.errors.contains("--wrap"), "\(refused)")
         #expect(try run([way, "s", path, "--wrap"]).status == 0)
         #expect(try source("s")["bbox"] == [-170, 5, -170, 5])
+    }
+
+    @Test("longitudes of a MultiPoint's positions are brought back too, and altitudes stay", arguments: ways)
+    func wrappingPositions(way: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let points = feature(1, "[[190,5,100],[3,4]]").replacingOccurrences(of: "Point", with: "MultiPoint")
+        let path = try file("far.ndjson", points + "\n" + feature(2, "[-181.5,6,7]"))
+        let refused = try run([way, "s", path, "--geometries", "multipoint"])
+        #expect(refused.status != 0 && refused.errors.contains("--wrap"), "\(refused)")
+        #expect(try run([way, "s", path, "--wrap", "--geometries", "multipoint"]).status == 0)
+        let exported = try run(["export", "s", "--format", "lines"]).output
+        for coordinates in ["[-170,5,100]", "[3,4]", "[178.5,6,7]"] {
+            #expect(exported.contains("\"coordinates\":\(coordinates)}"), "\(exported)")
+        }
     }
 
     @Test("an area is placed inside, and stays there", arguments: ways)

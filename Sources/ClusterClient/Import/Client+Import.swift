@@ -84,7 +84,7 @@ extension Client {
         let replaces = !options.appends && !options.allowsEmpty && description.points > 0
         guard replaces, sieve.accepted == 0, sieve.skipped > 0 else { return }
         let reasons = sieve.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-        let advice = sieve.advice.coordinateMessage.map { "; \($0)" } ?? ""
+        let advice = sieve.warnings.map { "; \($0)" }.joined()
         throw FeatureTextError(
             message:
                 "none of \(sieve.skipped) features is valid (\(reasons.joined(separator: ", "))), and the import "
@@ -109,16 +109,17 @@ extension FeatureRules {
 extension Answer {
     /// The answer of an import with what was left out and noticed on this side.
     fileprivate func adding(_ sieve: FeatureSieve) throws -> Answer {
-        let warning = sieve.advice.coordinateMessage
-        guard sieve.skipped > 0 || warning != nil, var object = try value().asObject else { return self }
+        let warnings = sieve.warnings
+        guard sieve.skipped > 0 || !warnings.isEmpty, var object = try value().asObject else { return self }
         var reasons = object["skippedReasons"]?.asObject ?? [:]
         for (reason, count) in sieve.skippedReasons.sorted(by: { $0.key < $1.key }) {
             reasons[reason] = .number((reasons[reason]?.asNumber ?? 0) + Double(count))
         }
         object["skippedReasons"] = .object(reasons)
         object["skipped"] = .number((object["skipped"]?.asNumber ?? 0) + Double(sieve.skipped))
-        if let warning {
-            object["warnings"] = .array([.string(warning)] + (object["warnings"]?.asArray ?? []))
+        if !warnings.isEmpty {
+            object["warnings"] = .array(
+                warnings.map { .string($0) } + (object["warnings"]?.asArray ?? []))
         }
         return Answer(bytes: Array(JSONValue.object(object).text.utf8))
     }

@@ -6,7 +6,7 @@ import Glibc
 /// Invariant: `buffer` is this value's own memory of `pieceSize` bytes, and `descriptor` is open until `deinit`, which
 /// closes it unless it was lent.
 public struct FeatureInput: ~Copyable {
-    static let pieceSize = 1 << 20
+    static let pieceSize = 256 << 10
 
     /// What to call it in messages.
     public let name: String

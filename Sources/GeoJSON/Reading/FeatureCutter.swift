@@ -84,7 +84,8 @@ struct FeatureCutter {
                 if isLast { try checkFrame() }
             } else if isLast {
                 throw .malformed(
-                    message: "The text ends within its features.", offset: consumed + held.count)
+                    message: "The text ends within its features: it was probably cut off.",
+                    offset: consumed + held.count)
             }
         case .lines: try cutTexts(separator: Self.lineFeed, isLast, body)
         case .sequence: try cutTexts(separator: Self.recordSeparator, isLast, body)
@@ -266,7 +267,8 @@ struct FeatureCutter {
         try hand(.objects, upTo: cut, body)
         scanned -= cut
         if isLast, held.contains(where: Self.isContent) {
-            throw .malformed(message: "The text ends within a feature.", offset: consumed)
+            throw .malformed(
+                message: "The text ends within a feature: it was probably cut off.", offset: consumed)
         }
     }
 

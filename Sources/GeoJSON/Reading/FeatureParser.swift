@@ -105,10 +105,10 @@ final class FeatureParser {
         }
     }
 
-    /// An id for messages: one that is as long as a novel says nothing more.
+    /// A feature's id as JSON text.
     private static func text(of identifier: JSONElement?) -> String? {
         guard let identifier, identifier.kind == .number || identifier.kind == .string,
-            identifier.loneSurrogates == 0, identifier.rawText.count <= 80
+            identifier.loneSurrogates == 0
         else { return nil }
         return String(decoding: identifier.rawText, as: UTF8.self)
     }
@@ -159,13 +159,12 @@ final class FeatureParser {
         }
         switch geometry.rows(rules, &result.advice) {
         case .fault(let fault): return fault
-        case .point(let coordinates, let foreign, let position):
-            row.append(coordinates, foreign, position, to: result)
+        case .point(let sent, let foreign): row.append(sent, foreign, to: result)
         case .points(let positions, let foreign):
             let size = positions.count * (row.size + 24 + foreign.count)
             guard result.blob.count + size <= ParsedFeatures.largestBlob else { return .tooLarge }
             result.groups.append((result.ends.count, positions.count - 1))
-            for position in positions { row.append(position.text, foreign, position.position, to: result) }
+            for sent in positions { row.append(sent, foreign, to: result) }
         case .placed(let position, let foreign):
             var text = ByteWriter()
             text.append("[")
@@ -202,6 +201,10 @@ final class FeatureParser {
         let identifier: UnsafeRawBufferPointer
         let properties: JSONElement
         let rest: [UInt8]
+
+        func append(_ sent: SentPosition, _ foreign: [UInt8], to result: ParsedFeatures) {
+            sent.withText { append($0, foreign, sent.position, to: result) }
+        }
 
         var size: Int { identifier.count + properties.rawText.count + rest.count }
 

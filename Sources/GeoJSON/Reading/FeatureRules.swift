@@ -21,6 +21,11 @@ public struct FeatureRules: Sendable, Equatable {
         return bounds.contains(longitude, latitude) ? nil : .outsideBounds
     }
 
+    /// Whether whole turns make a position valid that is not because of a fault.
+    func canWrap(_ position: Position, after fault: FeatureFault) -> Bool {
+        wrapsLongitudes && fault == .longitudeOutOfRange && abs(position.latitude) <= 90
+    }
+
     /// - Returns: the longitude within -180 to 180; one within stays the same.
     static func wrapped(_ longitude: Double) -> Double {
         if abs(longitude) <= 180 { return longitude }

@@ -13,7 +13,10 @@ public final class FeatureSieve {
     /// Invalid features so far.
     public private(set) var skipped = 0
     public private(set) var skippedReasons: [String: Int] = [:]
-    public private(set) var advice = ImportAdvice()
+    /// What looks wrong so far, and what to do.
+    public var warnings: [String] { advice.warnings(rules) }
+
+    private var advice = ImportAdvice()
 
     private let policy: InvalidFeaturePolicy
     private let rules: FeatureRules
@@ -106,14 +109,22 @@ public final class FeatureSieve {
     /// Writes a table's rows as features.
     private func addRecords(of result: ParsedFeatures) {
         var start = 0
+        var text = ByteWriter(capacity: min(batchSize, 1 << 20) + 4096)
         for end in result.ends {
-            var text = ByteWriter()
+            if text.count > 0 || !batch.isEmpty { text.append(UInt8(ascii: ",")) }
             FeatureRecord(UnsafeRawBufferPointer(rebasing: result.blob.bytes[start..<end])).write(into: &text)
-            beginFeature()
-            text.withUnsafeBytes { batch.append(contentsOf: $0) }
-            if batch.count >= batchSize { endBatch() }
+            if batch.count + text.count >= batchSize {
+                moveToBatch(&text)
+                endBatch()
+            }
             start = end
         }
+        moveToBatch(&text)
+    }
+
+    private func moveToBatch(_ text: inout ByteWriter) {
+        text.withUnsafeBytes { batch.append(contentsOf: $0) }
+        text.truncate(to: 0)
     }
 
     private func beginFeature() {

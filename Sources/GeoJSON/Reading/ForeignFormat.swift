@@ -2,6 +2,9 @@
 
 /// Names forms of files that are often taken for GeoJSON, and what to do with them.
 enum ForeignFormat {
+    /// What to do with a text whose letters beyond ASCII are those of an older encoding.
+    static let conversion = "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8"
+
     /// What to do with a file that is no text; nil if it is none that is known.
     static func binaryProblem(of text: UnsafeRawBufferPointer) -> String? {
         for (magic, offset, name) in magics

@@ -38,7 +38,7 @@ struct FormatDetection {
         }
         switch format.kind {
         case .lines: return .lines
-        case .sequence: return .sequence
+        case .sequence: return sequence()
         case .table: return try table()
         case .automatic, .json: break
         }
@@ -48,6 +48,12 @@ struct FormatDetection {
         case UInt8(ascii: "["): return try array(start)
         default: return try other(start)
         }
+    }
+
+    /// What is called a sequence: GDAL calls lines without separators so too.
+    private func sequence() -> Outcome {
+        if text.contains(0x1E) { return .sequence }
+        return isLast || text.count >= Self.window ? .lines : .incomplete
     }
 
     // MARK: JSON
@@ -156,11 +162,11 @@ struct FormatDetection {
             return .lines
         }
         guard let (cells, end) = header() else { return .incomplete }
+        guard let follows = featureFollows(start) else { return .incomplete }
+        if follows { return .lines }
         if format.kind == .automatic, let header = try? TableHeader(cells, format.table) {
             return .table(header, end)
         }
-        guard let follows = featureFollows(start) else { return .incomplete }
-        if follows { return .lines }
         if format.kind == .automatic, TableHeader.isLikely(cells) {
             _ = try TableHeader(cells, format.table)
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// Why a feature is invalid. Raw values are what answers count skipped features under.
 public enum FeatureFault: String, Sendable, CaseIterable {
@@ -15,6 +16,7 @@ public enum FeatureFault: String, Sendable, CaseIterable {
     case badProperties
     case loneSurrogate
     case badJSON
+    case tooDeep
     case tooLarge
     case badCellCount
     case badQuotes
@@ -32,7 +34,8 @@ public enum FeatureFault: String, Sendable, CaseIterable {
             "has another geometry than a Point: the source's option \"geometries\" says which others it takes"
         case .badGeometry:
             "has a geometry that is not GeoJSON's: lines need two positions, rings four and must be closed"
-        case .badCoordinates: "has coordinates that are not two or more finite numbers"
+        case .badCoordinates:
+            "has coordinates that are not two or more finite numbers: [longitude, latitude] was expected"
         case .longitudeOutOfRange: "has a longitude beyond -180 to 180"
         case .latitudeOutOfRange: "has a latitude beyond -90 to 90"
         case .outsideBounds: "has a position outside of the source's planar projection"
@@ -40,11 +43,16 @@ public enum FeatureFault: String, Sendable, CaseIterable {
         case .badProperties: "has properties that are missing or neither an object nor null"
         case .loneSurrogate: "has a string with half a surrogate pair, such as \\ud800, which is not Unicode"
         case .badJSON: "is not JSON"
+        case .tooDeep:
+            "nests arrays and objects too deeply: a call takes \(JSONReader.maximumDepth) levels, its own three included"
         case .tooLarge: "is too large"
-        case .badCellCount: "has another number of cells than the header"
-        case .badQuotes: "has a cell whose quotation marks are not those of CSV"
-        case .badPosition: "has a longitude or latitude that is not a number such as 12.5"
-        case .badEncoding: "is not UTF-8"
+        case .badCellCount:
+            "has another number of cells than the header: a cell with the delimiter in it needs quotation marks"
+        case .badQuotes:
+            "has a cell whose quotation marks are not those of CSV: within a cell they are written twice"
+        case .badPosition:
+            "has a longitude or latitude that is not a number with a decimal point, such as 12.5"
+        case .badEncoding: "is not UTF-8: \(ForeignFormat.conversion)"
         }
     }
 }
@@ -75,7 +83,9 @@ public struct InvalidFeature: Sendable, Equatable {
 
     /// For a person, such as `Feature 7 (line 9, id "x") has a latitude beyond -90 to 90.`
     public var message: String {
-        let details = [line.map { "line \($0)" }, identifier.map { "id \($0)" }].compactMap { $0 }
+        // An id that is as long as a novel says nothing more.
+        let identifier = identifier.flatMap { $0.utf8.count <= 80 ? "id \($0)" : nil }
+        let details = [line.map { "line \($0)" }, identifier].compactMap { $0 }
         let place = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
         return "Feature \(index)\(place) \(fault.message)." + (advice.map { " Note: \($0)." } ?? "")
     }

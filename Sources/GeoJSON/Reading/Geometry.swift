@@ -11,9 +11,9 @@ struct Geometry {
     /// The points that a geometry becomes.
     enum Rows {
         case fault(FeatureFault)
-        /// The coordinates as they were sent, and further members, each with a comma before it.
-        case point(UnsafeRawBufferPointer, foreign: [UInt8], Position)
-        case points([(text: UnsafeRawBufferPointer, position: Position)], foreign: [UInt8])
+        /// The position that was sent, and further members, each with a comma before it.
+        case point(SentPosition, foreign: [UInt8])
+        case points([SentPosition], foreign: [UInt8])
         /// A point that was worked out.
         case placed(Position, foreign: [UInt8])
     }
@@ -53,21 +53,31 @@ struct Geometry {
 
     func rows(_ rules: FeatureRules, _ advice: inout ImportAdvice) -> Rows {
         guard let type, type.isString("Point") else { return otherRows(rules, &advice) }
-        guard let coordinates, let position = Self.position(coordinates) else {
-            return .fault(.badCoordinates)
+        guard let coordinates else { return .fault(.badCoordinates) }
+        do throws(Fault) {
+            let position = try Self.sentPosition(coordinates, rules, &advice)
+            return .point(position, foreign: hasForeign ? foreignMembers : [])
+        } catch {
+            return .fault(error.fault)
         }
-        guard let fault = rules.fault(longitude: position.longitude, latitude: position.latitude) else {
-            return .point(coordinates.rawText, foreign: hasForeign ? foreignMembers : [], position)
-        }
-        if fault == .longitudeOutOfRange, rules.wrapsLongitudes, abs(position.latitude) <= 90 {
-            return .placed(Self.wrapped(position), foreign: foreignMembers)
-        }
-        advice.note(position)
-        return .fault(fault)
     }
 
-    private static func wrapped(_ position: Position) -> Position {
-        Position(longitude: FeatureRules.wrapped(position.longitude), latitude: position.latitude)
+    private struct Fault: Error { let fault: FeatureFault }
+
+    /// A position within bounds, if need be by whole turns.
+    private static func sentPosition(
+        _ coordinates: JSONElement, _ rules: FeatureRules, _ advice: inout ImportAdvice
+    ) throws(Fault) -> SentPosition {
+        guard let position = position(coordinates) else { throw Fault(fault: .badCoordinates) }
+        let sent = SentPosition(text: coordinates.rawText, position: position, isWrapped: false)
+        guard let fault = rules.fault(longitude: position.longitude, latitude: position.latitude) else {
+            return sent
+        }
+        guard rules.canWrap(position, after: fault) else {
+            advice.note(position)
+            throw Fault(fault: fault)
+        }
+        return sent.wrapped
     }
 
     /// Two or more finite numbers.
@@ -100,21 +110,19 @@ struct Geometry {
             return .fault(fault)
         }
         guard let position = parts.position(rules.geometries) else { return .fault(.badGeometry) }
-        return .placed(
-            rules.wrapsLongitudes ? Self.wrapped(position) : position, foreign: foreignMembers)
+        return .placed(rules.wrapsLongitudes ? position.wrapped : position, foreign: foreignMembers)
     }
 
     private func positions(_ rules: FeatureRules, _ advice: inout ImportAdvice) -> Rows {
         guard let coordinates, coordinates.count > 0 else { return .fault(.badCoordinates) }
-        var positions: [(text: UnsafeRawBufferPointer, position: Position)] = []
+        var positions: [SentPosition] = []
         positions.reserveCapacity(coordinates.count)
-        for element in coordinates.elements {
-            guard let position = Self.position(element) else { return .fault(.badCoordinates) }
-            if let fault = rules.fault(longitude: position.longitude, latitude: position.latitude) {
-                advice.note(position)
-                return .fault(fault)
+        do throws(Fault) {
+            for element in coordinates.elements {
+                positions.append(try Self.sentPosition(element, rules, &advice))
             }
-            positions.append((element.rawText, position))
+        } catch {
+            return .fault(error.fault)
         }
         return positions.isEmpty ? .fault(.badCoordinates) : .points(positions, foreign: foreignMembers)
     }

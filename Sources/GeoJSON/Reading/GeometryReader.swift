@@ -75,12 +75,13 @@ struct GeometryReader {
             if place == 0 { numbers.0 = number }
             if place == 1 { numbers.1 = number }
         }
+        let position = Position(longitude: numbers.0, latitude: numbers.1)
         if let fault = rules.fault(longitude: numbers.0, latitude: numbers.1),
-            !(rules.wrapsLongitudes && fault == .longitudeOutOfRange && abs(numbers.1) <= 90)
+            !rules.canWrap(position, after: fault)
         {
-            outside = Position(longitude: numbers.0, latitude: numbers.1)
+            outside = position
             throw Fault(fault: fault)
         }
-        return Position(longitude: numbers.0, latitude: numbers.1)
+        return position
     }
 }

@@ -18,7 +18,24 @@ public struct ImportAdvice: Sendable, Equatable {
     private var inside = 0
     private var insideOnlyAsIs = 0
 
+    /// Features whose text is not UTF-8.
+    private var wronglyEncoded = 0
+
     public init() {}
+
+    /// What looks wrong, and what to do, for features that were read by some rules.
+    public func warnings(_ rules: FeatureRules) -> [String] {
+        // Coordinates of a plane need not look like degrees.
+        let coordinates = rules.bounds == nil ? coordinateMessage : nil
+        let encoding =
+            wronglyEncoded > 0 ? "the text is not UTF-8 everywhere: \(ForeignFormat.conversion)" : nil
+        return [coordinates, encoding].compactMap { $0 }
+    }
+
+    /// Notes a fault of a feature's text.
+    mutating func note(_ fault: FeatureFault) {
+        if fault == .badEncoding { wronglyEncoded += 1 }
+    }
 
     /// Notes a position that is out of range.
     mutating func note(_ position: Position) {
@@ -48,10 +65,11 @@ public struct ImportAdvice: Sendable, Equatable {
         swappable += other.swappable
         inside += other.inside
         insideOnlyAsIs += other.insideOnlyAsIs
+        wronglyEncoded += other.wronglyEncoded
     }
 
     /// What the coordinates look like, if they look wrong.
-    public var coordinateMessage: String? {
+    var coordinateMessage: String? {
         if let system = foreignReferenceSystem {
             return "the data declare the reference system \(system), but longitude and latitude in degrees "
                 + "(WGS 84) are expected: reproject them, for example with ogr2ogr -t_srs EPSG:4326"

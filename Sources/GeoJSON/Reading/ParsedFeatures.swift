@@ -65,6 +65,7 @@ final class ParsedFeatures {
     }
 
     func addFault(_ fault: FeatureFault, identifier: String?, range: Range<Int>) {
+        advice.note(fault)
         faults.append(Fault(place: seen, fault: fault, identifier: identifier, range: range))
         seen += 1
     }

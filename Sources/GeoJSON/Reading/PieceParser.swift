@@ -7,17 +7,16 @@ import JSON
 final class PieceParser {
     let result: ParsedFeatures
     private let parser: FeatureParser
-    private let rules: FeatureRules
-    private lazy var table = TableParser(rules: rules)
+    private var table: TableParser
     /// What is to be parsed, or was.
     var piece: PieceText?
     /// The room of a former piece's text.
     private var buffer: [UInt8] = []
 
     init(rules: FeatureRules, result: ParsedFeatures, maximumDepth: Int = JSONReader.maximumDepth) {
-        self.rules = rules
         self.result = result
         parser = FeatureParser(rules: rules, maximumDepth: maximumDepth)
+        table = TableParser(rules: rules)
     }
 
     /// Reads a JSON array's text, or one feature's, in place of what was read before.
@@ -61,13 +60,21 @@ final class PieceParser {
         }
     }
 
+    /// Why a text is not JSON that is accepted.
+    private static func fault(of text: UnsafeRawBufferPointer, _ error: JSONError) -> FeatureFault {
+        if error.kind == .depth { return .tooDeep }
+        return JSONText.isUTF8(text) ? .badJSON : .badEncoding
+    }
+
     /// Reads each text by itself: one that is not JSON has spoilt the array of all.
     private func parse(_ texts: [Range<Int>], of piece: UnsafeRawBufferPointer) {
         result.removeAll()
         for range in texts {
             let text = UnsafeRawBufferPointer(rebasing: piece[range])
-            if (try? parser.parse(single: text, at: range.lowerBound, into: result)) == nil {
-                result.addFault(.badJSON, identifier: nil, range: range)
+            do throws(JSONError) {
+                try parser.parse(single: text, at: range.lowerBound, into: result)
+            } catch {
+                result.addFault(Self.fault(of: text, error), identifier: nil, range: range)
             }
         }
     }

@@ -18,6 +18,10 @@ public final class TableHeader: Sendable {
     ///
     /// - Throws: `malformed`, which lists the columns, if one that is needed is not among them.
     convenience init?(_ text: UnsafeRawBufferPointer, _ columns: TableColumns) throws(GeoJSONError) {
+        guard JSONText.isUTF8(text) else {
+            throw .malformed(
+                message: "The table's header is not UTF-8: \(ForeignFormat.conversion).", offset: nil)
+        }
         let readings = Self.readings(of: text, columns.delimiter)
         guard let most = readings.max(by: { $0.names.count < $1.names.count }) else { return nil }
         let fitting = readings.first { reading in
@@ -29,9 +33,8 @@ public final class TableHeader: Sendable {
 
     /// Whether a first line looks like a header rather than like anything else.
     static func isLikely(_ text: UnsafeRawBufferPointer) -> Bool {
-        guard JSONText.isUTF8(text), !text.contains(where: { $0 < 32 && ![9, 10, 13].contains($0) }) else {
-            return false
-        }
+        // One in an older encoding is one too: reading it says what to do.
+        guard !text.contains(where: { $0 < 32 && ![9, 10, 13].contains($0) }) else { return false }
         return readings(of: text, nil).contains { reading in
             reading.names.count > 1 && reading.names.allSatisfy { !$0.isEmpty && $0.utf8.count <= 64 }
         }
@@ -73,12 +76,23 @@ public final class TableHeader: Sendable {
         return usual.lazy.compactMap { lowered.firstIndex(of: $0) }.first
     }
 
+    /// What to do about a table without a column of longitudes or latitudes.
+    private static func advice(_ what: String, _ names: [String]) -> String {
+        let shapes = names.first { name in
+            ["wkt", "geom"].contains { name.lowercased().contains($0) }
+        }
+        guard let shapes else { return ": name it with \"\(what)\"" }
+        return
+            ": name it with \"\(what)\", or if \"\(shapes)\" has geometries as well-known text (WKT), convert the table, "
+            + "for example with ogr2ogr -f GeoJSON points.geojson table.csv -oo GEOM_POSSIBLE_NAMES=\(shapes)"
+    }
+
     private init(_ reading: Reading, _ columns: TableColumns) throws(GeoJSONError) {
         let names = reading.names
         func missing(_ what: String, _ given: String?) -> GeoJSONError {
             let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
             let wanted = given.map { "column \"\($0)\"" } ?? "\(what) column"
-            let advice = given == nil ? ": name it with \"\(what)\"" : ""
+            let advice = given == nil ? Self.advice(what, names) : ""
             return .malformed(
                 message: "The table has no \(wanted) among its columns \(list)\(advice).", offset: nil)
         }

@@ -4,9 +4,12 @@ import JSON
 /// Takes features out of a table's rows. Used by one thread at a time.
 ///
 /// Records are written straight from the cells: no JSON is read.
-struct TableParser {
+struct TableParser: ~Copyable {
     let rules: FeatureRules
     private var cells: [TableCell] = []
+    /// A record's id and coordinates while they are written. One for all rows: an allocation for each row costs as
+    /// much as reading it.
+    private var head = ByteWriter(capacity: 128)
 
     init(rules: FeatureRules) { self.rules = rules }
 
@@ -34,7 +37,7 @@ struct TableParser {
     }
 
     private func identifier(_ header: TableHeader, _ column: Int?) -> String? {
-        guard let column, !cells[column].text.isEmpty, cells[column].text.count <= 80 else { return nil }
+        guard let column, !cells[column].text.isEmpty else { return nil }
         if case .number = CellKind(cells[column], staysText: header.staysText[column]) {
             return cells[column].string
         }
@@ -42,7 +45,7 @@ struct TableParser {
     }
 
     /// Appends the row's record; or appends nothing and returns what is wrong.
-    @inline(__always) private func add(
+    @inline(__always) private mutating func add(
         _ header: TableHeader, _ id: Int?, _ result: ParsedFeatures
     ) -> FeatureFault? {
         let texts = (Self.trimmed(cells[header.longitude].text), Self.trimmed(cells[header.latitude].text))
@@ -51,14 +54,14 @@ struct TableParser {
         else { return .badPosition }
         var position = Position(longitude: longitude, latitude: latitude)
         if let fault = rules.fault(longitude: longitude, latitude: latitude) {
-            guard fault == .longitudeOutOfRange, rules.wrapsLongitudes, abs(latitude) <= 90 else {
+            guard rules.canWrap(position, after: fault) else {
                 result.advice.note(position)
                 return fault
             }
-            position.longitude = FeatureRules.wrapped(longitude)
+            position = position.wrapped
         }
         let blob = result.blob
-        appendHead(header, id, texts, position, to: blob)
+        appendHead(header, id, texts, wrapped: position.longitude == longitude ? nil : position, to: blob)
         if rules.promoteId != nil, let id, !cells[id].text.isEmpty { result.advice.promoted += 1 }
         appendProperties(header, to: blob)
         result.endRow(longitude: position.longitude, latitude: position.latitude)
@@ -67,23 +70,23 @@ struct TableParser {
     }
 
     /// Writes the record's lengths, id and coordinates.
-    private func appendHead(
+    private mutating func appendHead(
         _ header: TableHeader, _ id: Int?, _ texts: (UnsafeRawBufferPointer, UnsafeRawBufferPointer),
-        _ position: Position, to blob: FeatureBlob
+        wrapped: Position?, to blob: FeatureBlob
     ) {
-        var head = ByteWriter(capacity: 128)
+        head.truncate(to: 0)
         if rules.promoteId == nil {
-            append(header, id, to: &head)
+            appendToHead(header, id)
         } else {
             head.append(UInt8(0))
-            append(header, id, to: &head)
+            appendToHead(header, id)
             head.append(UInt8(0))
-            append(header, header.id, to: &head)
+            appendToHead(header, header.id)
         }
         let idLength = head.count
         head.append("[")
-        if abs(position.longitude) <= 180, rules.wrapsLongitudes {
-            head.append(number: position.longitude)
+        if let wrapped {
+            head.append(number: wrapped.longitude)
         } else {
             head.append(contentsOf: texts.0)
         }
@@ -97,7 +100,7 @@ struct TableParser {
     }
 
     /// Writes a cell as an id; nothing if it is empty.
-    private func append(_ header: TableHeader, _ column: Int?, to head: inout ByteWriter) {
+    private mutating func appendToHead(_ header: TableHeader, _ column: Int?) {
         guard let column, !cells[column].text.isEmpty else { return }
         if case .number = CellKind(cells[column], staysText: header.staysText[column]) {
             head.append(contentsOf: cells[column].text)

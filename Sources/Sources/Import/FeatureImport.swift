@@ -173,7 +173,7 @@ public final class FeatureImport: Sendable {
         else { return }
         let reasons = gathered.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         let first = gathered.firstSkipped.first.map { " \($0.message)" } ?? ""
-        let advice = gathered.advice.coordinateMessage.map { " Note: \($0)." } ?? ""
+        let advice = gathered.advice.warnings(rules).map { " Note: \($0)." }.joined()
         throw .unreadableInput(
             "None of \(skipped) features is valid (\(reasons.joined(separator: ", "))), and the import would replace "
                 + "the source's data with nothing; allow that with \"allowEmpty\": true (--allow-empty).\(first)\(advice)"

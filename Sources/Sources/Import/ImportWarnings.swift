@@ -10,10 +10,7 @@ enum ImportWarnings {
     static func of(
         _ advice: ImportAdvice, _ options: SourceOptions, store: FeatureStore, accepted: Int, loaded: Int
     ) -> [String] {
-        var warnings: [String] = []
-        if options.featureRules.bounds == nil, let message = advice.coordinateMessage {
-            warnings.append(message)
-        }
+        var warnings = advice.warnings(options.featureRules)
         guard accepted > 0 else { return warnings }
         if loaded == 0, options.filter != nil {
             warnings.append("none of \(accepted) features passes the source's option filter")

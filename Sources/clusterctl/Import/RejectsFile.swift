@@ -24,14 +24,29 @@ final class RejectsFile: Sendable {
     }
 
     func write(_ feature: SkippedFeature) {
-        var object: JSONObject = ["index": .number(Double(feature.index))]
-        object["line"] = feature.line.map { .number(Double($0)) }
-        object["id"] = feature.identifier.flatMap { try? JSONReader.parse($0) }
-        object["reason"] = .string(feature.reason)
-        object["message"] = .string(feature.message)
-        object["text"] = .string(String(decoding: feature.text, as: UTF8.self))
-        let line = JSONValue.object(object).text + "\n"
-        file.withLock { file in _ = fputs(line, file.stream) }
+        var line = ByteWriter()
+        line.append("{\"index\":")
+        line.append(integer: feature.index)
+        if let number = feature.line {
+            line.append(",\"line\":")
+            line.append(integer: number)
+        }
+        if let identifier = feature.identifier {
+            // As it was sent: a number of many digits keeps them.
+            line.append(",\"id\":")
+            line.append(raw: identifier)
+        }
+        for (name, text) in [
+            ("reason", feature.reason), ("message", feature.message),
+            ("text", String(decoding: feature.text, as: UTF8.self)),
+        ] {
+            line.append(raw: ",\"\(name)\":")
+            line.append(json: text)
+        }
+        line.append("}\n")
+        file.withLock { file in
+            line.withUnsafeBytes { _ = fwrite($0.baseAddress, 1, $0.count, file.stream) }
+        }
     }
 
     /// Whether all was written.
