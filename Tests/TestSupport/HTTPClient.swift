@@ -70,6 +70,7 @@ public final class HTTPClient {
             let count = bytes[sent...].withUnsafeBytes {
                 Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
+            if count < 0, errno == EINTR { continue }
             if count <= 0 { throw Failure(description: "send: errno \(errno)") }
             sent += count
         }
@@ -108,7 +109,9 @@ public final class HTTPClient {
 
     private func fill() throws -> Bool {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        let got = recv(descriptor, &chunk, chunk.count, 0)
+        var got = recv(descriptor, &chunk, chunk.count, 0)
+        // A process that is stopped and continued has its calls with a time limit interrupted (signal(7)).
+        while got < 0, errno == EINTR { got = recv(descriptor, &chunk, chunk.count, 0) }
         if got < 0, errno != ECONNRESET { throw Failure(description: "receive: errno \(errno)") }
         if got > 0 { held += chunk[..<got] }
         return got > 0

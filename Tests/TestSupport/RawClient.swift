@@ -38,6 +38,7 @@ public final class RawClient {
             let count = bytes[sent...].withUnsafeBytes {
                 Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
+            if count < 0, errno == EINTR { continue }
             if count <= 0 { throw Failure(description: "send: errno \(errno)") }
             sent += count
         }
@@ -65,6 +66,8 @@ public final class RawClient {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while held.count < count {
             let got = recv(descriptor, &chunk, chunk.count, 0)
+            // A process that is stopped and continued has its calls with a time limit interrupted (signal(7)).
+            if got < 0, errno == EINTR { continue }
             if got == 0 { throw Failure(description: "the connection is closed") }
             if got < 0 { throw Failure(description: "receive: errno \(errno)") }
             held += chunk[..<got]
