@@ -132,16 +132,17 @@ def room():
     """The address space has a limit: imports and filters that do not fit are refused, and the daemon goes on."""
     with Daemon(state=False, config={"importDirectories": [Place.root]}) as daemon:
         with open(Place.root + "/many.geojsonl", "w") as file:
-            for number in range(30000):
+            for number in range(5000):
                 file.write('{"type":"Feature","id":%d,"geometry":{"type":"Point","coordinates":[%.3f,%.3f]},'
-                           '"properties":{"n":%d}}\n' % (number, number * 7919 % 359 - 179, number * 104729 % 169 - 84, number))
+                           '"properties":{"n":%d,"t":"%s"}}\n' % (
+                               number, number * 7919 % 359 - 179, number * 104729 % 169 - 84, number, "x" * 1500))
         daemon.address_space = 1 << 40
         daemon.start()
         client, loaded = daemon.client(), 0
         client.call("SourceService/CreateSource", source="first")
         client.call("SourceService/LoadFile", source="first", path="many.geojsonl")
         # Of which a quarter is kept for calls.
-        limit = (daemon.resident("VmSize") + 60 << 20) * 4 // 3
+        limit = (daemon.resident("VmSize") + 40 << 20) * 4 // 3
         resource.prlimit(daemon.process.pid, resource.RLIMIT_AS, (limit, limit))
         try:
             for number in range(40):
