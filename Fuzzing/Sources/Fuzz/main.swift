@@ -24,9 +24,10 @@ func makeTarget() -> any FuzzTarget {
     case "websocket"?: return WebSocketTarget()
     case "journal"?: return JournalTarget()
     case "updates"?: return UpdatesTarget()
+    case "watches"?: return WatchesTarget()
     default:
         say(
-            "FUZZ_TARGET must be frame, envelope, geojson, expression, options, snapshot, request, websocket, journal or updates")
+            "FUZZ_TARGET must be frame, envelope, geojson, expression, options, snapshot, request, websocket, journal, updates or watches")
         exit(2)
     }
 }
