@@ -282,7 +282,7 @@ def ids():
     with Daemon(state=False, config={"limits": {"loopThreads": 1}}) as daemon:
         client = filled(daemon, 2000)
         client.call("SourceService/CreateSource", source="same")
-        many = 200000
+        many = 100000
         for first in range(0, many, 10000):
             client.put("same", [{**feature(n), "id": "x"} for n in range(first, first + 10000)], "append")
         locate = dict(source="same", featureId="x", zoom=3)
@@ -359,6 +359,13 @@ def restarts():
             worker.start()
         statuses = set()
         for _ in range(10):
+            # Not before this process serves: until then the shell may get the signal.
+            client = Client(daemon.path)
+            try:
+                client.call("ServerService/Check")
+            except CallError as error:
+                check(error.status == "UNAVAILABLE", f"Check got {error}")
+            client.close()
             time.sleep(0.3)
             process.terminate()
             statuses.add(process.wait(40))

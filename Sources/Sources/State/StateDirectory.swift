@@ -109,10 +109,13 @@ public final class StateDirectory: Sendable {
 
     /// Takes back what failed calls have left. Blocks if there is anything: only for threads of the pool.
     package func takeBackLeftovers() {
-        try? naming.withLock(.never) { () throws(SourceError) in
-            for (name, leftover) in leftovers.withLock({ $0 }) where takeBack(leftover, of: name) {
-                leftovers.withLock { $0[name] = nil }
-            }
+        try? naming.withLock(.never) { () throws(SourceError) in takeBackAll() }
+    }
+
+    /// With `naming` held.
+    private func takeBackAll() {
+        for (name, leftover) in leftovers.withLock({ $0 }) where takeBack(leftover, of: name) {
+            leftovers.withLock { $0[name] = nil }
         }
     }
 
@@ -202,6 +205,7 @@ public final class StateDirectory: Sendable {
         let new = sources + "/.new-" + identity.name.text
         let final = directory(of: identity.name)
         try check()
+        takeBackAll()
         FileIO.removeDirectory(new)
         // Left by a creation that failed and could not be taken back.
         if FileIO.exists(final) { try onDisk(try FileIO.rename(final, to: goneDirectory(identity.name))) }
@@ -239,6 +243,7 @@ public final class StateDirectory: Sendable {
 
     private func removeFiles(_ name: SourceName) throws(SourceError) {
         try check()
+        takeBackAll()
         let (old, gone) = (directory(of: name), goneDirectory(name))
         try onDisk(try FileIO.rename(old, to: gone))
         do throws(SourceError) { try onDisk(try FileIO.syncDirectory(sources)) } catch {
