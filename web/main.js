@@ -214,7 +214,7 @@ element("source").addEventListener("change", ({ target }) => {
 function showFilterError(message) {
     const line = element("filter-error");
     // The page has no other params, and calls this one a filter.
-    line.textContent = message.replace(/^params\.filter(: | )/, "");
+    line.textContent = message.replace(/^params\.filter(: | |(?=\[))/, "");
     line.hidden = !message;
     element("filter").setAttribute("aria-invalid", message ? "true" : "false");
 }
