@@ -137,9 +137,13 @@ def rate(process, port, target, seconds, fields=()):
 def show_rates(words, size, daemon, nginx, port, target, file, seconds, daemon_fields=(), other_fields=()):
     """The rates of both, alternated: the medians, and the median of the rounds' ratios."""
     ours, theirs = [], []
-    for _ in range(ROUNDS):
-        ours.append(rate(daemon.process, daemon.port, target, seconds, daemon_fields))
-        theirs.append(rate(nginx, port, file, seconds, other_fields))
+    for number in range(ROUNDS):
+        # Each is first in every other round.
+        for is_ours in (True, False) if number % 2 else (False, True):
+            if is_ours:
+                ours.append(rate(daemon.process, daemon.port, target, seconds, daemon_fields))
+            else:
+                theirs.append(rate(nginx, port, file, seconds, other_fields))
     ratios = sorted(one[0] / other[0] for one, other in zip(ours, theirs))
     (own, own_time), (other, other_time) = ([statistics.median(part) for part in zip(*rounds)] for rounds in (ours, theirs))
     print(f"| {words} | {size} | {own:.0f} | {other:.0f} | {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) | "
