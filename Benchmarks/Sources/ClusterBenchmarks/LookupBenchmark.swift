@@ -45,9 +45,13 @@ private func clusterIds(of revision: Revision, in view: View) throws -> [Int64] 
         var bytes = ByteWriter()
         try revision.writeClusters(
             ClustersQuery(box: box, zoom: Double(zoom)), of: view, into: &bytes, .never)
-        let answer = try bytes.withUnsafeBytes { try JSONReader.parse(Array($0)) }
-        for feature in answer["features"]?.asArray ?? [] {
-            guard feature["properties"]?["cluster"] != nil, let id = feature["id"]?.asInteger else { continue }
+        guard case .object(let answer) = try bytes.withUnsafeBytes({ try JSONReader.parse(Array($0)) }),
+            case .array(let features)? = answer["features"]
+        else { continue }
+        for case .object(let feature) in features {
+            guard case .object(let properties)? = feature["properties"], properties["cluster"] != nil,
+                case .number(let id)? = feature["id"]
+            else { continue }
             ids.append(Int64(id))
         }
     }
