@@ -40,12 +40,13 @@ if arguments.has("check-config") {
     exit(0)
 }
 do throws(Daemon.Problem) {
-    try Daemon(configuration, rereading: { () throws(Configuration.Problem) in try configure(arguments) })
-        .run()
+    let daemon = try Daemon(
+        configuration, rereading: { () throws(Configuration.Problem) in try configure(arguments) })
+    try daemon.run()
+    // The pool's threads may still work for calls that the shutdown has ended. `exit` would destroy the C++ libraries'
+    // global objects while they use them, and a loop's end would wait for them, for as long as a disk does not answer.
+    fflush(nil)
+    withExtendedLifetime(daemon) { _exit(0) }
 } catch {
     fail(error.description, status: 1)
 }
-// The pool's threads may still work for calls that the shutdown has ended. `exit` would destroy the C++ libraries' global
-// objects while they use them.
-fflush(nil)
-_exit(0)

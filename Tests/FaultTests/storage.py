@@ -461,10 +461,15 @@ def slow():
         for thread in threads:
             thread.join()
         check(len(answered) == 24 and len(daemon.client().query("a")) == 124, "changes were lost")
-        daemon.control.arm(["sync"], 0, -1, 0, "sources/a/", wait=10 * 60 * 1000)
-        last = daemon.client()
-        last.open("SourceService/UpdateFeatures", source="a", upsert=[feature(5000)])
-        while daemon.control.failed == 0:
+        # Changes of several connections, so that each of the daemon's loops has one that waits. The shim knows a file by the name
+        # under which it was opened.
+        waiting = [daemon.client() for _ in range(4)]
+        for number, other in enumerate(waiting):
+            other.call("SourceService/CreateSource", source=f"w{number}")
+        daemon.control.arm(["sync"], 0, -1, 0, "sources/.new-w", wait=10 * 60 * 1000)
+        for number, other in enumerate(waiting):
+            other.open("SourceService/UpdateFeatures", source=f"w{number}", upsert=[feature(5000)])
+        while daemon.control.failed < len(waiting):
             pass
         # The disk still does not answer.
         check(daemon.end() == 0, "it does not end")
