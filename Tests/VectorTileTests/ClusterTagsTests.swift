@@ -62,7 +62,8 @@ import Testing
         let (direct, fromJSON) = tiles([Cluster(id: 1 << 48 | 77, count: 2, label: "2")])
         #expect(direct == fromJSON)
         let layer = try #require(try DecodedTile(direct).layers.first)
-        #expect(layer.features.last?.id == 1 << 48 | 77)
+        let id: UInt64 = try #require(layer.features.last?.id)
+        #expect(id == 1 << 48 | 77)
     }
 
     @Test("equal numbers are one value, however many numbers there are")
