@@ -16,8 +16,9 @@ struct SourceSet {
         let limits = configuration.limits
         registry = SourceRegistry(
             limits: SourceLimits(
-                filterCacheBytes: limits.filterCacheBytes, buildThreads: limits.buildThreads,
-                memory: limits.memory), directory: directory, report: { Self.report($0, log) })
+                filterCacheBytes: limits.filterCacheBytes, textCacheBytes: limits.textCacheBytes,
+                buildThreads: limits.buildThreads, memory: limits.memory), directory: directory,
+            report: { Self.report($0, log) })
         settings = LiveSettings(configuration.liveValues(limits))
         methods = MethodSet(SourceCatalog(registry: registry, settings: settings), status)
     }

@@ -72,7 +72,13 @@ public final class Revision: Sendable {
     /// How many points are clustered.
     public var pointCount: Int { view.index.pointCount }
 
-    /// Bytes that the revision holds, views of filters apart.
+    /// Bytes of features' text that stay in a file and are read when they are needed.
+    public var fileBytes: Int { store.fileBytes }
+
+    /// Whether its features can be read without waiting for a disk.
+    public var isAtHand: Bool { store.isAtHand }
+
+    /// Bytes of memory that the revision holds, views of filters apart.
     public var memoryBytes: Int {
         store.memoryBytes + columns.memoryBytes + view.memoryBytes
             + identifiers.withLock { $0?.memoryBytes ?? 0 } + codes.withLock { $0?.memoryBytes ?? 0 }
@@ -133,6 +139,14 @@ public final class Revision: Sendable {
 
     /// Whether answers that name features by their numbers need not make these first.
     public var isReadyToName: Bool { readyFeatureCodes != nil }
+
+    /// The same data with the same features in another store of the same lineage.
+    package func with(_ store: FeatureStore) -> Revision {
+        Revision(
+            number: number, options: options, store: store, columns: columns, view: view,
+            buildMilliseconds: buildMilliseconds, identifiers: identifiers.withLock { $0 },
+            codes: readyFeatureCodes, log: log, shared: shared)
+    }
 
     /// The same data under a new number.
     package func renumbered() -> Revision {

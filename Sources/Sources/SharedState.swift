@@ -12,6 +12,8 @@ package final class SharedState: Sendable {
     /// How often a hull was kept when asked for.
     package let hullUses = OutcomeCounts()
     package let memory: MemoryBudget
+    /// Features' text that was read from files.
+    package let texts: BlockCache
     /// How often updates could follow their changes; else everything was clustered again.
     package let updates = OutcomeCounts()
     /// Where sources are kept; nil: nowhere.
@@ -36,6 +38,7 @@ package final class SharedState: Sendable {
         self.report = report
         self.limits = limits
         memory = MemoryBudget(limits.memory)
+        texts = BlockCache(bytes: limits.textCacheBytes)
         filters = FilterCache(budget: limits.filterCacheBytes)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
 import Dispatch
+import GeoJSON
 import SourceStorage
 import Synchronization
 import SystemSupport
@@ -146,16 +147,17 @@ public final class Source: Sendable {
             // Text is checked as it is read, and what was made of it may be wrong, an error too.
             guard !base.store.isDamaged else { throw reportDamage() }
             let change = try made.get()
+            try change.revision.store.checkWritten()
             guard !cancellation.isCancelled else { throw .cancelled }
             if case .at(let log) = change.log { change.revision.follow(log) }
-            try keep(change)
+            let kept = try keep(change)
             if change.replacesData { state.withLock { $0.note = nil } }
-            try publish(
-                change.revision, changing: change.changedPlaces, at: change.moment, log: change.log)
-            return change.revision
+            try publish(kept, changing: change.changedPlaces, at: change.moment, log: change.log)
+            return kept
         }
         compactIfGrown(revision)
         prepareIdentifiers(of: revision)
+        readAhead(revision)
         if let files, files.wantsSnapshot { saveLater() }
         return revision
     }
@@ -166,21 +168,47 @@ public final class Source: Sendable {
         revision.prepareIdentifiers(Cancellation { [weak self] in self?.revision !== revision })
     }
 
+    /// Reads features' text that lies in a file since this change, so that the first queries find it in memory.
+    private func readAhead(_ revision: Revision) {
+        guard revision.store.isPlain, let text = revision.store.text as? BlockText, !text.isAtHand else {
+            return
+        }
+        DispatchQueue.global(qos: .utility).async { [weak self] in
+            text.readAhead { self?.revision.store.text !== text }
+        }
+    }
+
     /// Fewer take too little time to be worth a report.
     private static let manyPoints = 50_000
 
-    private func keep(_ change: Change) throws(SourceError) {
-        guard let files else { return }
+    /// - Returns: the change's revision; if a snapshot has it now, its features' text is read from there.
+    private func keep(_ change: Change) throws(SourceError) -> Revision {
+        guard let files else { return change.revision }
         if let directory = shared.directory, directory.hasLeftovers { directory.takeBackLeftovers() }
         switch change.keeping {
         case .snapshot:
-            try files.replace(
+            return try files.replace(
                 with: change.revision, updatedAt: change.moment, loss: change.replacesData ? nil : files.loss)
         case .record(let record):
             var mark: LogMark?
             if case .at(let log) = change.log { mark = log.mark }
             try files.append(record, at: change.moment, making: change.revision, mark: mark)
             if change.replacesData { files.forgetLoss() }
+            return change.revision
+        }
+    }
+
+    /// Reads the features' text from a file from now on, unless other data have come. To be called with the source's lock
+    /// held.
+    ///
+    /// - Parameters:
+    ///   - base: a plain store.
+    ///   - moved: the same features with their text in the file.
+    package func move(from base: FeatureStore, to moved: FeatureStore) {
+        guard base !== moved else { return }
+        state.withLock { state in
+            guard state.revision.store.plainBase === base else { return }
+            state.revision = state.revision.with(state.revision.store.moved(to: moved))
         }
     }
 
@@ -245,10 +273,15 @@ public final class Source: Sendable {
 
     /// Refuses callers where the data are known not to be what was written; to be asked before an answer is
     /// made, and again before it is sent, since text is checked as it is read.
-    public func checkIntact() throws(SourceError) {
+    ///
+    /// - Parameter read: what the answer is made of, if that may not be the current revision.
+    public func checkIntact(_ read: Revision? = nil) throws(SourceError) {
         let (fault, isDamaged) = state.withLock { ($0.fault, $0.revision.store.isDamaged) }
         if let fault { throw SourceError(fault, of: name) }
         if isDamaged { throw reportDamage() }
+        if let read, read.store.isDamaged {
+            throw .unavailable(name, "data that were replaced meanwhile can't be read; ask again")
+        }
     }
 
     /// Marks the source as one whose data are not to be had; false where that was so already.

@@ -68,6 +68,8 @@ public struct SourceDescription: Sendable {
         writeBounds(into: &output)
         output.append(",\"memoryBytes\":")
         output.append(integer: Int64(revision.memoryBytes))
+        output.append(",\"fileBytes\":")
+        output.append(integer: Int64(revision.fileBytes))
         output.append(",\"indexBytesPerPoint\":")
         output.append(number: indexBytesPerPoint)
         output.append(",\"buildMs\":")

@@ -12,13 +12,21 @@ public struct SourceLimits: Sendable {
     /// Changed features and clusters that a source keeps beside what was built as a whole, before it works
     /// them in: at most so many, and fewer for small sources.
     public var changesKept = 131_072
+    /// Bytes of features' text, read from snapshots, that are kept for the next reader, over all sources.
+    public var textCacheBytes: Int
+    /// Features' text that is shorter stays in memory even if a snapshot has it.
+    package var textInMemory = 1 << 20
+    /// Longer text goes to a file while it is gathered, if its source is kept.
+    package var textGathered = 1 << 26
     /// What the sources themselves may hold.
     public var memory: MemoryBudget.Limit
 
     public init(
-        filterCacheBytes: Int, buildThreads: Int, memory: MemoryBudget.Limit = MemoryBudget.Limit()
+        filterCacheBytes: Int, textCacheBytes: Int = 1 << 28, buildThreads: Int,
+        memory: MemoryBudget.Limit = MemoryBudget.Limit()
     ) {
         self.memory = memory
+        self.textCacheBytes = textCacheBytes
         self.filterCacheBytes = filterCacheBytes
         self.buildThreads = buildThreads
     }

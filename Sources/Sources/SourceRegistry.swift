@@ -144,6 +144,9 @@ public final class SourceRegistry: Sendable {
         return (counts.yes, counts.no)
     }
 
+    /// Bytes of features' text, read from snapshots, that are kept for the next reader.
+    public var textCacheBytes: Int { shared.texts.bytes }
+
     /// Bytes that the cached indexes of filtered features, and the columns that filters read, hold, over all sources.
     public var filterCacheBytes: Int { shared.filters.bytes }
 }

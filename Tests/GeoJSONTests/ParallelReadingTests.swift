@@ -19,7 +19,7 @@ struct ParallelReadingTests {
 
     private func read(
         _ text: String, threads: Int, piece: Int, policy: InvalidFeaturePolicy, most: Int = .max,
-        isCancelled: @escaping @Sendable () -> Bool = { false }
+        spill: TextSpill? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> Outcome {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString)"
         defer { unlink(path) }
@@ -30,6 +30,7 @@ struct ParallelReadingTests {
         rules.geometries = .multipoint
         var builder = FeatureStoreBuilder(policy: policy, rules: rules)
         builder.admits = { $0 <= most }
+        builder.spill = spill
         do throws(GeoJSONError) {
             try FeatureFileReader.read(
                 descriptor: descriptor, into: &builder, threads: threads, windowSize: piece, window: piece,
@@ -132,4 +133,87 @@ struct ParallelReadingTests {
             #expect(outcome.error == .cancelled)
         }
     }
+
+    @Test("text that goes to a file is the same text", arguments: [1, 3000, 200_000, 1 << 30])
+    func spill(_ bytes: Int) throws {
+        let text = Self.features(4000).joined(separator: "\n")
+        let whole = try read(text, threads: 1, piece: 1 << 20, policy: .skip)
+        for threads in [1, 4] {
+            let sinks = Mutex<[MemorySink]>([])
+            let spill = TextSpill(from: bytes) {
+                let sink = MemorySink()
+                sinks.withLock { $0.append(sink) }
+                return sink
+            }
+            #expect(try read(text, threads: threads, piece: 2048, policy: .skip, spill: spill) == whole)
+            let made = sinks.withLock { $0 }
+            #expect(made.count == (bytes == 1 << 30 ? 0 : 1))
+            #expect(made.allSatisfy { !$0.hasOverlap })
+        }
+    }
+
+    @Test("text without a file stays in memory")
+    func spillFails() throws {
+        let text = Self.features(500).joined(separator: "\n")
+        let spill = TextSpill(from: 100) { nil }
+        #expect(
+            try read(text, threads: 4, piece: 2048, policy: .skip, spill: spill)
+                == read(text, threads: 1, piece: 1 << 20, policy: .skip))
+    }
+}
+
+/// Text of a "file" that is an array.
+private final class MemorySink: TextSink {
+    private struct State {
+        var bytes: [UInt8] = []
+        var isWritten: [Bool] = []
+        var hasOverlap = false
+    }
+
+    private let state = Mutex(State())
+
+    var hasOverlap: Bool { state.withLock { $0.hasOverlap } }
+
+    func write(_ part: UnsafeRawBufferPointer, at offset: Int) {
+        state.withLock { state in
+            let missing = offset + part.count - state.bytes.count
+            if missing > 0 {
+                state.bytes += Array(repeating: 0, count: missing)
+                state.isWritten += Array(repeating: false, count: missing)
+            }
+            for (place, byte) in part.enumerated() {
+                if state.isWritten[offset + place] { state.hasOverlap = true }
+                state.isWritten[offset + place] = true
+                state.bytes[offset + place] = byte
+            }
+        }
+    }
+
+    func finish(count: Int) -> any FeatureText {
+        state.withLock { MemoryText($0.isWritten.allSatisfy { $0 } ? Array($0.bytes[..<count]) : []) }
+    }
+}
+
+private final class MemoryText: FeatureText {
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var count: Int { bytes.count }
+    var memoryBytes: Int { 0 }
+    var isDamaged: Bool { false }
+    var isAtHand: Bool { true }
+
+    func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) -> Bool {
+        guard range.upperBound <= bytes.count else { return false }
+        target.copyBytes(from: bytes[range])
+        return true
+    }
+
+    func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? {
+        let range = place..<min(bytes.count, place + window.count)
+        return read(range, into: window) ? range : nil
+    }
+
+    func verify(isCancelled: () -> Bool) -> Bool { true }
 }

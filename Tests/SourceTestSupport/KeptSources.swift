@@ -16,6 +16,8 @@ package final class KeptSources {
     private var events = Events()
     /// What the sources may hold after the next restart.
     package var memory = MemoryBudget.Limit()
+    /// Features' text of so many bytes stays in the files.
+    private let textInMemory: Int
 
     package final class Events: Sendable {
         private let list = Mutex<[StateEvent]>([])
@@ -23,8 +25,11 @@ package final class KeptSources {
         var all: [StateEvent] { list.withLock { $0 } }
     }
 
-    /// - Parameter isQuick: for tests of thousands of restarts, which need no disk.
-    package init(isQuick: Bool = false) throws {
+    /// - Parameters:
+    ///   - isQuick: for tests of thousands of restarts, which need no disk.
+    ///   - textInMemory: features' text of so many bytes stays in the files: by default all.
+    package init(isQuick: Bool = false, textInMemory: Int = 1) throws {
+        self.textInMemory = textInMemory
         let isThere = FileManager.default.isWritableFile(atPath: "/dev/shm")
         let folder = isQuick && isThere ? "/dev/shm/" : NSTemporaryDirectory()
         path = folder + "clusterd-state-" + UUID().uuidString
@@ -37,9 +42,13 @@ package final class KeptSources {
     private func open() throws {
         let events = Events()
         self.events = events
+        // So little that blocks make room for others.
+        var limits = SourceLimits(
+            filterCacheBytes: 0, textCacheBytes: 1 << 17, buildThreads: 1, memory: memory)
+        limits.textInMemory = textInMemory
+        limits.textGathered = textInMemory
         registry = SourceRegistry(
-            limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1, memory: memory),
-            directory: try StateDirectory(path), report: { events.add($0) })
+            limits: limits, directory: try StateDirectory(path), report: { events.add($0) })
         try registry.recover()
         wait()
     }

@@ -36,7 +36,7 @@ extension Limits {
             "maxSourcesPerUser", \.maxSourcesPerUser, from: 0, "Sources that one user created. 0: no limit."),
         live(
             "maxSourceBytesPerUser", \.maxSourceBytesPerUser, from: 0,
-            "Bytes that the sources of one user hold. 0: no limit."),
+            "Bytes that the sources of one user hold, in memory and in files. 0: no limit."),
         live("maxFileBytes", \.maxFileBytes, from: 0, "Bytes of a file that LoadFile reads. 0: any."),
         live(
             "memoryBytes", \.memoryBytes, from: 0,
@@ -73,6 +73,9 @@ extension Limits {
         fixed(
             "filterCacheBytes", \.filterCacheBytes, from: 0,
             "Bytes of indexes of filtered features, and of the properties that filters read."),
+        fixed(
+            "textCacheBytes", \.textCacheBytes, from: 0,
+            "Bytes of features' text that are kept after they were read from snapshots."),
         byProcessors(
             "loopThreads", \.loopThreads, "Threads that read messages and answer short calls."),
         byProcessors("buildThreads", \.buildThreads, "Threads that one build uses."),

@@ -48,6 +48,8 @@ public struct Limits: Sendable, Equatable {
     public var messagesPerTurn = 32
     /// Bytes of filtered indexes kept.
     public var filterCacheBytes = 256 << 20
+    /// Bytes of features' text kept that were read from snapshots.
+    public var textCacheBytes = 256 << 20
     /// Threads that take messages in and answer short calls.
     public var loopThreads = AvailableProcessors.count
     /// Threads that a build uses.

@@ -96,7 +96,7 @@ private final class FeaturePageJob: @unchecked Sendable {
                 }
                 try pages?.writePage(into: &page, call.cancellation)
                 // What was just written may come from text that turned out to be damaged.
-                try target.source.checkIntact()
+                try target.source.checkIntact(target.revision)
             }
             if page.hasOverflowed { throw AnswerBuilder.tooLarge(mostBytes + AnswerBuilder.envelope) }
         } catch { self.error = error }

@@ -105,7 +105,7 @@ private final class PublishTilesJob: Sendable {
                 state.withLock { $0.progress = progress }
             }
         } catch { throw RPCError(error, call) }
-        try answering(call) { () throws(SourceError) in try target.source.checkIntact() }
+        try answering(call) { () throws(SourceError) in try target.source.checkIntact(target.revision) }
         return (summary, file.path)
     }
 }

@@ -43,6 +43,10 @@ extension Metric {
             Metric("memoryBytes", "clusterd_memory_bytes", .gauge, "Resident memory.") {
                 Double($0.memoryBytes)
             },
+            Metric(
+                "textCacheBytes", "clusterd_text_cache_bytes", .gauge,
+                "Memory of features' text that was read from snapshots, a part of the resident memory."
+            ) { Double($0.textCacheBytes) },
             Metric("connections.open", "clusterd_connections", .gauge, "Open connections.") {
                 Double($0.counters.connections)
             },

@@ -32,6 +32,10 @@ struct SourceMetric: Sendable {
             SourceMetric("memoryBytes", "clusterd_source_memory_bytes", "Memory, by source.") {
                 Double($0.revision.memoryBytes)
             },
+            SourceMetric(
+                "fileBytes", "clusterd_source_file_bytes",
+                "Features' text that stays in a file and is read when it is needed, by source."
+            ) { Double($0.revision.fileBytes) },
             SourceMetric("revision", "clusterd_source_revision", "The number of the current data, by source.")
             {
                 Double($0.revision.number)

@@ -14,6 +14,7 @@ struct Statistics {
     let updates: (followed: Int, rebuilt: Int)
     let uptimeSeconds: Double
     let memoryBytes: Int
+    let textCacheBytes: Int
 
     init(_ status: ServerStatus, _ registry: SourceRegistry) {
         counters = status.metrics.counters
@@ -23,6 +24,7 @@ struct Statistics {
         updates = registry.updateCounts
         uptimeSeconds = status.uptimeSeconds
         memoryBytes = ProcessMemory.residentBytes()
+        textCacheBytes = registry.textCacheBytes
     }
 
     private var methods: [(name: String, method: Metrics.Method)] {

@@ -12,6 +12,8 @@ public struct SourceDescription: Sendable, Equatable {
     /// If the data are in the log of the table that the source follows; nil if it follows none.
     public let position: String?
     public let memoryBytes: Int
+    /// Bytes of features' text that stay in a file of the state directory and are read when they are needed.
+    public let fileBytes: Int
     /// How long the index took to build, in milliseconds.
     public let buildMilliseconds: Double
     public let options: JSONObject
@@ -29,6 +31,7 @@ public struct SourceDescription: Sendable, Equatable {
         state = json["state"]?.asString ?? ""
         position = json["position"]?.asString
         memoryBytes = json["memoryBytes"]?.asInteger ?? 0
+        fileBytes = json["fileBytes"]?.asInteger ?? 0
         buildMilliseconds = json["buildMs"]?.asNumber ?? 0
         options = json["options"]?.asObject ?? [:]
     }

@@ -113,6 +113,9 @@ struct FeatureRecord {
     let rest: UnsafeRawBufferPointer
     let properties: UnsafeRawBufferPointer
 
+    /// Of a feature that is not there.
+    static var empty: FeatureRecord { FeatureRecord(UnsafeRawBufferPointer(start: nil, count: 0)) }
+
     /// - Parameter bytes: a whole record. Lengths that would lead outside it are cut to fit.
     @inline(__always) init(_ bytes: UnsafeRawBufferPointer) {
         var place = 0

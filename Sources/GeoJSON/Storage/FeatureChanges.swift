@@ -138,8 +138,10 @@ extension FeatureStore {
     }
 
     /// The same features in a store without changes, one behind the other without gaps. O(their bytes).
-    public func plain() -> FeatureStore {
-        isPlain ? self : FeatureStore.joining([FeatureSlice(store: self, rows: 0..<count)])
+    ///
+    /// - Parameter spill: when the text goes to a file; nil: never.
+    public func plain(spill: TextSpill? = nil) -> FeatureStore {
+        isPlain ? self : FeatureStore.joining([FeatureSlice(store: self, rows: 0..<count)], spill: spill)
     }
 
     /// Some rows as runs of plain stores; those that are gone left out.

@@ -31,8 +31,9 @@ extension FeatureStore {
     }
 
     private func read(_ rows: Range<Int>, into coordinates: FeatureCoordinates) {
+        let scan = FeatureScan(self)
         for row in rows {
-            let (longitude, latitude) = self.coordinates(row)
+            let (longitude, latitude) = scan.coordinates(row)
             coordinates.write(longitude: longitude, latitude: latitude, at: row)
         }
     }

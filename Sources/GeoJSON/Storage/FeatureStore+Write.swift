@@ -32,13 +32,14 @@ extension FeatureStore {
         precision: Int? = nil,
         leavingOut member: StaticString? = nil
     ) {
-        record(index).write(into: &bytes, selection: selection, precision: precision, leavingOut: member)
+        withRecord(index) {
+            $0.write(into: &bytes, selection: selection, precision: precision, leavingOut: member)
+        }
     }
 
     /// Writes a feature as it was sent, with its own id where a property gives another: to be read again.
     public func writeSent(_ index: Int, into bytes: inout ByteWriter) {
-        let record = record(index)
-        record.write(identifier: record.sentIdentifier, into: &bytes)
+        withRecord(index) { $0.write(identifier: $0.sentIdentifier, into: &bytes) }
     }
 
     /// The same of the feature at a place among those that were prepared.
@@ -53,11 +54,11 @@ extension FeatureStore {
     public func writeProperties(
         _ index: Int, into bytes: inout ByteWriter, selection: PropertySelection? = nil
     ) {
-        FeatureRecord.write(record(index).properties, selection, into: &bytes)
+        withRecord(index) { FeatureRecord.write($0.properties, selection, into: &bytes) }
     }
 
     /// Writes a feature's id; nothing where it has none.
     public func writeIdentifier(_ index: Int, into bytes: inout ByteWriter) {
-        bytes.append(contentsOf: record(index).identifier)
+        withRecord(index) { bytes.append(contentsOf: $0.identifier) }
     }
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-import JSON
 import Synchronization
 
 /// A source's features, immutable: their texts as they were sent, packed, without what is the same in all.
 ///
-/// A feature costs its id's, coordinates' and properties' text and some seven bytes.
+/// A feature costs about seven bytes, besides its id's, coordinates' and properties' text. The text may lie in a file.
 public final class FeatureStore: Sendable {
     /// How many features there are.
     public let count: Int
 
     let blob: FeatureBlob
+    /// The records, if they lie elsewhere than in `blob`.
+    public let text: (any FeatureText)?
     /// Where the records start.
     let records: RecordOffsets
     /// What is otherwise than in the members above, which are the base's; nil where there is nothing.
@@ -24,16 +25,19 @@ public final class FeatureStore: Sendable {
 
     static let blockSize = 64
 
-    /// - Precondition: `ends` ascend, the last being the blob's count, and no block is of 4 GiB or more.
+    /// - Parameter lineage: nil for one of its own.
+    /// - Precondition: records ascend within the text, and no block is of 4 GiB or more.
     init(
-        blob: FeatureBlob, records: RecordOffsets, moments: FeatureMoments, fresh: FeatureCoordinates?
+        blob: FeatureBlob, text: (any FeatureText)? = nil, records: RecordOffsets, moments: FeatureMoments,
+        fresh: FeatureCoordinates?, lineage: UInt64? = nil
     ) {
         self.moments = moments
         self.count = records.count
         self.blob = blob
+        self.text = text
         self.records = records
         self.changes = nil
-        lineage = Self.lineages.add(1, ordering: .relaxed).newValue
+        self.lineage = lineage ?? Self.lineages.add(1, ordering: .relaxed).newValue
         self.fresh = Mutex(fresh)
     }
 
@@ -41,34 +45,62 @@ public final class FeatureStore: Sendable {
         self.count = count
         self.changes = changes
         blob = changes.base.blob
+        text = changes.base.text
         records = changes.base.records
         moments = changes.base.moments
         lineage = changes.base.lineage
         fresh = Mutex(nil)
     }
 
-    /// The memory that the features hold, in bytes.
+    /// The memory that the features hold, in bytes; text in a file is not part of it.
     public var memoryBytes: Int {
-        blob.count + records.memoryBytes + moments.starts.count * 12 + (changes?.memoryBytes ?? 0)
+        blob.count + (text?.memoryBytes ?? 0) + records.memoryBytes + moments.starts.count * 12
+            + (changes?.memoryBytes ?? 0)
     }
+
+    /// Bytes of text that lies in a file.
+    public var fileBytes: Int { text?.count ?? 0 }
+
+    /// Bytes of all records of the plain store.
+    var textCount: Int { text?.count ?? blob.count }
+
+    /// Whether features can be read without waiting for a disk.
+    public var isAtHand: Bool { text?.isAtHand ?? true }
 
     @inline(__always) func start(_ index: Int) -> Int {
-        index == records.count ? blob.count : records.start(index)
+        index == records.count ? textCount : records.start(index)
     }
 
-    @inline(__always) func record(_ index: Int) -> FeatureRecord {
-        if let changes, let place = changes.place(of: index) { return record(place, changes) }
-        let range = start(index)..<start(index + 1)
-        // A damaged file's record is empty; `isDamaged` tells afterwards that answers made of it are wrong.
-        if let guardian = blob.guardian, !guardian.admits(range, of: blob.bytes) {
-            return FeatureRecord(UnsafeRawBufferPointer(start: nil, count: 0))
+    /// Where the plain store has a feature's record.
+    @inline(__always) func range(_ index: Int) -> Range<Int> {
+        let start = start(index)
+        return start..<max(start, self.start(index + 1))
+    }
+
+    /// Lends a feature's record. If it can't be had it is empty, and `isDamaged` is true afterwards: answers made of it are
+    /// wrong.
+    @inline(__always) func withRecord<Result>(
+        _ index: Int, _ body: (FeatureRecord) throws -> Result
+    ) rethrows -> Result {
+        guard let text, !isChanged(index) else { return try body(residentRecord(index)) }
+        let range = range(index)
+        return try withUnsafeTemporaryAllocation(byteCount: range.count, alignment: 1) { copy in
+            guard text.read(range, into: copy) else { return try body(.empty) }
+            return try body(FeatureRecord(UnsafeRawBufferPointer(copy)))
         }
+    }
+
+    /// A record that lies in memory: of a store without `text`, or a changed one.
+    @inline(__always) func residentRecord(_ index: Int) -> FeatureRecord {
+        if let changes, let place = changes.place(of: index) { return record(place, changes) }
+        let range = range(index)
+        if let guardian = blob.guardian, !guardian.admits(range, of: blob.bytes) { return .empty }
         return FeatureRecord(UnsafeRawBufferPointer(rebasing: blob.bytes[range]))
     }
 
     private func record(_ place: FeatureChanges.Place, _ changes: FeatureChanges) -> FeatureRecord {
-        guard place.store != .max else { return FeatureRecord(UnsafeRawBufferPointer(start: nil, count: 0)) }
-        return changes.stores[Int(place.store)].record(Int(place.row))
+        guard place.store != .max else { return .empty }
+        return changes.stores[Int(place.store)].residentRecord(Int(place.row))
     }
 
     /// A feature's first coordinate, in degrees. O(1): its text is read.
@@ -78,26 +110,7 @@ public final class FeatureStore: Sendable {
     public func latitude(_ index: Int) -> Double { coordinates(index).latitude }
 
     public func coordinates(_ index: Int) -> (longitude: Double, latitude: Double) {
-        let text = record(index).coordinates
-        guard !text.isEmpty else { return (0, 0) }
-        var place = 1
-        let longitude = Self.number(text, &place)
-        return (longitude, Self.number(text, &place))
-    }
-
-    /// The number that starts at or behind `place`, which is moved behind the comma that ends it.
-    private static func number(_ text: UnsafeRawBufferPointer, _ place: inout Int) -> Double {
-        while place < text.count, text[place] <= UInt8(ascii: " ") { place += 1 }
-        let start = place
-        while place < text.count, text[place] != UInt8(ascii: ","), text[place] != UInt8(ascii: "]"),
-            text[place] > UInt8(ascii: " ")
-        {
-            place += 1
-        }
-        let number = JSONText.number(UnsafeRawBufferPointer(rebasing: text[start..<place])) ?? 0
-        while place < text.count, text[place] != UInt8(ascii: ",") { place += 1 }
-        place = min(place + 1, text.count)
-        return number
+        withRecord(index) { $0.coordinateNumbers }
     }
 
     /// The coordinates that reading has left, which are given up with this; nil where they are not at hand.
@@ -112,24 +125,26 @@ public final class FeatureStore: Sendable {
     public func withIdentifier<Result>(
         _ index: Int, _ body: (UnsafeRawBufferPointer?) throws -> Result
     ) rethrows -> Result {
-        let identifier = record(index).identifier
-        return try body(identifier.isEmpty ? nil : identifier)
+        try withRecord(index) { record in
+            try body(record.identifier.isEmpty ? nil : record.identifier)
+        }
     }
 
     /// Lends a feature's properties as JSON text: an object or null.
     public func withProperties<Result>(
         _ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
-        try body(record(index).properties)
+        try withRecord(index) { try body($0.properties) }
     }
 
     /// Lends a feature's id as JSON text, nil where it has none, and its properties: an object or null.
     public func withIdentifierAndProperties<Result>(
         _ index: Int, _ body: (UnsafeRawBufferPointer?, UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
-        let record = record(index)
-        return try body(record.identifier.isEmpty ? nil : record.identifier, record.properties)
+        try withRecord(index) { record in
+            try body(record.identifier.isEmpty ? nil : record.identifier, record.properties)
+        }
     }
 
-    public func hasIdentifier(_ index: Int) -> Bool { !record(index).identifier.isEmpty }
+    public func hasIdentifier(_ index: Int) -> Bool { withRecord(index) { !$0.identifier.isEmpty } }
 }

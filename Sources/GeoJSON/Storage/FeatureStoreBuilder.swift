@@ -25,6 +25,11 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// The most rows, each a point: indexes number points and clusters in 32 bits. Adding more throws `tooMany`.
     var mostRows = Int(UInt32.max / 2)
 
+    /// When the text goes to a file; nil: never. To be set before the first feature.
+    public var spill: TextSpill? {
+        didSet { rows.spill(to: spill) }
+    }
+
     /// Told the properties of all features taken in; to be set before the first.
     public var collector: (any PropertyCollector)?
 
@@ -108,8 +113,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         guard rows.count + parsed.ends.count <= mostRows else { throw .tooMany(mostRows) }
         guard
             admits(
-                rows.memoryBytes + parsed.blob.count + parsed.ends.count * GatheredRows.bytesOfRow
-                    + (collector?.memoryBytes ?? 0)
+                rows.memoryBytes(adding: parsed) + (collector?.memoryBytes ?? 0)
             )
         else { throw .tooLarge }
         if let piece = parsed.piece { collector?.take(piece) }
@@ -144,26 +148,29 @@ extension FeatureStore {
     /// A store of the features of slices, one behind the other. O(their bytes).
     ///
     /// Where a slice's store `isDamaged` afterwards, so may be the result, which does not tell.
-    public static func joining(_ slices: [FeatureSlice]) -> FeatureStore {
+    ///
+    /// - Parameter spill: when the text goes to a file; nil: never.
+    public static func joining(_ slices: [FeatureSlice], spill: TextSpill? = nil) -> FeatureStore {
         let slices = slices.flatMap { $0.store.plainSlices($0.rows) }
-        let sizes = slices.map { $0.store.start($0.rows.upperBound) - $0.store.start($0.rows.lowerBound) }
-        let blob = FeatureBlob(capacity: sizes.reduce(0, +))
+        let size = slices.reduce(0) {
+            $0 + $1.store.start($1.rows.upperBound) - $1.store.start($1.rows.lowerBound)
+        }
+        let sink = spill.map { size >= $0.bytes } ?? false ? spill?.make() : nil
+        let text = JoinedText(capacity: size, sink)
         let records = RecordOffsets(capacity: slices.reduce(0) { $0 + $1.rows.count })
         var moments = FeatureMoments()
         for slice in slices {
             let first = slice.store.start(slice.rows.lowerBound)
-            let shift = blob.count - first
+            let shift = text.count - first
             for run in slice.store.moments.runs(of: slice.rows) {
                 moments.append(
                     from: records.count + run.rows.lowerBound - slice.rows.lowerBound, run.moment)
             }
             for row in slice.rows { records.append(start: slice.store.start(row) + shift) }
             let end = slice.store.start(slice.rows.upperBound)
-            // Where the text is damaged, the slice's store tells so from now on, and the result is of no use.
-            _ = slice.store.blob.guardian?.admits(first..<end, of: slice.store.blob.bytes)
-            blob.append(UnsafeRawBufferPointer(rebasing: slice.store.blob.bytes[first..<end]))
+            slice.store.appendText(first..<end, to: text)
         }
-        blob.shrink()
-        return FeatureStore(blob: blob, records: records, moments: moments, fresh: nil)
+        let (blob, file) = text.finish()
+        return FeatureStore(blob: blob, text: file, records: records, moments: moments, fresh: nil)
     }
 }

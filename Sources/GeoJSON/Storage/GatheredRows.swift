@@ -19,6 +19,12 @@ final class GatheredRows: @unchecked Sendable {
     }
 
     private let blob: FeatureBlob
+    /// Where the text goes on that is too long for `blob`, which does not grow any more then.
+    private var sink: (any TextSink)?
+    /// When that is; nil: never.
+    private var spill: TextSpill?
+    /// Bytes of text.
+    private var textCount = 0
     private let records: RecordOffsets
     private let coordinates = FeatureCoordinates()
     /// Where the last row's block starts.
@@ -43,16 +49,29 @@ final class GatheredRows: @unchecked Sendable {
 
     var memoryBytes: Int { blob.count + count * Self.bytesOfRow }
 
+    /// Bytes of memory that rows take which are about to be added.
+    func memoryBytes(adding parsed: ParsedFeatures) -> Int {
+        memoryBytes + (sink == nil ? parsed.blob.count : 0) + parsed.ends.count * Self.bytesOfRow
+    }
+
+    /// Says when the text goes to a file. To be called before the first row comes.
+    func spill(to spill: TextSpill?) { self.spill = spill }
+
     /// Makes room for a text that is to come, so that growing need not move anything. Untouched room costs nothing.
-    func expect(bytes: Int) { blob.reserve(max(0, bytes)) }
+    func expect(bytes: Int) { blob.reserve(max(0, min(bytes, spill?.bytes ?? bytes))) }
 
     /// Takes a part for a piece behind those of the pieces before.
     func reserve(for parsed: ParsedFeatures) -> Reservation {
-        let reservation = Reservation(firstRow: count, firstByte: blob.count, blockStart: blockStart)
+        let reservation = Reservation(firstRow: count, firstByte: textCount, blockStart: blockStart)
         let (rows, bytes) = (parsed.ends.count, parsed.blob.count)
-        let isRoomy = blob.hasRoom(for: bytes) && records.hasRoom(for: rows) && coordinates.hasRoom(for: rows)
+        let spills = sink == nil && spill.map { textCount + bytes >= $0.bytes } ?? false
+        let isRoomy =
+            (sink != nil || blob.hasRoom(for: bytes)) && records.hasRoom(for: rows)
+            && coordinates.hasRoom(for: rows) && !spills
         if !isRoomy { pthread_rwlock_wrlock(lock) }
-        blob.extend(by: bytes)
+        if spills { beginSink() }
+        if sink == nil { blob.extend(by: bytes) }
+        textCount += bytes
         records.extend(by: rows)
         coordinates.extend(by: rows)
         if !isRoomy { pthread_rwlock_unlock(lock) }
@@ -64,11 +83,20 @@ final class GatheredRows: @unchecked Sendable {
         return reservation
     }
 
+    private func beginSink() {
+        sink = spill?.make()
+        if sink == nil { spill = nil }
+    }
+
     /// Copies a piece into its part. Safe beside other pieces' filling and reserving.
     func fill(_ part: Reservation, from parsed: ParsedFeatures) {
         pthread_rwlock_rdlock(lock)
         defer { pthread_rwlock_unlock(lock) }
-        blob.write(parsed.blob.bytes, at: part.firstByte)
+        if let sink, part.firstByte >= blob.count {
+            sink.write(parsed.blob.bytes, at: part.firstByte)
+        } else {
+            blob.write(parsed.blob.bytes, at: part.firstByte)
+        }
         coordinates.write(parsed.longitudes, parsed.latitudes, at: part.firstRow)
         var (row, start, blockStart) = (part.firstRow, part.firstByte, part.blockStart)
         for end in parsed.ends {
@@ -86,9 +114,13 @@ final class GatheredRows: @unchecked Sendable {
     ///
     /// - Parameter moments: when the features were put in.
     func finish(_ moments: FeatureMoments) -> FeatureStore {
-        blob.shrink()
+        if sink == nil { blob.shrink() }
         records.shrink()
         coordinates.shrink()
-        return FeatureStore(blob: blob, records: records, moments: moments, fresh: coordinates)
+        sink?.write(blob.bytes, at: 0)
+        let text = sink?.finish(count: textCount)
+        return FeatureStore(
+            blob: text == nil ? blob : FeatureBlob(), text: text, records: records, moments: moments,
+            fresh: coordinates)
     }
 }

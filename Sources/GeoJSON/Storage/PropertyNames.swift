@@ -18,10 +18,11 @@ public struct PropertyNames: Sendable {
     /// - Complexity: O(the properties' text) of a hundred thousand features at most.
     public init(of store: FeatureStore, until names: some Collection<String>) {
         var missing = Set(names.map { Array($0.utf8) })
+        let scan = FeatureScan(store)
         for index in 0..<min(store.count, Self.mostFeatures) {
             if missing.isEmpty { return }
             looked += 1
-            store.withProperties(index) { properties in
+            scan.withProperties(index) { properties in
                 guard properties.first == UInt8(ascii: "{") else { return }
                 for (key, _) in JSONMembers(ofValidated: properties) { note(key, &missing) }
             }

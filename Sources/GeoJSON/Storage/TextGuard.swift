@@ -74,9 +74,4 @@ public final class TextGuard: Sendable {
         _ = state.compareExchange(expected: unknown, desired: intact, ordering: .acquiringAndReleasing)
         return !isDamaged
     }
-
-    /// The checksums of a text's chunks. O(text).
-    static func checksums(of text: UnsafeRawBufferPointer) -> [UInt64] {
-        BlockChecksum.list(of: text, blockSize: chunkSize)
-    }
 }

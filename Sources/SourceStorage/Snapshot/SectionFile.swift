@@ -94,8 +94,8 @@ package enum SectionFile {
 /// Writes a file of sections, one after the other. It has no header, and so is no file of clusterd's, before
 /// `finish`.
 package final class SectionFileWriter {
-    private let path: String
-    private let file: FileDescriptor
+    package let path: String
+    package let file: FileDescriptor
     private var offset = SectionFile.headerSize
     private var table: [UInt8] = []
     private var count: UInt32 = 0
@@ -106,20 +106,41 @@ package final class SectionFileWriter {
         file = try FileIO.create(path)
     }
 
+    /// Goes on with a file that begins with a section.
+    ///
+    /// - Parameters:
+    ///   - file: open for writing; `path` is its name now.
+    ///   - count: bytes of the section, which begins behind the header.
+    package init(
+        continuing file: FileDescriptor, _ path: String, section name: UInt32, count: Int, checksum: UInt64
+    ) {
+        (self.path, self.file) = (path, file)
+        _ = reserve(name, count: count, checksum: checksum)
+    }
+
     /// - Parameter checksum: nil works it out.
     package func add(_ name: UInt32, _ bytes: UnsafeRawBufferPointer, checksum: UInt64? = nil)
         throws(FileError)
     {
+        let start = reserve(name, count: bytes.count, checksum: checksum ?? BlockChecksum.of(bytes))
+        try FileIO.write(bytes, to: file, at: start, path: path)
+    }
+
+    /// Makes room for a section, which the caller writes into the file before `finish`.
+    ///
+    /// - Returns: where it begins in the file.
+    package func reserve(_ name: UInt32, count size: Int, checksum: UInt64) -> Int {
         offset = (offset + SectionFile.alignment - 1) / SectionFile.alignment * SectionFile.alignment
-        try FileIO.write(bytes, to: file, at: offset, path: path)
+        let start = offset
         var entry = [UInt8](repeating: 0, count: SectionFile.entrySize)
         SectionFile.store(UInt64(name), at: 0, in: &entry)
-        SectionFile.store(checksum ?? BlockChecksum.of(bytes), at: 8, in: &entry)
-        SectionFile.store(UInt64(offset), at: 16, in: &entry)
-        SectionFile.store(UInt64(bytes.count), at: 24, in: &entry)
+        SectionFile.store(checksum, at: 8, in: &entry)
+        SectionFile.store(UInt64(start), at: 16, in: &entry)
+        SectionFile.store(UInt64(size), at: 24, in: &entry)
         table += entry
         count += 1
-        offset += bytes.count
+        offset += size
+        return start
     }
 
     package func add<Element: BitwiseCopyable>(_ name: UInt32, _ values: [Element]) throws(FileError) {

@@ -55,9 +55,11 @@ package struct FeatureBatch {
     }
 
     /// A store of the loaded features after those of another.
-    package func store(after base: FeatureStore?) -> FeatureStore {
-        if case .all = loaded, base.map({ $0.count == 0 }) ?? true { return store.plain() }
+    ///
+    /// - Parameter spill: when the text goes to a file; nil: never.
+    package func store(after base: FeatureStore?, spill: TextSpill? = nil) -> FeatureStore {
+        if case .all = loaded, base.map({ $0.count == 0 }) ?? true { return store.plain(spill: spill) }
         let first = base.map { $0.count > 0 ? [FeatureSlice(store: $0, rows: 0..<$0.count)] : [] } ?? []
-        return FeatureStore.joining(first + slices)
+        return FeatureStore.joining(first + slices, spill: spill)
     }
 }

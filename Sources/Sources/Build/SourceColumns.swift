@@ -99,9 +99,10 @@ package struct SourceColumns: Sendable {
         _ cancellation: Cancellation
     ) -> [PropertyColumnWriter] {
         let reader = RowReader(names, cells, rows: rows)
+        let scan = FeatureScan(store)
         for row in rows {
             if row & 0x3fff == 0, cancellation.isCancelled { break }
-            store.withProperties(row) { reader.read($0) }
+            scan.withProperties(row) { reader.read($0) }
         }
         return reader.finish()
     }

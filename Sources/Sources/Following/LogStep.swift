@@ -114,7 +114,11 @@ public struct LogStep {
                 changedPlaces: changedPlaces, moment: moment, log: .at(log))
         }
         // A snapshot holds what was built as a whole.
-        let whole = try revision.isPlain ? revision : revision.rebuilt(owner: source.owner, cancellation)
+        let spill = DraftMaker(source.files, source.shared)?.spill
+        let whole =
+            try revision.isPlain
+            ? revision
+            : revision.rebuilt(from: revision.store.plain(spill: spill), owner: source.owner, cancellation)
         return Source.Change(
             revision: whole, keeping: .snapshot, replacesData: hasCleared, moment: moment, log: .at(log))
     }

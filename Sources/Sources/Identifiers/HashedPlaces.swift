@@ -29,9 +29,13 @@ package enum HashedPlaces {
     ) -> [UInt64] {
         var hashed: [UInt64] = []
         hashed.reserveCapacity(rows.count)
+        let scan = FeatureScan(store)
         for place in rows {
             if place & 0xffff == 0, cancellation.isCancelled { break }
-            guard let hash = store.identifierHash(place, key) else { continue }
+            let hash = scan.withIdentifier(place) { text in
+                text.flatMap { FeatureIdentifier.hash(json: $0, key) }
+            }
+            guard let hash else { continue }
             hashed.append(IdentifierIndex.prefix(hash) | UInt64(UInt32(truncatingIfNeeded: place)))
         }
         return hashed

@@ -72,7 +72,14 @@ public final class FeatureImport: Sendable {
         } else {
             collector = nil
         }
-        builder.admits = { bytes in refusal.admits { () throws(SourceError) in try claim.grow(to: bytes) } }
+        let drafts = DraftMaker(source.files, source.shared)
+        builder.spill = drafts?.spill
+        builder.admits = { bytes in
+            refusal.admits { () throws(SourceError) in
+                try claim.grow(to: bytes, file: drafts?.bytes ?? 0)
+                if let failure = drafts?.failure { throw SourceError(failure) }
+            }
+        }
         work = Mutex(Work(builder: builder))
     }
 
@@ -119,6 +126,7 @@ public final class FeatureImport: Sendable {
             work.reader = nil
         }
         guard let gathered = take(moment) else { throw .cancelled }
+        try gathered.store.checkWritten()
         try checkContent(gathered)
         var (badWeights, warnings) = (0, [String]())
         let revision = try source.change(cancellation) { (base) throws(SourceError) -> Source.Change in
@@ -137,14 +145,17 @@ public final class FeatureImport: Sendable {
                 gathered.advice, base.options, store: gathered.store, accepted: gathered.accepted,
                 loaded: batch.loaded.count)
             let isRecord =
-                mode == .append && base.hasData && gathered.store.memoryBytes < Self.largestRecord
+                mode == .append && base.hasData
+                && gathered.store.memoryBytes + gathered.store.fileBytes < Self.largestRecord
             // The text of both is copied into one.
             let joined = source.shared.memory.claim(for: nil, .uncounted)
             if mode == .append { try joined.grow(to: base.store.memoryBytes) }
             defer { withExtendedLifetime(joined) {} }
             return Source.Change(
                 revision: try maker.make(
-                    batch.store(after: mode == .append ? base.store : nil), counted: gathered.store,
+                    batch.store(
+                        after: mode == .append ? base.store : nil,
+                        spill: DraftMaker(source.files, source.shared)?.spill), counted: gathered.store,
                     known: gathered.columns),
                 keeping: isRecord ? .record(.append(batch.slices)) : .snapshot,
                 replacesData: mode == .replace,

@@ -6,6 +6,8 @@ import SystemSupport
 
 /// How many bytes the sources and what is on its way into them may hold. Safe from any thread.
 ///
+/// The limit of all bytes is one of memory. For the limit of an owner text counts that lies in files, too.
+///
 /// Sources count with what their current revision holds; imports and builds count with claims, which they
 /// make before they take the memory. So a change that would pass the limit is refused early, and nothing
 /// else notices.
@@ -106,16 +108,17 @@ public final class MemoryBudget: Sendable {
     fileprivate func addAhead(_ more: Int) { state.withLock { $0.ahead += more } }
 
     /// O(sources) where there is a limit.
-    fileprivate func take(_ more: Int, _ owner: UInt32?) throws(SourceError) {
+    fileprivate func take(_ more: Int, file moreText: Int, _ owner: UInt32?) throws(SourceError) {
         let (limit, sources) = state.withLock { state in
             (state.recoveries == 0 ? state.limit : Limit(), state.sources)
         }
         var (all, own) = (0, 0)
-        if more > 0, limit.bytes > 0 || limit.bytesPerOwner > 0 {
+        let grows = more > 0 || moreText > 0
+        if grows, limit.bytes > 0 || limit.bytesPerOwner > 0 {
             for source in sources() {
                 let bytes = source.revision.memoryBytes
                 all += bytes
-                if let owner, source.owner == owner { own += bytes }
+                if let owner, source.owner == owner { own += bytes + source.revision.fileBytes }
             }
         }
         let refusal = state.withLock { state -> SourceError? in
@@ -124,8 +127,8 @@ public final class MemoryBudget: Sendable {
                     "this would take the sources past the \(limit.bytes) bytes that they may hold (limits.memoryBytes); delete sources, or import less"
                 )
             }
-            if more > 0, let owner, limit.bytesPerOwner > 0,
-                own + state.claimedByOwner[owner, default: 0] + more > limit.bytesPerOwner
+            if grows, let owner, limit.bytesPerOwner > 0,
+                own + state.claimedByOwner[owner, default: 0] + more + moreText > limit.bytesPerOwner
             {
                 return .tooLarge(
                     "this would take the sources of user \(owner) past the \(limit.bytesPerOwner) bytes that they may hold (limits.maxSourceBytesPerUser); delete some, or import less"
@@ -133,7 +136,7 @@ public final class MemoryBudget: Sendable {
             }
             state.claimed += more
             if let owner {
-                let left = state.claimedByOwner[owner, default: 0] + more
+                let left = state.claimedByOwner[owner, default: 0] + more + moreText
                 state.claimedByOwner[owner] = left == 0 ? nil : left
             }
             return nil
@@ -156,7 +159,7 @@ package final class MemoryClaim: Sendable {
     private let budget: MemoryBudget
     private let owner: UInt32?
     private let kind: Kind
-    private let bytes = Mutex(0)
+    private let held = Mutex((memory: 0, file: 0))
 
     /// Claims grow by this much at least, so that asking costs little.
     private static let step = 1 << 20
@@ -168,20 +171,25 @@ package final class MemoryClaim: Sendable {
     }
 
     /// Claims so many bytes in all, or throws `tooLarge` and keeps what it had.
-    package func grow(to count: Int) throws(SourceError) {
-        let held = bytes.withLock { $0 }
-        guard count > held else { return }
-        let more = max(count - held, min(Self.step, count))
-        try budget.checkSystem(more, kind)
-        if kind != .uncounted { try budget.take(more, owner) }
+    ///
+    /// - Parameters:
+    ///   - count: of memory.
+    ///   - file: of text in files.
+    package func grow(to count: Int, file: Int = 0) throws(SourceError) {
+        let held = held.withLock { $0 }
+        guard count > held.memory || file > held.file else { return }
+        let more = count > held.memory ? max(count - held.memory, min(Self.step, count)) : 0
+        let moreText = max(0, file - held.file)
+        if more > 0 { try budget.checkSystem(more, kind) }
+        if kind != .uncounted { try budget.take(more, file: moreText, owner) }
         if kind != .gathered { budget.addAhead(more) }
-        bytes.withLock { $0 += more }
+        self.held.withLock { $0 = (held.memory + more, held.file + moreText) }
     }
 
     deinit {
-        let held = bytes.withLock { $0 }
-        guard held > 0 else { return }
-        if kind != .uncounted { try? budget.take(-held, owner) }
-        if kind != .gathered { budget.addAhead(-held) }
+        let held = held.withLock { $0 }
+        guard held.memory > 0 || held.file > 0 else { return }
+        if kind != .uncounted { try? budget.take(-held.memory, file: -held.file, owner) }
+        if kind != .gathered { budget.addAhead(-held.memory) }
     }
 }

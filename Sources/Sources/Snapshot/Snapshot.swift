@@ -20,28 +20,35 @@ package struct Snapshot {
     /// Writes a plain revision under a name that nobody reads yet. Returns once all is on disk.
     ///
     /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
+    /// - Returns: where the features' text is now.
     /// - Complexity: O(the revision's bytes). Blocks: only for threads of the pool.
     package static func write(
         _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String? = nil,
         generation: UInt64, to path: String
-    ) throws(SourceError) {
-        // New checksums must not make good what is damaged.
-        guard revision.store.verifyText() else {
-            throw .damaged(source.name, "its features' text is damaged")
-        }
+    ) throws(SourceError) -> WrittenText {
         let identifiers = try revision.identifierIndex(.never)
         let draft = (source: source, updatedAt: updatedAt, loss: loss)
-        do throws(FileError) {
-            try writeSections(revision, identifiers, draft, generation: generation, to: path)
-        } catch { throw SourceError(error) }
+        let (writer, text): (SectionFileWriter, WrittenText)
+        if let taken = WrittenText.taking(revision.store, as: path) {
+            writer = taken.0
+            text = try onDisk(try writeSections(revision, identifiers, draft, taken.1, to: writer))
+        } else {
+            writer = try onDisk(try SectionFileWriter(path))
+            text = try onDisk(try writeSections(revision, identifiers, draft, nil, to: writer))
+        }
+        // New checksums must not make good what is damaged: without a header the file is none of clusterd's.
+        guard !revision.store.isDamaged else {
+            throw .damaged(source.name, "its features' text is damaged")
+        }
+        try onDisk(try writer.finish(generation: generation))
+        return text
     }
 
     private static func writeSections(
         _ revision: Revision, _ identifiers: IdentifierIndex,
-        _ draft: (source: SourceIdentity, updatedAt: Timestamp, loss: String?),
-        generation: UInt64, to path: String
-    ) throws(FileError) {
-        let writer = try SectionFileWriter(path)
+        _ draft: (source: SourceIdentity, updatedAt: Timestamp, loss: String?), _ taken: WrittenText?,
+        to writer: SectionFileWriter
+    ) throws(FileError) -> WrittenText {
         let view = revision.view
         var aggregates: [(name: String, kind: String)] = []
         for (place, aggregate) in view.aggregates.enumerated() {
@@ -55,16 +62,18 @@ package struct Snapshot {
         try view.index.forEachSection { (section, bytes) throws(FileError) in
             try writer.add(SnapshotSection.index(section), bytes)
         }
-        try revision.store.withSections { (sections) throws(FileError) in
-            try writer.add(SnapshotSection.blockStarts, sections.blockStarts)
-            try writer.add(SnapshotSection.offsets, sections.offsets)
-            try writer.add(SnapshotSection.textChecksums, sections.checksums)
-            try writer.add(
-                SnapshotSection.fineTextChecksums,
-                BlockChecksum.list(of: sections.text, blockSize: FineChecksums.blockSize))
-            try writer.add(
-                SnapshotSection.text, sections.text, checksum: SectionFile.checkedElsewhere)
+        try revision.store.withRecordStarts { (blockStarts, offsets) throws(FileError) in
+            try writer.add(SnapshotSection.blockStarts, blockStarts)
+            try writer.add(SnapshotSection.offsets, offsets)
         }
+        let written: WrittenText
+        if let taken {
+            written = taken
+        } else {
+            written = try WrittenText.write(
+                revision.store, to: writer, threads: revision.shared.limits.buildThreads)
+        }
+        try written.writeChecksums(to: writer)
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
         try writer.add(SnapshotSection.identifiers, identifiers.entries)
@@ -77,7 +86,7 @@ package struct Snapshot {
             revision, of: draft.source, updatedAt: draft.updatedAt, loss: draft.loss, aggregates: aggregates)
         text.append(description.json)
         try writer.add(SnapshotSection.description, text.bytes)
-        try writer.finish(generation: generation)
+        return written
     }
 
     /// Opens a snapshot. All but the features' text has its checksum compared and is checked against the
@@ -88,11 +97,13 @@ package struct Snapshot {
         let file: FileImage
         do throws(FileError) { file = try FileImage(path) } catch { throw StateFault(error) }
         self.file = file
+        // It is closed with the last byte that is loaded.
+        let descriptor = file.descriptor
         let reader = try SectionFileReader(file, path: path)
         try reader.verify(except: SnapshotSection.text)
         generation = reader.generation
         description = try SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)
-        let store = try Self.store(reader)
+        let store = try Self.store(reader, descriptor, shared)
         let view = try Self.view(reader, description)
         guard store.count == description.points else {
             throw StateFault("\(path) has \(store.count) features for \(description.points) points")
@@ -120,7 +131,9 @@ package struct Snapshot {
         return identifiers
     }
 
-    private static func store(_ reader: SectionFileReader) throws(StateFault) -> FeatureStore {
+    private static func store(
+        _ reader: SectionFileReader, _ descriptor: FileDescriptor?, _ shared: SharedState
+    ) throws(StateFault) -> FeatureStore {
         let sections = FeatureSections(
             text: reader.bytes(SnapshotSection.text), blockStarts: reader.bytes(SnapshotSection.blockStarts),
             offsets: reader.bytes(SnapshotSection.offsets),
@@ -131,13 +144,36 @@ package struct Snapshot {
                 milliseconds: try reader.values(SnapshotSection.moments))
         else { throw StateFault("\(reader.path) does not say when its features were put in") }
         let (file, start) = (reader.file, reader.offset(of: SnapshotSection.text))
+        let isKept = sections.text.count < shared.limits.textInMemory
+        let text = isKept ? nil : try text(reader, descriptor, sections.text.count, shared)
         do throws(FeatureSectionError) {
+            if let text {
+                return try FeatureStore.onText(
+                    text, blockStarts: sections.blockStarts, offsets: sections.offsets, moments: moments)
+            }
             return try FeatureStore.onSections(sections, moments: moments, owner: reader.file) { range in
                 (try? file.load(start + range.lowerBound..<start + range.upperBound)) != nil
             }
         } catch {
             throw StateFault("\(reader.path): \(error.message)")
         }
+    }
+
+    /// The features' text, which stays in the file.
+    private static func text(
+        _ reader: SectionFileReader, _ descriptor: FileDescriptor?, _ count: Int, _ shared: SharedState
+    ) throws(StateFault) -> BlockText {
+        // Older snapshots have checksums of larger blocks alone.
+        let isFine = reader.has(SnapshotSection.fineTextChecksums)
+        let name = isFine ? SnapshotSection.fineTextChecksums : SnapshotSection.textChecksums
+        let start = reader.offset(of: SnapshotSection.text)
+        let checksums: [UInt64] = try reader.values(name)
+        guard let file = descriptor,
+            let text = BlockText(
+                file, path: reader.path, range: start..<start + count, checksums: checksums,
+                blockSize: isFine ? FineChecksums.blockSize : TextGuard.chunkSize, cache: shared.texts)
+        else { throw StateFault("\(reader.path) lacks checksums of its features") }
+        return text
     }
 
     /// The order of `sortKey`, which must name each feature once.

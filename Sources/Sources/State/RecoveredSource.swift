@@ -61,7 +61,8 @@ package struct RecoveredSource {
             throw StateFault("\(path) is the snapshot of generation \(snapshot.generation)")
         }
         if checkingText, !snapshot.revision.store.verifyText() {
-            if let failure = snapshot.file.failure { throw StateFault(failure) }
+            let text = snapshot.revision.store.text as? BlockText
+            if let failure = text?.failure ?? snapshot.file.failure { throw StateFault(failure) }
             throw StateFault("\(path) is damaged in its features")
         }
         return snapshot

@@ -145,7 +145,8 @@ extension Source {
         report(.error, message)
         do throws(SourceError) {
             try publish(revision.renumbered(), at: updatedAt)
-            try files.replace(with: revision, updatedAt: updatedAt, loss: message)
+            let kept = try files.replace(with: revision, updatedAt: updatedAt, loss: message)
+            move(from: revision.store, to: kept.store)
         } catch {
             // They are served all the same; a change is refused until an import has written a snapshot.
             report(.error, "changes can't be kept: \(error.description)")
@@ -162,7 +163,7 @@ extension Source {
 
     /// Marks the source as damaged in its text and looks for an older snapshot; the error for callers.
     package func reportDamage() -> SourceError {
-        if let failure = files?.mapped?.failure {
+        if let failure = (revision.store.text as? BlockText)?.failure ?? files?.mapped?.failure {
             let fault = StateFault(failure)
             if setFault(fault) { report(.error, fault.message) }
             return SourceError(fault, of: name)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
+import GeoJSON
 import SourceStorage
 import SystemSupport
 
@@ -38,24 +39,31 @@ extension Source {
         let plain = try revision.isPlain ? revision : rebuild(revision)
         plain.follow(revision.log)
         guard !revision.store.isDamaged else { throw reportDamage() }
-        try files.writeSnapshot(plain, generation: generation, updatedAt: moment)
+        guard let written = try files.writeSnapshot(plain, generation: generation, updatedAt: moment),
+            written !== plain
+        else { return }
+        // With the lock held, since a change that is under way goes on from the store before.
+        try inTurn { () throws(SourceError) in move(from: plain.store, to: written.store) }
     }
 
     private func rebuild(_ revision: Revision) throws(SourceError) -> Revision {
-        // All text is loaded before other sources have to wait.
-        guard revision.store.verifyText() else { throw reportDamage() }
+        // All text is read before other sources have to wait.
+        let store = revision.store.plain(spill: DraftMaker(files, shared)?.spill)
+        guard !revision.store.isDamaged else { throw reportDamage() }
         return try shared.rebuilding.withLock(.never) { () throws(SourceError) in
-            try revision.rebuilt(owner: owner)
+            try revision.rebuilt(from: store, owner: owner)
         }
     }
 }
 
 extension Revision {
     /// The same features clustered as a whole, under a new number: its clusters have other ids.
+    ///
+    /// - Parameter store: its features without changes.
     func rebuilt(
-        owner: UInt32?, _ cancellation: Cancellation = .never
+        from store: FeatureStore, owner: UInt32?, _ cancellation: Cancellation = .never
     ) throws(SourceError) -> Revision {
         let maker = RevisionMaker(options: options, shared: shared, owner: owner, cancellation: cancellation)
-        return try maker.make(store.plain())
+        return try maker.make(store)
     }
 }

@@ -109,7 +109,7 @@ package final class SourceFiles: Sendable {
         in directory: String, _ revision: Revision, _ identity: SourceIdentity, updatedAt: Timestamp
     ) throws(SourceError) -> JournalWriter {
         let snapshot = path(1, .snapshot, in: directory)
-        try Snapshot.write(revision, of: identity, updatedAt: updatedAt, generation: 1, to: snapshot)
+        _ = try Snapshot.write(revision, of: identity, updatedAt: updatedAt, generation: 1, to: snapshot)
         let journal = try onDisk(
             try JournalWriter(
                 creating: path(1, .journal, in: directory),
@@ -138,17 +138,19 @@ package final class SourceFiles: Sendable {
     /// Keeps data by a snapshot of their own. It is on disk on return. If this throws, the files are unchanged.
     ///
     /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
+    /// - Returns: the same revision, its features' text now read from the file.
     package func replace(
         with revision: Revision, updatedAt: Timestamp, loss: String?
-    ) throws(SourceError) {
-        try withState { (state) throws(SourceError) in
+    ) throws(SourceError) -> Revision {
+        try withState { (state) throws(SourceError) -> Revision in
             try check(&state)
             let generation = state.contents.newest + 1
             let (new, final) = (temporary(generation), path(generation, .snapshot))
             let journalPath = path(generation, .journal)
             var made: JournalWriter?
+            let text: WrittenText
             do throws(SourceError) {
-                try Snapshot.write(
+                text = try Snapshot.write(
                     revision, of: identity, updatedAt: updatedAt, loss: loss, generation: generation, to: new)
                 let journal = try onDisk(
                     try JournalWriter(
@@ -177,6 +179,7 @@ package final class SourceFiles: Sendable {
                 throw error
             }
             took(generation, &state)
+            return revision.reading(text, path: final)
         }
     }
 
@@ -228,19 +231,26 @@ package final class SourceFiles: Sendable {
     }
 
     /// Writes the snapshot for which `beginSnapshot` gave the generation. Changes go on meanwhile.
+    ///
+    /// - Returns: the same revision, its features' text now read from the file; nil if newer data have come.
     package func writeSnapshot(
         _ revision: Revision, generation: UInt64, updatedAt: Timestamp
-    ) throws(SourceError) {
+    ) throws(SourceError) -> Revision? {
         let new = temporary(generation)
         do throws(SourceError) {
-            try Snapshot.write(
+            let text = try Snapshot.write(
                 revision, of: identity, updatedAt: updatedAt, loss: loss, generation: generation, to: new)
-            try withState { (state) throws(SourceError) in
+            return try withState { (state) throws(SourceError) -> Revision? in
                 // An import may have overtaken it.
-                guard generation > state.contents.generation else { return FileIO.remove(new) }
-                try onDisk(try FileIO.rename(new, to: path(generation, .snapshot)))
+                guard generation > state.contents.generation else {
+                    FileIO.remove(new)
+                    return nil
+                }
+                let final = path(generation, .snapshot)
+                try onDisk(try FileIO.rename(new, to: final))
                 try onDisk(try FileIO.syncDirectory(directory))
                 took(generation, &state)
+                return revision.reading(text, path: final)
             }
         } catch {
             FileIO.remove(new)

@@ -84,9 +84,11 @@ extension Source {
         let maker = RevisionMaker(
             options: base.options, shared: shared, owner: owner,
             threads: max(1, shared.limits.buildThreads / 2), cancellation: cancellation)
-        let whole = try maker.make(base.store.plain(), identifiers: base.gatheredIdentifiers)
+        let spill = DraftMaker(files, shared)?.spill
+        let whole = try maker.make(base.store.plain(spill: spill), identifiers: base.gatheredIdentifiers)
         // Made ahead of time, so that no update waits for it.
         _ = try whole.identifierIndex(cancellation)
+        try whole.store.checkWritten()
         return CatchUp(from: base, to: whole)
     }
 

@@ -22,14 +22,15 @@ extension Source {
                     revision: try .empty(options: options, shared: shared), keeping: keeping,
                     moment: moment, log: .same)
             }
-            let plain = base.store.plain()
+            let spill = DraftMaker(files, shared)?.spill
+            let plain = base.store.plain(spill: spill)
             let keepsIds = options.promoteId == base.options.promoteId
             let isValid = options.projection == base.options.projection
             let store = keepsIds && isValid ? plain : try Self.read(plain, options.featureRules, cancellation)
             let maker = RevisionMaker(
                 options: options, shared: shared, owner: owner, cancellation: cancellation)
             let batch = try maker.screen(store, policy: .reject)
-            let features = batch.store(after: nil)
+            let features = batch.store(after: nil, spill: spill)
             let found = ImportWarnings.of(
                 ImportAdvice(), options, store: store, accepted: store.count, loaded: features.count)
             warnings = options.warnings + found

@@ -66,6 +66,9 @@ package final class FileImage: @unchecked Sendable {
         states.deallocate()
     }
 
+    /// The open file; nil once all of it is loaded.
+    package var descriptor: FileDescriptor? { file.withLock { $0 } }
+
     /// Why bytes could not be read, if any could not.
     package var failure: FileError? { lastFailure.withLock { $0 } }
 

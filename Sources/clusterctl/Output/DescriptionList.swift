@@ -20,6 +20,7 @@ enum DescriptionList {
             ("revision", String(source.revision)), ("memory", Quantity.bytes(Double(source.memoryBytes))),
             ("built in", Quantity.duration(milliseconds: source.buildMilliseconds)),
         ]
+        if source.fileBytes > 0 { entries.append(("in a file", Quantity.bytes(Double(source.fileBytes)))) }
         if let box = source.json["bbox"]?.asArray {
             let bounds = box.map { $0.asNumber.map { Quantity.fixed($0, decimals: 4) } ?? $0.text }
             entries.append(("bounds", bounds.joined(separator: ", ")))

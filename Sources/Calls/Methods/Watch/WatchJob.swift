@@ -30,7 +30,7 @@ package final class WatchJob: @unchecked Sendable {
 
     /// Whether the loop's thread may run it.
     package var isQuick: Bool {
-        guard let view = revision.readyView(filter, zoom: query.zoom),
+        guard revision.isAtHand, let view = revision.readyView(filter, zoom: query.zoom),
             query.output.include.isDisjoint(with: .costly)
         else { return false }
         if case .transitions = table, !revision.isReadyToName { return false }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+/// Reads many features of a store, mostly one after another. For one thread at a time.
+///
+/// Text that lies in a file is read in large pieces. A single feature is read faster by the store.
+public final class FeatureScan {
+    /// Bytes that are read at once: a multiple of what has one checksum.
+    public static let windowSize = 1 << 18
+    /// Bytes before a feature in its window: what it begins in has one checksum.
+    private static let lead = TextGuard.chunkSize
+
+    private let store: FeatureStore
+    /// A feature that is read for itself.
+    private var own = FeatureBlob(capacity: 64)
+    private var window: UnsafeMutableRawBufferPointer?
+    /// Which bytes of the text the window has.
+    private var filled = 0..<0
+
+    public init(_ store: FeatureStore) { self.store = store }
+
+    deinit { window?.deallocate() }
+
+    /// A feature's record, valid until the next is asked for.
+    func record(_ index: Int) -> FeatureRecord {
+        guard let text = store.text, !store.isChanged(index) else { return store.residentRecord(index) }
+        let range = store.range(index)
+        if range.lowerBound >= filled.lowerBound, range.upperBound <= filled.upperBound {
+            return record(range)
+        }
+        // What does not fit into the window, or comes before it, is not part of a scan.
+        guard range.count <= Self.windowSize - Self.lead, range.lowerBound >= filled.lowerBound else {
+            return single(range, of: text)
+        }
+        let window = window ?? .allocate(byteCount: Self.windowSize, alignment: 16)
+        self.window = window
+        filled = text.fill(window, from: range.lowerBound) ?? 0..<0
+        guard range.lowerBound >= filled.lowerBound, range.upperBound <= filled.upperBound else {
+            return .empty
+        }
+        return record(range)
+    }
+
+    private func record(_ range: Range<Int>) -> FeatureRecord {
+        guard let window else { return .empty }
+        let first = range.lowerBound - filled.lowerBound
+        return FeatureRecord(UnsafeRawBufferPointer(rebasing: window[first..<first + range.count]))
+    }
+
+    private func single(_ range: Range<Int>, of text: any FeatureText) -> FeatureRecord {
+        own.removeAll()
+        own.extend(by: range.count)
+        let target = UnsafeMutableRawBufferPointer(start: own.base, count: range.count)
+        return text.read(range, into: target) ? FeatureRecord(own.bytes) : .empty
+    }
+
+    /// Lends a feature's properties as JSON text: an object or null.
+    public func withProperties<Result>(
+        _ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try body(record(index).properties)
+    }
+
+    /// Lends a feature's id as JSON text; nil if it has none.
+    public func withIdentifier<Result>(
+        _ index: Int, _ body: (UnsafeRawBufferPointer?) throws -> Result
+    ) rethrows -> Result {
+        let identifier = record(index).identifier
+        return try body(identifier.isEmpty ? nil : identifier)
+    }
+
+    /// A feature's coordinates, in degrees.
+    func coordinates(_ index: Int) -> (longitude: Double, latitude: Double) {
+        record(index).coordinateNumbers
+    }
+}

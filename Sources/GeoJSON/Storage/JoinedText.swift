@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+/// Text of several stores, one behind the other, on its way into memory or a file. For one thread.
+final class JoinedText {
+    private(set) var count = 0
+    /// What was not written to the file yet; all of it if there is none.
+    private let blob: FeatureBlob
+    private let sink: (any TextSink)?
+
+    /// Bytes that are written to the file at once.
+    private static let pieceSize = 1 << 20
+
+    init(capacity: Int, _ sink: (any TextSink)?) {
+        self.sink = sink
+        blob = FeatureBlob(capacity: sink == nil ? capacity : Self.pieceSize)
+    }
+
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes
+        while rest.count > 0 {
+            let size = sink == nil ? rest.count : min(rest.count, Self.pieceSize - blob.count)
+            blob.append(UnsafeRawBufferPointer(rebasing: rest[..<size]))
+            count += size
+            rest = UnsafeRawBufferPointer(rebasing: rest[size...])
+            if blob.count == Self.pieceSize { writeOut() }
+        }
+    }
+
+    func append(zeros more: Int) {
+        let zeros = [UInt8](repeating: 0, count: min(more, Self.pieceSize))
+        var rest = more
+        while rest > 0 {
+            let size = min(rest, zeros.count)
+            zeros.withUnsafeBytes { append(UnsafeRawBufferPointer(rebasing: $0[..<size])) }
+            rest -= size
+        }
+    }
+
+    private func writeOut() {
+        guard let sink else { return }
+        sink.write(blob.bytes, at: count - blob.count)
+        blob.removeAll()
+    }
+
+    /// The text, in memory or in a file.
+    func finish() -> (FeatureBlob, (any FeatureText)?) {
+        guard let sink else {
+            blob.shrink()
+            return (blob, nil)
+        }
+        writeOut()
+        return (FeatureBlob(), sink.finish(count: count))
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+
+/// Blocks of files, kept in memory up to a limit over all files. If it is full, blocks that were not read lately make
+/// room for others.
+///
+/// Readers get copies, so a block may go at any time. Safe from any thread.
+package final class BlockCache: Sendable {
+    /// Bytes of a block; a file's last one may be shorter.
+    package static let blockSize = 4096
+
+    /// How many blocks of one file are there.
+    package final class Holder: Sendable {
+        package let number: UInt32
+        fileprivate let blocks = Atomic<Int>(0)
+
+        fileprivate init(_ number: UInt32) { self.number = number }
+
+        package var blockCount: Int { blocks.load(ordering: .relaxed) }
+    }
+
+    private let shards: [Shard]
+    private let holders = Atomic<UInt32>(0)
+
+    /// - Parameter bytes: the most that are kept; memory is taken as blocks come.
+    package init(bytes: Int) {
+        let slots = max(0, bytes) / Self.blockSize / Self.shardCount
+        shards = (0..<Self.shardCount).map { _ in Shard(slots: slots) }
+    }
+
+    /// So many threads read at once mostly without waiting for each other.
+    private static let shardCount = 16
+
+    /// For the blocks of one file. Numbers are not used twice.
+    package func makeHolder() -> Holder { Holder(holders.add(1, ordering: .relaxed).newValue) }
+
+    /// Bytes that blocks hold now.
+    package var bytes: Int { shards.reduce(0) { $0 + $1.count } * Self.blockSize }
+
+    /// Copies bytes of a block, `offset` bytes from its start; false if it is not there.
+    package func copy(
+        _ block: Int, of holder: Holder, from offset: Int, to target: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        shard(block).copy(Self.key(block, holder), from: offset, to: target)
+    }
+
+    /// Keeps a block.
+    ///
+    /// - Parameter replacing: whether another goes if there is no room; else this one is not kept.
+    /// - Returns: whether it is kept now.
+    @discardableResult
+    package func insert(
+        _ block: Int, of holder: Holder, _ bytes: UnsafeRawBufferPointer, replacing: Bool
+    ) -> Bool {
+        shard(block).insert(Self.key(block, holder), bytes, holder, replacing: replacing)
+    }
+
+    /// Forgets a file's blocks. O(all blocks).
+    package func removeAll(of holder: Holder) {
+        guard holder.blockCount > 0 else { return }
+        for shard in shards { shard.removeAll(of: holder) }
+    }
+
+    private func shard(_ block: Int) -> Shard { shards[block % Self.shardCount] }
+
+    private static func key(_ block: Int, _ holder: Holder) -> UInt64 {
+        UInt64(holder.number) << 32 | UInt64(UInt32(truncatingIfNeeded: block))
+    }
+}
+
+extension BlockCache {
+    /// Every sixteenth block.
+    private final class Shard: Sendable {
+        private let slotCount: Int
+        private let state = Mutex(State())
+
+        private struct Slot {
+            var key: UInt64
+            /// Nil for a slot without a block.
+            var holder: Holder?
+            var size: Int
+            /// Whether it was read since it was last looked at for removal.
+            var isRecent = false
+        }
+
+        /// Invariant: each slab is one allocation of `slabSize` blocks, and there is one for each `slabSize` slots begun.
+        /// They are read and written with the lock held; that is why the state may be handed from thread to thread.
+        private struct State: @unchecked Sendable {
+            var slabs: [UnsafeMutableRawBufferPointer] = []
+            var places: [UInt64: Int] = [:]
+            var slots: [Slot] = []
+            var free: [Int] = []
+            /// The slot that is looked at next for removal.
+            var hand = 0
+
+            func bytes(_ slot: Int) -> UnsafeMutableRawBufferPointer {
+                let start = slot % Shard.slabSize * BlockCache.blockSize
+                return UnsafeMutableRawBufferPointer(
+                    rebasing: slabs[slot / Shard.slabSize][start..<start + BlockCache.blockSize])
+            }
+        }
+
+        /// Blocks for which memory is taken at once.
+        private static let slabSize = 256
+
+        init(slots: Int) { slotCount = slots }
+
+        deinit { state.withLock { state in for slab in state.slabs { slab.deallocate() } } }
+
+        var count: Int { state.withLock { $0.places.count } }
+
+        func copy(_ key: UInt64, from offset: Int, to target: UnsafeMutableRawBufferPointer) -> Bool {
+            state.withLock { state in
+                guard let slot = state.places[key], offset >= 0,
+                    offset + target.count <= state.slots[slot].size
+                else { return false }
+                state.slots[slot].isRecent = true
+                let block = state.bytes(slot)
+                target.copyMemory(
+                    from: UnsafeRawBufferPointer(rebasing: block[offset..<offset + target.count]))
+                return true
+            }
+        }
+
+        func insert(
+            _ key: UInt64, _ block: UnsafeRawBufferPointer, _ holder: Holder, replacing: Bool
+        ) -> Bool {
+            guard slotCount > 0, block.count <= BlockCache.blockSize else { return false }
+            return state.withLock { state in
+                if state.places[key] != nil { return true }
+                guard let slot = takeSlot(&state, replacing: replacing) else { return false }
+                state.bytes(slot).copyMemory(from: block)
+                state.slots[slot] = Slot(key: key, holder: holder, size: block.count)
+                state.places[key] = slot
+                holder.blocks.add(1, ordering: .relaxed)
+                return true
+            }
+        }
+
+        /// A slot without a block.
+        private func takeSlot(_ state: inout State, replacing: Bool) -> Int? {
+            if let slot = state.free.popLast() { return slot }
+            if state.slots.count < slotCount {
+                if state.slots.count % Self.slabSize == 0 {
+                    state.slabs.append(
+                        .allocate(byteCount: Self.slabSize * BlockCache.blockSize, alignment: 4096))
+                }
+                state.slots.append(Slot(key: 0, holder: nil, size: 0))
+                return state.slots.count - 1
+            }
+            guard replacing else { return nil }
+            // Each slot is passed once at most before one that was not read since is met.
+            while state.slots[state.hand].isRecent {
+                state.slots[state.hand].isRecent = false
+                state.hand = (state.hand + 1) % slotCount
+            }
+            let slot = state.hand
+            state.hand = (state.hand + 1) % slotCount
+            remove(slot, &state)
+            return slot
+        }
+
+        private func remove(_ slot: Int, _ state: inout State) {
+            state.places[state.slots[slot].key] = nil
+            state.slots[slot].holder?.blocks.subtract(1, ordering: .relaxed)
+            state.slots[slot] = Slot(key: 0, holder: nil, size: 0)
+        }
+
+        func removeAll(of holder: Holder) {
+            state.withLock { state in
+                for slot in state.slots.indices where state.slots[slot].holder === holder {
+                    remove(slot, &state)
+                    state.free.append(slot)
+                }
+            }
+        }
+    }
+}
