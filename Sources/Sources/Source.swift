@@ -39,7 +39,7 @@ public final class Source: Sendable {
         /// By update that came while changes are worked into a whole: the places it changed; nil while they are
         /// not.
         var updatesMeanwhile: [[Int]]?
-        /// How large changes must have grown before that is tried again after it failed.
+        /// How large changes must have grown before they are worked in, if that is more than usual.
         var compactionFloor = 0
         /// Why the source's data are not to be had.
         var fault: StateFault?
@@ -48,6 +48,8 @@ public final class Source: Sendable {
         var isSaving = false
         var isExpiring = false
         var isRetrying = false
+        /// Whether the files do not have the data that answer; then a snapshot is what keeps the next change.
+        var isUnkept = false
         /// How the source follows its table; nil if it follows none.
         var replication: ReplicationStatus?
         /// No feature was put in before this moment; nil if that is not known.
@@ -109,6 +111,9 @@ public final class Source: Sendable {
         case snapshot
         /// By what the call said.
         case record(JournalRecord)
+        /// Not yet: the revision answers at once, and the next change, or `keepMark`, keeps it. For data that can be had
+        /// again.
+        case later
     }
 
     /// A revision to be swapped in, and how it is kept.
@@ -158,9 +163,11 @@ public final class Source: Sendable {
         compactIfGrown(revision)
         prepareIdentifiers(of: revision)
         readAhead(revision)
-        if let files, files.wantsSnapshot { saveLater() }
+        if let files, files.wantsSnapshot, !isUnkept { saveLater() }
         return revision
     }
+
+    private var isUnkept: Bool { state.withLock { $0.isUnkept } }
 
     /// Builds the id index ahead of time, so that the first update of many features, or the first search, does not wait for it.
     private func prepareIdentifiers(of revision: Revision) {
@@ -186,9 +193,14 @@ public final class Source: Sendable {
         guard let files else { return change.revision }
         if let directory = shared.directory, directory.hasLeftovers { directory.takeBackLeftovers() }
         switch change.keeping {
+        case .later:
+            state.withLock { $0.isUnkept = true }
+            return change.revision
         case .snapshot:
-            return try files.replace(
-                with: change.revision, updatedAt: change.moment, loss: change.replacesData ? nil : files.loss)
+            let loss = change.replacesData ? nil : files.loss
+            return try keepWhole(change.revision, files, at: change.moment, loss: loss)
+        case .record where isUnkept:
+            return try keepWhole(change.revision, files, at: change.moment, loss: nil)
         case .record(let record):
             var mark: LogMark?
             if case .at(let log) = change.log { mark = log.mark }
@@ -210,6 +222,30 @@ public final class Source: Sendable {
             guard state.revision.store.plainBase === base else { return }
             state.revision = state.revision.with(state.revision.store.moved(to: moved))
         }
+    }
+
+    /// - Returns: the revision; if it is plain, its features' text is read from the snapshot.
+    private func keepWhole(
+        _ revision: Revision, _ files: SourceFiles, at moment: Timestamp, loss: String?
+    ) throws(SourceError) -> Revision {
+        // A snapshot holds what was built as a whole.
+        let whole = try revision.isPlain ? revision : revision.rebuilt(owner: owner, .never)
+        whole.follow(revision.log)
+        let kept = try files.replace(with: whole, updatedAt: moment, loss: loss)
+        state.withLock { $0.isUnkept = false }
+        return whole === revision ? kept : revision
+    }
+
+    /// Keeps the mark that the data have reached, and the data too if that is still to be done. To be called with the
+    /// source's lock held.
+    package func keepProgress() throws(SourceError) {
+        let revision = revision
+        guard let files, let log = revision.log else { return }
+        if isUnkept {
+            let kept = try keepWhole(revision, files, at: updatedAt, loss: nil)
+            return move(from: revision.store, to: kept.store)
+        }
+        try files.append(.progress, at: updatedAt, making: revision, mark: log.mark)
     }
 
     /// Runs a body with the source's lock held: no change comes between.
@@ -252,6 +288,7 @@ public final class Source: Sendable {
                 state.updatesMeanwhile?.append(places)
             } else {
                 state.updatesMeanwhile = nil
+                state.compactionFloor = 0
                 state.oldest = nil
             }
             if let moment { state.updatedAt = moment }
@@ -361,8 +398,11 @@ public final class Source: Sendable {
         }
     }
 
-    /// How large changes must have grown before they are worked in.
-    package var compactionFloor: Int { state.withLock { $0.compactionFloor } }
+    /// How large changes must have grown before they are worked in, if that is more than usual.
+    package var compactionFloor: Int {
+        get { state.withLock { $0.compactionFloor } }
+        set { state.withLock { $0.compactionFloor = newValue } }
+    }
 
     /// Ends a compaction that has failed: it is tried again at `floor`. Where other data came instead, there
     /// is nothing to be tried.

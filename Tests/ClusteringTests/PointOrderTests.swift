@@ -99,6 +99,9 @@ struct PointOrderTests {
         let living = live.features.indices.filter { live.features[$0].isAlive }
         let fresh = try Sorted(living.map { live.features[$0] }, live.options)
         #expect(live.index.pointCount == living.count)
+        var (walk, walked) = (PointOrder.Walk(), [Int]())
+        while let place = live.order.next(&walk) { if live.features[place].isAlive { walked.append(place) } }
+        #expect(walked == fresh.order.builtPlaces.map { living[Int($0)] }, "\(context)")
         for zoom in live.options.minimumZoom...live.options.maximumZoom + 1 {
             let expected = fresh.shown(at: zoom) { living[fresh.order.place(of: $0)] }
             #expect(live.shown(at: zoom) { live.order.place(of: $0) } == expected, "\(context), zoom \(zoom)")

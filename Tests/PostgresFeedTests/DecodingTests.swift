@@ -158,30 +158,41 @@ import Testing
                 + [0])
     }
 
-    @Test("Rows of a copy are the same in pieces of any size; a copy that is not one is an error")
+    @Test("The header, rows and the end of a copy are read; bytes that are none of them are errors")
     func copies() throws {
         func field(_ text: String?) -> [UInt8] {
             text.map { big(Int32($0.utf8.count)) + Array($0.utf8) } ?? big(Int32(-1))
         }
+        func read(_ bytes: [UInt8]) throws -> [[String]] {
+            var found: [[String]] = []
+            try bytes.withBytes { (bytes) throws(PostgresDataError) in
+                try CopyDecoder.read(bytes) { found.append($0.map(Self.value)) }
+            }
+            return found
+        }
+        func headerSize(_ bytes: [UInt8]) throws -> Int {
+            try bytes.withBytes { (bytes) throws(PostgresDataError) in try CopyDecoder.headerSize(bytes) }
+        }
         let rows: [[String?]] = [["1", nil, "abc"], ["", "x", nil], [nil, nil, nil], ["4", "5", "6"]]
+        let bytes = rows.map { big(Int16(3)) + $0.flatMap(field) }
+        #expect(try read(bytes.flatMap { $0 }) == rows.map { $0.map { $0 ?? "null" } })
+        #expect(try read([]) == [])
+        for row in bytes {
+            for size in 1..<row.count {
+                #expect(throws: PostgresDataError.self) { try read(Array(row[..<size])) }
+            }
+        }
+        let end = big(Int16(-1))
+        #expect(throws: PostgresDataError.self) { try read(bytes[0] + end) }
+        #expect(end.withUnsafeBytes { CopyDecoder.isEnd($0) })
+        #expect(!bytes[0].withUnsafeBytes { CopyDecoder.isEnd($0) })
         let header =
             Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0] + big(Int32(0)) + big(Int32(3)) + [1, 2, 3]
-        let bytes = header + rows.flatMap { big(Int16(3)) + $0.flatMap(field) } + big(Int16(-1))
-        for size in 1...bytes.count {
-            var decoder = CopyDecoder()
-            var found: [[String]] = []
-            for start in stride(from: 0, to: bytes.count, by: size) {
-                #expect(!decoder.isComplete)
-                try decoder.push(Array(bytes[start..<min(start + size, bytes.count)])) {
-                    found.append($0.map(Self.value))
-                }
-            }
-            #expect(decoder.isComplete && found == rows.map { $0.map { $0 ?? "null" } })
+        #expect(try headerSize(header + bytes[0]) == header.count)
+        for size in 0..<header.count {
+            #expect(throws: PostgresDataError.self) { try headerSize(Array(header[..<size])) }
         }
-        var decoder = CopyDecoder()
-        #expect(throws: PostgresDataError.self) {
-            try decoder.push([UInt8](repeating: 65, count: 40)) { (_) throws(PostgresDataError) in }
-        }
+        #expect(throws: PostgresDataError.self) { try headerSize([UInt8](repeating: 65, count: 40)) }
     }
 
     @Test("Points of both byte orders are read from EWKB and from WKB with ISO's kinds")
@@ -271,7 +282,9 @@ import Testing
         #expect(window.isFull)
         window.confirm(LogPosition(rawValue: 5))
         #expect(window.isEmpty && !window.isFull)
-        for position in 10..<20 { window.add(transaction(UInt64(position), 100, 1_000)) }
+        for position in 10..<20 {
+            window.add(transaction(UInt64(position), 100, ConfirmationWindow.mostChanges / 10))
+        }
         #expect(window.isFull && window.oldestCommit == 10)
         window.confirm(LogPosition(rawValue: 12))
         #expect(!window.isFull && window.oldestCommit == 13)

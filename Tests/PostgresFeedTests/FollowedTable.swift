@@ -107,14 +107,22 @@ final class FollowedTable: TableFeedConsumer {
     }
 
     func feed(_ feed: TableFeed, copied piece: CopyPiece) {
-        let lines = String(decoding: piece.features, as: UTF8.self).split(separator: "\n")
-        if lines.count != piece.rowCount { faults.append("\(lines.count) lines of \(piece.rowCount) rows") }
-        for line in lines {
-            if gathered?.updateValue(String(line), forKey: Self.id(line)) != nil {
-                faults.append("\(line) came twice")
+        let count = piece.read { row in
+            let text = String(decoding: row.text, as: UTF8.self)
+            let parts = [row.identifier, row.coordinates, row.properties].map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            if text
+                != "{\"type\":\"Feature\",\"id\":\(parts[0]),\"geometry\":{\"type\":\"Point\",\"coordinates\":"
+                + "\(parts[1])},\"properties\":\(parts[2])}"
+            {
+                faults.append("\(text) has other parts: \(parts)")
+            }
+            if gathered?.updateValue(text, forKey: Self.id(text[...])) != nil {
+                faults.append("\(text) came twice")
             }
         }
-        feed.take(piece)
+        feed.take(count)
     }
 
     /// The text behind `"id":` up to the geometry.

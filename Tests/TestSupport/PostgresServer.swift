@@ -85,6 +85,27 @@ public final class PostgresServer: Sendable {
         try start()
     }
 
+    /// A streaming replica of another server.
+    public init(standbyOf primary: PostgresServer) throws {
+        folder = "/tmp/clusterd-pg-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        if geteuid() == 0 {
+            let status = try DaemonProcess.run("/bin/chown", ["postgres", folder])
+            guard status.status == 0 else { throw Failure(description: status.errors) }
+        }
+        try run(
+            "pg_basebackup",
+            [
+                "-D", data, "-R", "-X", "stream", "-c", "fast", "-h", primary.folder, "-p", "\(port)", "-U",
+                "postgres",
+            ])
+        try configure(["unix_socket_directories = '\(folder)'"])
+        try start()
+    }
+
+    /// Makes a replica the primary.
+    public func promote() throws { try run("pg_ctl", ["-D", data, "-w", "promote"]) }
+
     private var data: String { folder + "/data" }
 
     /// Starts the server again after `stop`.

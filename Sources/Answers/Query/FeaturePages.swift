@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import GeoJSON
 import JSON
 import Sources
@@ -9,8 +10,10 @@ public struct FeaturePages: Sendable {
     private let revision: Revision
     private let view: View
     private let output: FeatureOutput
-    /// If the next page begins: an index among the filter's features, or a place in the store.
+    /// Of the next feature: an index among the filter's features, or a place in the store.
     private var next = 0
+    /// Nil if the features are not written in the order of clustering, and once all are written.
+    private var walk: PointOrder.Walk?
     /// How many features were written.
     public private(set) var written = 0
 
@@ -28,12 +31,30 @@ public struct FeaturePages: Sendable {
     ) throws(SourceError) {
         (self.revision, self.output) = (revision, output)
         view = try revision.view(filter, zoom: nil, cancellation)
+        // Replicas of a table have got their features in different orders.
+        if revision.log != nil, view.order != nil, view.members == nil { walk = PointOrder.Walk() }
     }
 
     /// Whether all features were written.
     public var isAtEnd: Bool { next >= end }
 
     private var end: Int { view.members?.count ?? revision.store.count }
+
+    /// The place of the next feature; nil if it is gone.
+    private mutating func nextPlace() -> Int? {
+        let place: Int
+        if var walk, let order = view.order {
+            guard let found = order.next(&walk) else {
+                next = end
+                return nil
+            }
+            (place, self.walk) = (found, walk)
+        } else {
+            place = view.members.map { Int($0[next]) } ?? next
+            next += 1
+        }
+        return revision.store.isGone(place) ? nil : place
+    }
 
     /// Writes the next features as `{"features":[…],"revision":n}`.
     ///
@@ -43,12 +64,11 @@ public struct FeaturePages: Sendable {
     ) throws(SourceError) {
         let start = bytes.count
         bytes.append("{\"features\":[")
-        var isFirst = true
+        var (isFirst, visited) = (true, 0)
         while next < end, bytes.count - start < Self.pageBytes {
-            if next % Self.cancellationInterval == 0 { try cancellation.stopIfCancelled() }
-            let place = view.members.map { Int($0[next]) } ?? next
-            next += 1
-            guard !revision.store.isGone(place) else { continue }
+            if visited % Self.cancellationInterval == 0 { try cancellation.stopIfCancelled() }
+            visited += 1
+            guard let place = nextPlace() else { continue }
             if !isFirst { bytes.append(",") }
             isFirst = false
             revision.store.write(

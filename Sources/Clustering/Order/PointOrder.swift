@@ -99,6 +99,38 @@ public struct PointOrder: Sendable {
 }
 
 extension PointOrder {
+    /// How far a walk over the features is.
+    public struct Walk: Sendable {
+        fileprivate var built = 0
+        fileprivate var added = 0
+
+        public init() {}
+    }
+
+    /// The place of the next feature in the order of clustering, features of the build that are gone included; nil at the
+    /// end. O(1).
+    public func next(_ walk: inout Walk) -> Int? {
+        while walk.built < places.count {
+            let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: walk.built))
+            if let place = nextAdded(&walk, before: OrderLabel(inOrder: point)) { return place }
+            walk.built += 1
+            let place = places[Int(point.rawValue)]
+            // Otherwise the feature has another point now.
+            if (latest[place] ?? point.rawValue) == point.rawValue { return Int(place) }
+        }
+        return nextAdded(&walk, before: nil)
+    }
+
+    private func nextAdded(_ walk: inout Walk, before label: OrderLabel?) -> Int? {
+        guard walk.added < added.count else { return nil }
+        let entry = entries[Int(added[walk.added]) - places.count]
+        if let label, !(entry.label < label) { return nil }
+        walk.added += 1
+        return Int(entry.place)
+    }
+}
+
+extension PointOrder {
     /// A feature whose key is asked for.
     public enum Feature: Sendable {
         /// The feature that a place had when the index was built.

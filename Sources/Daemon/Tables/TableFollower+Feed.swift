@@ -9,20 +9,19 @@ extension TableFollower: TableFeedConsumer {
     func feedStartedCopy(_ feed: TableFeed, _ start: CopyStart) {
         (steps, latest, keeping) = ([], nil, nil)
         copyBegan = MonotonicClock.now()
-        copy = FeatureImport(
-            into: source, mode: .replace, policy: .skip, format: FeatureFormat(.lines), allowsEmpty: true)
+        copy = TableCopy(into: source)
         log.write(.info, "the table is being copied: \(start.reason)", fields)
     }
 
     func feed(_ feed: TableFeed, copied piece: CopyPiece) {
         guard let copy else { return }
-        steps.append(.piece(piece, copy))
-        advance()
+        copy.pieces.append(piece)
+        readPieces()
     }
 
     func feedFinishedCopy(_ feed: TableFeed, _ end: CopyEnd) {
         guard let copy else { return }
-        steps.append(.endOfCopy(end, copy))
+        steps.append(.endOfCopy(end, copy.features))
         advance()
     }
 

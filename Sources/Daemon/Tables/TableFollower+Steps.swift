@@ -7,9 +7,6 @@ extension TableFollower {
     func advance() {
         guard !isWorking, retrying == nil, !ending.isEnding, let step = steps.first else { return }
         switch step {
-        case .piece(let piece, let copy):
-            steps.removeFirst()
-            gather(piece, into: copy)
         case .endOfCopy(let end, let copy):
             steps.removeFirst()
             finish(end, copy)
@@ -20,17 +17,6 @@ extension TableFollower {
         }
     }
 
-    func gather(_ piece: CopyPiece, into copy: FeatureImport) {
-        let threads = threads
-        perform { () throws(TableJob.Failure) in
-            try TableJob.gather(piece, into: copy, threads: threads)
-        } then: { [self] _ in
-            if self.copy === copy { feed?.take(piece) }
-        } orElse: { [self] failure in
-            if self.copy === copy { copyLater(failure) }
-        }
-    }
-
     func finish(_ end: CopyEnd, _ copy: FeatureImport) {
         let (log, cancellation) = (
             FollowedLog(origin: origin, mark: LogMark(end.position)), ending.cancellation
@@ -38,13 +24,14 @@ extension TableFollower {
         perform { () throws(TableJob.Failure) in
             try TableJob.finish(copy, following: log, cancellation)
         } then: { [self] outcome in
-            if self.copy === copy { self.copy = nil }
+            if self.copy?.features === copy { self.copy = nil }
             attempts = 0
             if let feed { take(feed.status.state) }
             copied(outcome, end)
-            feed?.confirm(end.position)
+            // The data answer already; the server learns of the position once they are kept.
+            steps.insert(.mark(end.position), at: 0)
         } orElse: { [self] failure in
-            if self.copy === copy { copyLater(failure) }
+            if self.copy?.features === copy { copyLater(failure) }
         }
     }
 

@@ -22,7 +22,9 @@ final class TableFollower {
     var feed: TableFeed?
     var status: ReplicationStatus
     /// The copy under way.
-    var copy: FeatureImport?
+    var copy: TableCopy?
+    /// How many pieces of copies are being read on the pool.
+    var piecesInWork = 0
     var copyBegan: UInt64 = 0
     var steps: [TableStep] = []
     var isWorking = false
@@ -121,7 +123,7 @@ final class TableFollower {
     }
 
     func endWhenIdle() {
-        guard isDisconnected, !isWorking else { return }
+        guard isDisconnected, !isWorking, piecesInWork == 0 else { return }
         source.replication = nil
         let then = whenEnded
         whenEnded = nil

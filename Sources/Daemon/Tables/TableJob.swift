@@ -48,14 +48,22 @@ enum TableJob {
         }
     }
 
-    /// Takes in rows of a copy.
+    /// Takes in rows of a copy. Safe beside other pieces of the same copy.
     static func gather(
-        _ piece: CopyPiece, into copy: FeatureImport, threads: Int
-    ) throws(Failure) {
+        _ piece: CopyPiece, _ number: Int, into features: FeatureImport
+    ) throws(Failure) -> CopyCount {
         try converted { () throws(SourceError) in
-            try piece.features.withUnsafeBytes { text in
-                Result { () throws(SourceError) in try copy.push(text, threads: threads) }
-            }.get()
+            try features.take(piece: number) { (found) in
+                piece.read { row in
+                    found.append(
+                        row.text,
+                        parts: row.isPlain
+                            ? FeaturePiece.PointParts(
+                                identifier: row.identifier, coordinates: row.coordinates,
+                                properties: row.properties, longitude: row.longitude, latitude: row.latitude)
+                            : nil)
+                }
+            }
         }
     }
 

@@ -60,6 +60,13 @@ final class PieceParser {
         }
     }
 
+    /// Adds the one feature that a text is to what was read before.
+    func parse(single text: UnsafeRawBufferPointer) {
+        if (try? parser.parse(single: text, at: 0, into: result)) == nil {
+            result.addFault(.badJSON, identifier: nil, range: 0..<text.count)
+        }
+    }
+
     /// Why a text is not JSON that is accepted.
     private static func fault(of text: UnsafeRawBufferPointer, _ error: JSONError) -> FeatureFault {
         if error.kind == .depth { return .tooDeep }

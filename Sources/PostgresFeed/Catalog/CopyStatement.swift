@@ -3,13 +3,16 @@
 /// The statement that copies a table's rows.
 enum CopyStatement {
     /// Binary COPY of each column's text, which is what logical replication sends of it, so that both give the same
-    /// features.
+    /// features. The geometry alone is binary: its text is the same bytes in hexadecimal digits.
     static func sql(
         _ layout: TableLayout, _ catalog: Catalog, _ configuration: TableFeedConfiguration,
         table: Catalog.Table,
         rowFilter: String?
     ) -> String {
-        let columns = layout.columns.map { text($0, catalog.types) }.joined(separator: ", ")
+        let columns = layout.columns.enumerated().map { index, column in
+            if case .geometry = layout.position, index == 1 { return SQLName.quote(column.name) }
+            return text(column, catalog.types)
+        }.joined(separator: ", ")
         // Tables that inherit are published under their own names; partitions under the root's.
         let only = table.kind == "p" ? "" : "ONLY "
         let condition = rowFilter.map { " WHERE \($0)" } ?? ""

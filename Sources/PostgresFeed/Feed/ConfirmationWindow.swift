@@ -17,8 +17,9 @@ struct ConfirmationWindow {
     private var changes = 0
 
     /// How much may be unconfirmed before the feed stops reading; one larger transaction always may.
-    static let mostBytes = 4 << 20
-    static let mostChanges = 10_000
+    /// Twice what is applied together, so that the next changes arrive meanwhile.
+    static let mostBytes = 8 << 20
+    static let mostChanges = 40_000
 
     var isEmpty: Bool { first == entries.count }
     var isFull: Bool { bytes >= Self.mostBytes || changes >= Self.mostChanges }

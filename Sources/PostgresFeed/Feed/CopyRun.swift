@@ -1,39 +1,42 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// Copies a table: the loop receives, the pool converts one batch at a time, the consumer takes pieces. Each of them
-/// waits for the next one, so memory holds a few batches.
+/// Copies a table: the loop receives rows and delivers them in pieces, which the consumer reads on the pool, several at
+/// the same time. While too much is delivered and not taken, nothing is received, so memory holds a few pieces.
 final class CopyRun {
-    private let loop: EventLoop
     private let connection: PostgresConnection
     private let plan: FollowPlan
-    private let converter: CopyConverter
+    private let writer: RowWriter
     private weak var owner: (any FeedSessionOwner)?
     private let ended: (Result<CopyRun, FeedSession.End>) -> Void
-    /// Received, not given to the pool.
+    /// Received, not delivered.
     private var batch: [UInt8] = []
-    private var isConverting = false
-    /// Delivered, not taken.
-    private var pieces = 0
-    private var hasAllRows = false
+    private var hasHeader = false
+    /// Whether the end of all rows has arrived.
+    private var isComplete = false
+    /// Whether the statement has ended.
+    private var hasEnded = false
+    /// Delivered, not taken: in bytes.
+    private var deliveredBytes = 0
     private var isOver = false
+    /// Of the pieces that were taken.
+    private(set) var rowCount = 0
+    private(set) var skipped = SkippedRows()
 
-    /// A batch goes to the pool from this size on, in bytes.
-    private static let batchBytes = 512 << 10
-    private static let mostPieces = 2
+    /// A piece is delivered from this size on, in bytes: what a core reads at once stays in its cache.
+    private static let pieceBytes = 256 << 10
+    /// How much may be delivered and not taken, in bytes; one larger piece always may.
+    private static let mostDelivered = 4 << 20
 
     init(
-        on loop: EventLoop, _ connection: PostgresConnection, _ plan: FollowPlan,
-        _ configuration: TableFeedConfiguration, owner: (any FeedSessionOwner)?,
-        ended: @escaping (Result<CopyRun, FeedSession.End>) -> Void
+        _ connection: PostgresConnection, _ plan: FollowPlan, _ configuration: TableFeedConfiguration,
+        owner: (any FeedSessionOwner)?, ended: @escaping (Result<CopyRun, FeedSession.End>) -> Void
     ) {
-        (self.loop, self.connection, self.plan) = (loop, connection, plan)
+        (self.connection, self.plan) = (connection, plan)
         (self.owner, self.ended) = (owner, ended)
-        converter = CopyConverter(RowWriter(plan.layout, maximumBytes: configuration.maximumFeatureBytes))
+        writer = RowWriter(
+            plan.layout, maximumBytes: configuration.maximumFeatureBytes, isCopied: true)
     }
-
-    var rowCount: Int { converter.rowCount }
-    var skipped: SkippedRows { converter.skipped }
 
     func start() {
         connection.copy(
@@ -43,70 +46,59 @@ final class CopyRun {
                 ended: { [weak self] result in
                     switch result {
                     case .success:
-                        self?.hasAllRows = true
+                        self?.hasEnded = true
                         self?.proceed()
                     case .failure(let error): self?.finish(.failure(.lost(error)))
                     }
                 }))
     }
 
-    func pieceWasTaken() {
-        pieces -= 1
+    /// The consumer has read a piece.
+    func take(_ count: CopyCount) {
+        deliveredBytes -= count.byteCount
+        rowCount += count.rows
+        skipped += count.skipped
+        if let error = count.error { return fail(error) }
         proceed()
     }
 
-    private func receive(_ bytes: UnsafeRawBufferPointer) {
-        batch.append(contentsOf: bytes)
-        owner?.sessionReceived(bytes: bytes.count, serverEnd: nil)
-        if batch.count >= Self.batchBytes { proceed() }
+    private func receive(_ message: UnsafeRawBufferPointer) {
+        guard !isOver else { return }
+        owner?.sessionReceived(bytes: message.count, serverEnd: nil)
+        var rows = message
+        if !hasHeader {
+            do throws(PostgresDataError) {
+                rows = UnsafeRawBufferPointer(rebasing: message[try CopyDecoder.headerSize(message)...])
+            } catch { return fail(error) }
+            hasHeader = true
+        }
+        if CopyDecoder.isEnd(rows) { return isComplete = true }
+        if batch.isEmpty { batch.reserveCapacity(Self.pieceBytes + Self.pieceBytes / 8) }
+        batch.append(contentsOf: rows)
+        if batch.count >= Self.pieceBytes { proceed() }
     }
 
     private func proceed() {
         guard !isOver else { return }
-        if !isConverting, pieces < Self.mostPieces,
-            hasAllRows ? !batch.isEmpty : batch.count >= Self.batchBytes
-        {
-            convert()
-        }
-        connection.isPaused = batch.count >= Self.batchBytes
-        guard hasAllRows, !isConverting, batch.isEmpty else { return }
-        guard converter.isComplete else {
+        let hasPiece = batch.count >= Self.pieceBytes || hasEnded && !batch.isEmpty
+        if hasPiece, deliveredBytes < Self.mostDelivered { deliver() }
+        connection.isPaused = batch.count >= Self.pieceBytes
+        guard hasEnded, batch.isEmpty, deliveredBytes == 0, !isOver else { return }
+        guard isComplete else {
             return finish(.failure(.lost(PostgresError("the copy of the table ended early"))))
         }
         finish(.success(self))
     }
 
-    private func convert() {
-        let batch = batch
-        self.batch = []
-        self.batch.reserveCapacity(Self.batchBytes)
-        isConverting = true
-        let converter = converter
-        let piece = Piece()
-        loop.work {
-            piece.value = converter.convert(batch)
-        } completion: { [weak self] in
-            self?.deliver(piece.value)
-        }
+    private func deliver() {
+        let piece = CopyPiece(rows: batch, writer: writer)
+        batch = []
+        deliveredBytes += piece.byteCount
+        owner?.sessionCopied(piece)
     }
 
-    /// What the pool has made. The loop reads it after the pool has written it; libuv orders the two, which is why it may
-    /// be shared.
-    private final class Piece: @unchecked Sendable {
-        var value = CopyPiece(features: [], rowCount: 0)
-    }
-
-    private func deliver(_ piece: CopyPiece) {
-        isConverting = false
-        guard !isOver else { return }
-        if let error = converter.error {
-            return finish(.failure(.problems(TableProblems([TableProblem(.type, error.description)]))))
-        }
-        if piece.rowCount > 0 {
-            pieces += 1
-            owner?.sessionCopied(piece)
-        }
-        proceed()
+    private func fail(_ error: PostgresDataError) {
+        finish(.failure(.problems(TableProblems([TableProblem(.type, error.description)]))))
     }
 
     private func finish(_ result: Result<CopyRun, FeedSession.End>) {

@@ -95,7 +95,7 @@ final class FeedSession {
     // MARK: What the consumer has done
 
     /// The consumer has taken a piece of the copy.
-    func pieceWasTaken() { copy?.pieceWasTaken() }
+    func take(_ count: CopyCount) { copy?.take(count) }
 
     /// What may be reported to the server, and whether more may be read.
     func confirmed(_ position: LogPosition?, isFull: Bool) { follow?.confirmed(position, isFull: isFull) }
@@ -235,7 +235,7 @@ final class FeedSession {
     private func copy(_ plan: FollowPlan, _ slot: SlotPlan, from start: LogPosition, _ reason: String) {
         guard let connection else { return }
         let position = system.position(table: plan.table.id, layout: plan.fingerprint, log: start)
-        let run = CopyRun(on: loop, connection, plan, configuration, owner: owner) { [weak self] result in
+        let run = CopyRun(connection, plan, configuration, owner: owner) { [weak self] result in
             guard let self else { return }
             copy = nil
             switch result {

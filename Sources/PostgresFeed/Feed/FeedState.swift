@@ -22,7 +22,8 @@ public struct FeedStatus: Sendable, Equatable {
     public internal(set) var serverPosition: LogPosition?
     /// How many bytes of the log are between the confirmed position and the server's end; nil if unknown.
     public internal(set) var lagBytes: Int64?
-    /// How long ago the oldest unconfirmed transaction was committed, in milliseconds; 0 if there is none.
+    /// How long ago the oldest unconfirmed transaction was committed, or since when changes are not followed, in
+    /// milliseconds; 0 if there is no such transaction and changes are followed.
     public internal(set) var lagMilliseconds: Int64?
     /// Since the feed was made.
     public internal(set) var counters = FeedCounters()

@@ -28,6 +28,11 @@ public final class TableFeed {
     /// How often the slot was in use in a row: the server takes a moment to notice that this feed's last connection ended.
     private var refusals = 0
     private var connectedAt: UInt64 = 0
+    /// Since when the consumer's data may lack transactions that nobody here knows of, in microseconds since 1970; nil while
+    /// changes are followed, and if there are no data.
+    private var staleSince: Int64?
+    /// The end of the server's log when this session began to follow it; nil before.
+    private var followStart: LogPosition?
     private var isStopped = false
 
     /// A connection that lasted this long was good: the next attempt comes soon.
@@ -52,6 +57,7 @@ public final class TableFeed {
     ///   is a copy too.
     public func start(from position: FeedPosition?) {
         (delivered, confirmed) = (position, position)
+        if position != nil { staleSince = Self.now }
         connect()
     }
 
@@ -63,12 +69,18 @@ public final class TableFeed {
         else { return }
         confirmed = position
         window.confirm(position.log)
+        noteCurrent()
         updateSession()
         announceIdle()
     }
 
-    /// The consumer is done with a piece of a copy.
-    public func take(_ piece: CopyPiece) { session?.pieceWasTaken() }
+    /// The consumer has read a piece of the copy under way, and is done with it.
+    ///
+    /// - Parameter count: what `CopyPiece.read` returned. A piece of a copy that was abandoned is not taken.
+    public func take(_ count: CopyCount) {
+        counters.copiedRows += count.rows
+        session?.take(count)
+    }
 
     /// Copies the table again, beside the present data, because those are of no use any more.
     ///
@@ -98,9 +110,8 @@ public final class TableFeed {
             status.lagBytes =
                 Int64(serverPosition.rawValue) - Int64(min(serverPosition, confirmed.log).rawValue)
         }
-        if state == .following {
-            status.lagMilliseconds = window.oldestCommit.map { max(0, Self.now - $0) / 1000 } ?? 0
-        }
+        let oldest = window.oldestCommit.map { min($0, staleSince ?? $0) } ?? staleSince
+        status.lagMilliseconds = oldest.map { max(0, Self.now - $0) / 1000 } ?? 0
         status.counters = counters
         return status
     }
@@ -135,6 +146,18 @@ public final class TableFeed {
         session?.close()
         session = nil
         abandonCopy()
+        noteStale()
+    }
+
+    private func noteStale() {
+        followStart = nil
+        if delivered != nil, staleSince == nil { staleSince = Self.now }
+    }
+
+    /// Notes that the consumer has all that the server had when it began to send changes.
+    private func noteCurrent() {
+        guard let followStart, window.isEmpty, let delivered, delivered.log >= followStart else { return }
+        staleSince = nil
     }
 
     private func abandonCopy() {
@@ -157,6 +180,7 @@ public final class TableFeed {
         self.idle = nil
         guard idle.log > delivered.log else { return }
         self.delivered = idle
+        noteCurrent()
         consumer?.feed(self, advancedTo: idle)
     }
 }
@@ -175,10 +199,7 @@ extension TableFeed: FeedSessionOwner {
         consumer?.feedStartedCopy(self, copy)
     }
 
-    func sessionCopied(_ piece: CopyPiece) {
-        counters.copiedRows += piece.rowCount
-        consumer?.feed(self, copied: piece)
-    }
+    func sessionCopied(_ piece: CopyPiece) { consumer?.feed(self, copied: piece) }
 
     func sessionFinishedCopy(_ copy: CopyEnd) {
         isCopying = false
@@ -191,6 +212,8 @@ extension TableFeed: FeedSessionOwner {
     func sessionFollows(serverEnd: LogPosition) {
         refusals = 0
         serverPosition = serverEnd
+        followStart = serverEnd
+        noteCurrent()
         updateSession()
         change(to: .following)
     }
@@ -221,6 +244,7 @@ extension TableFeed: FeedSessionOwner {
     func sessionEnded(_ end: FeedSession.End) {
         session = nil
         abandonCopy()
+        noteStale()
         if loop.now - connectedAt > Self.stableMilliseconds { backOff.reset() }
         switch end {
         case .lost(let error):

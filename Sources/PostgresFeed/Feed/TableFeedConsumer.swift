@@ -4,9 +4,10 @@
 public protocol TableFeedConsumer: AnyObject {
     /// A copy of the whole table begins; it is gathered beside the present data.
     func feedStartedCopy(_ feed: TableFeed, _ copy: CopyStart)
-    /// Rows of the copy. `TableFeed.take` asks for more.
+    /// Rows of the copy, to be read on the pool; `TableFeed.take` asks for more. Pieces may be read in any order, and
+    /// several at the same time.
     func feed(_ feed: TableFeed, copied piece: CopyPiece)
-    /// All pieces were delivered. `TableFeed.confirm` follows once the copy is durable.
+    /// All pieces were delivered and taken. `TableFeed.confirm` follows once the copy is durable.
     func feedFinishedCopy(_ feed: TableFeed, _ copy: CopyEnd)
     /// The copy cannot be finished: its pieces are of no use. Another copy begins later.
     func feedAbandonedCopy(_ feed: TableFeed)
@@ -23,13 +24,6 @@ public struct CopyStart: Sendable, Equatable {
     public let reason: String
     /// The server's estimate; nil if it has none.
     public let estimatedRows: Int?
-}
-
-/// Some rows of a copy.
-public struct CopyPiece: Sendable, Equatable {
-    /// Newline-delimited GeoJSON: whole features, a line each.
-    public let features: [UInt8]
-    public let rowCount: Int
 }
 
 /// The end of a copy.

@@ -175,7 +175,7 @@ final class TransactionAssembler {
         let previous = old == id ? nil : old
         var text = ByteWriter()
         switch try writer.append(values, to: &text) {
-        case .feature(let gaps):
+        case .feature(let gaps, _):
             guard let id else { return }
             let row = FeatureRow(id: id, previousID: previous, template: text.bytes, gaps: gaps)
             log.append(.put(row), subtransaction: subtransaction)

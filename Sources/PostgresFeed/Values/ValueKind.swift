@@ -23,6 +23,14 @@ indirect enum ValueKind: Sendable, Equatable {
     /// Everything else is a string.
     case text
 
+    /// Whether the JSON of such a value is made here of scalars, so that it is valid without another look.
+    var isPlain: Bool {
+        switch self {
+        case .boolean, .number, .timestamp, .zonedTimestamp, .keyValues, .text: true
+        case .json, .array, .vector, .composite, .geometry: false
+        }
+    }
+
     struct Field: Sendable, Equatable {
         /// The name as a JSON string.
         let name: [UInt8]

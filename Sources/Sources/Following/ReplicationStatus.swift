@@ -17,7 +17,8 @@ public struct ReplicationStatus: Sendable, Equatable {
     public var state: State
     /// How many bytes of the server's log are not in the data yet.
     public var lagBytes: UInt64 = 0
-    /// How long ago the oldest transaction was committed that is not in the data yet, in milliseconds; 0 if there is none.
+    /// How long ago the oldest transaction was committed that is not in the data yet, or since when nobody knows of one, in
+    /// milliseconds; 0 if there is none.
     public var lagMilliseconds: Double = 0
     /// Rows that were left out since the daemon started because they are not features, by reason.
     public var skippedReasons: [String: Int] = [:]

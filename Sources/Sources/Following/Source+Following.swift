@@ -34,13 +34,10 @@ extension Source {
         positionObservers.tell()
     }
 
-    /// Writes the mark that `follow(upTo:)` has reached into the journal. Blocks: only for threads of the pool.
+    /// Writes the mark that `follow(upTo:)` has reached into the journal, or the copy that has become visible as a snapshot.
+    /// Blocks: only for threads of the pool.
     public func keepMark(_ cancellation: Cancellation = .never) throws(SourceError) {
-        try inTurn(cancellation) { () throws(SourceError) in
-            let revision = self.revision
-            guard let files, let log = revision.log else { return }
-            try files.append(.progress, at: updatedAt, making: revision, mark: log.mark)
-        }
+        try inTurn(cancellation) { () throws(SourceError) in try keepProgress() }
         if let files, files.wantsSnapshot { saveLater() }
     }
 

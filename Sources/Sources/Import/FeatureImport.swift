@@ -22,6 +22,8 @@ public final class FeatureImport: Sendable {
     private let refusal: Refusal
     /// Decodes what the source's options read, where that is of use. Only whoever has taken the builder may use it.
     private let collector: ColumnCollector?
+    /// Pieces that are read at the same time.
+    private let pieces = ImportPieces()
     /// Nil once finished or given up.
     private let work: Mutex<Work?>
 
@@ -99,10 +101,41 @@ public final class FeatureImport: Sendable {
         }
     }
 
+    /// Takes in a piece of features. Safe beside other pieces' calls: several threads may read pieces at the same time, and
+    /// the features have the order of the pieces' numbers.
+    ///
+    /// - Parameters:
+    ///   - number: from 0, each number once. A piece is in memory until all before it were taken.
+    ///   - read: fills the piece.
+    /// - Complexity: that of `read`, and copying the features' bytes once.
+    public func take<Value>(
+        piece number: Int, _ read: (FeaturePiece) -> Value
+    ) throws(SourceError) -> Value {
+        let fresh = pieces.take { work.withLock { $0?.builder.makePiece() } }
+        guard let fresh else { throw .cancelled }
+        let value = read(fresh)
+        pieces.park(fresh, number)
+        while let piece = pieces.beginAdmission() {
+            defer { pieces.giveBack(piece) }
+            try admit(piece)?.fill()
+        }
+        return value
+    }
+
+    private func admit(_ piece: FeaturePiece) throws(SourceError) -> AdmittedPiece? {
+        defer { pieces.endAdmission() }
+        var admitted: AdmittedPiece?
+        try withWork { (work) throws(GeoJSONError) in admitted = try work.builder.admit(piece) }
+        return admitted
+    }
+
+    /// How many pieces were taken, in the order of their numbers.
+    public var takenPieces: Int { pieces.admitted }
+
     /// Does work with what is gathered, which is given up if that fails.
     private func withWork(_ body: (inout Work) throws(GeoJSONError) -> Void) throws(SourceError) {
         let failure = work.withLock { work -> SourceError? in
-            guard var current = work.take() else { return .cancelled }
+            guard var current = work.take() else { return refusal.error ?? .cancelled }
             do throws(GeoJSONError) {
                 try body(&current)
                 work = consume current
@@ -116,7 +149,8 @@ public final class FeatureImport: Sendable {
 
     /// Clusters what was gathered and swaps it in. Blocks: only for threads of the pool.
     ///
-    /// - Parameter log: the log that the features follow from now on; nil if they are nobody's copy.
+    /// - Parameter log: the log that the features follow from now on; nil if they are nobody's copy. A copy answers before it
+    ///   is kept: `Source.keepMark` keeps it.
     public func finish(
         _ cancellation: Cancellation, following log: FollowedLog? = nil
     ) throws(SourceError) -> ImportOutcome {
@@ -157,7 +191,7 @@ public final class FeatureImport: Sendable {
                         after: mode == .append ? base.store : nil,
                         spill: DraftMaker(source.files, source.shared)?.spill), counted: gathered.store,
                     known: gathered.columns),
-                keeping: isRecord ? .record(.append(batch.slices)) : .snapshot,
+                keeping: log != nil ? .later : isRecord ? .record(.append(batch.slices)) : .snapshot,
                 replacesData: mode == .replace,
                 moment: moment,
                 log: log.map { .at($0) } ?? .none)

@@ -157,6 +157,13 @@ final class TableDaemon {
         }
         _ = try add("GetTile", ["z": 1, "x": 1, "y": 0, "encoding": "mvt", "include": ["key"]])
         _ = try add("GetTile", ["z": 1, "x": 0, "y": 0])
+        for filter: JSONValue? in [nil, [">", ["get", "speed"], 10]] {
+            var params: JSONObject = ["source": "vehicles", "atLeast": .string(position)]
+            if let filter { params["filter"] = filter }
+            let pages = try daemon.client()
+            _ = try pages.open("SourceService/GetFeatures", .object(params))
+            while let item = try pages.receive()["item"] { text += (item["features"]?.text ?? "") + "\n" }
+        }
         return (text, reached)
     }
 }

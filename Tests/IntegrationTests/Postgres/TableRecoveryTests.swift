@@ -69,6 +69,39 @@ struct TableRecoveryTests {
         #expect(try daemon.description()["note"] == nil)
     }
 
+    @Test(
+        "after a failover to a replica the table is copied beside the old data, which answer meanwhile",
+        arguments: [false, true])
+    func failover(hasSlot: Bool) throws {
+        let primary = try PostgresServer()
+        let table = try VehicleTable(rows: 20, on: primary)
+        let standby = try PostgresServer(standbyOf: primary)
+        let connection =
+            "host=\(primary.folder),\(standby.folder) port=\(primary.port) dbname=\(table.database) user=postgres "
+            + "target_session_attrs=read-write"
+        let daemon = try TableDaemon(connection, slot: "moves")
+        try daemon.wait(for: "following")
+        let position = try table.write(Self.step(1))
+        try Self.check(daemon, after: 1, at: position)
+        while try standby.sql("SELECT pg_last_wal_replay_lsn() >= '\(position)'") != "t" {}
+        try primary.stop(.immediate)
+        try daemon.wait { $0["replication"]?["state"] == "waiting" && $0["note"] != nil }
+        #expect(try daemon.description()["points"] == 21)
+        try standby.promote()
+        if hasSlot {
+            // As tools do that copy slots; its position may be anywhere.
+            try standby.sql(
+                "SELECT pg_create_logical_replication_slot('moves', 'pgoutput')", in: table.database)
+        }
+        try standby.sql(Self.step(2), in: table.database)
+        try daemon.wait { $0["points"] == 22 && $0["replication"]?["state"] == "following" }
+        let after = try standby.sql("SELECT pg_current_wal_lsn()")
+        try Self.check(daemon, after: 2, at: after)
+        #expect(daemon.daemon.errorText().contains("timeline has changed from 1 to 2, as by a failover"))
+        try standby.sql(Self.step(3), in: table.database)
+        try Self.check(daemon, after: 3, at: try standby.sql("SELECT pg_current_wal_lsn()"))
+    }
+
     @Test("if the slot is gone the table is copied beside the old data")
     func droppedSlot() throws {
         let table = try VehicleTable(rows: 20)

@@ -25,11 +25,12 @@ import Testing
         LogMark(position: LogPosition(rawValue: position), text: "mark \(position)")
     }
 
-    private func copy(_ features: String, at position: UInt64) throws {
+    private func copy(_ features: String, at position: UInt64, keeps: Bool = true) throws {
         let load = FeatureImport(
             into: try kept.source(), mode: .replace, policy: .skip, allowsEmpty: true)
         try load.add(features)
         _ = try load.finish(.never, following: FollowedLog(origin: "table", mark: mark(position)))
+        if keeps { try kept.source().keepMark() }
     }
 
     private func follow(
@@ -84,6 +85,53 @@ import Testing
         try kept.source().keepMark()
         try kept.restart()
         #expect(try log()?.mark == mark(16))
+    }
+
+    @Test("a copy answers before it is kept; a kill before that leaves the data from before")
+    func unkeptCopy() throws {
+        try copy(towns(50), at: 10)
+        let before = kept.seen()
+        try copy(towns(30), at: 20, keeps: false)
+        #expect(try log()?.mark == mark(20) && kept.source().revision.pointCount == 30)
+        try kept.restart()
+        #expect(try log()?.mark == mark(10))
+        #expect(kept.seen() == before)
+
+        try copy(towns(30), at: 20, keeps: false)
+        let copied = kept.seen()
+        try kept.source().keepMark()
+        try kept.restart()
+        #expect(try log()?.mark == mark(20))
+        #expect(kept.seen() == copied)
+    }
+
+    @Test("a change of a copy that is not kept keeps both")
+    func changeOfUnkeptCopy() throws {
+        try copy(towns(50), at: 10)
+        try copy(towns(30), at: 20, keeps: false)
+        try follow(to: 21, list(point(900, 1, 2)), remove: ids(1))
+        let changed = kept.seen()
+        try kept.restart()
+        #expect(try log()?.mark == mark(21) && kept.source().revision.pointCount == 30)
+        #expect(kept.seen() == changed)
+        try follow(to: 22, remove: ids(2))
+        try kept.restart()
+        #expect(try log()?.mark == mark(22) && kept.source().revision.pointCount == 29)
+    }
+
+    @Test("a copy that cannot be kept answers, and is kept once that is possible")
+    func copyWithoutRoom() throws {
+        try copy(towns(50), at: 10)
+        try copy(towns(30), at: 20, keeps: false)
+        // Directories where the snapshot would be written.
+        let blocked = (1...9).map { kept.file("new-\($0)") }
+        for path in blocked { mkdir(path, 0o700) }
+        #expect(throws: SourceError.self) { try kept.source().keepMark() }
+        for path in blocked { rmdir(path) }
+        #expect(try kept.source().revision.pointCount == 30)
+        try kept.source().keepMark()
+        try kept.restart()
+        #expect(try log()?.mark == mark(20) && kept.source().revision.pointCount == 30)
     }
 
     @Test("answers and descriptions have the position beside the revision")

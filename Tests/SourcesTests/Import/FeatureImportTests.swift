@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Dispatch
 import GeoJSON
 import SourceTestSupport
 import TestSupport
@@ -29,6 +30,33 @@ import Testing
         #expect(outcome.description.state == .ready)
         #expect(test.source.revision.number > first)
         #expect(try test.world(16).features.compactMap { $0["id"] as? Int } == [3])
+    }
+
+    @Test("pieces that several threads read are admitted in their order, whichever is read first")
+    func pieces() throws {
+        let texts = (0..<200).map { point($0, Double($0 % 90), 1, #"{"n":\#($0)}"#) }
+        let (whole, pieced) = (try TestSource(), try TestSource())
+        try whole.load("[" + texts.joined(separator: ",") + "]")
+        let load = FeatureImport(into: pieced.source, mode: .replace, policy: .skip)
+        let order = (0..<20).shuffled()
+        DispatchQueue.concurrentPerform(iterations: 20) { index in
+            let number = order[index]
+            let taken: Int? = try? load.take(piece: number) { piece in
+                for text in texts[10 * number..<10 * number + 10] {
+                    Array(text.utf8).withUnsafeBytes { piece.append($0, parts: nil) }
+                }
+                return number
+            }
+            #expect(taken == number)
+        }
+        #expect(load.takenPieces == 20)
+        #expect(try load.finish(.never).accepted == 200)
+        for zoom in [0.0, 5, 16] {
+            #expect(try pieced.world(zoom).features.count == whole.world(zoom).features.count)
+        }
+        #expect(
+            try pieced.world(17).features.compactMap { $0["id"] as? Int }
+                == whole.world(17).features.compactMap { $0["id"] as? Int })
     }
 
     @Test("appends in order")

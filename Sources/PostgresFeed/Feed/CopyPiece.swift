@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// Rows of a copy as the server sent them. Several pieces may be read at the same time; their order is that of delivery.
+public struct CopyPiece: Sendable {
+    /// Whole rows of binary COPY.
+    let rows: [UInt8]
+    let writer: RowWriter
+
+    public var byteCount: Int { rows.count }
+
+    /// Reads the rows. For the pool.
+    ///
+    /// - Parameter body: called for each row that is a feature; its bytes are valid during the call.
+    /// - Returns: what `TableFeed.take` expects.
+    public func read(_ body: (CopiedRow) -> Void) -> CopyCount {
+        var count = CopyCount(byteCount: rows.count)
+        var text = ByteWriter(capacity: 4096)
+        do throws(PostgresDataError) {
+            try rows.withBytes { (bytes) throws(PostgresDataError) in
+                try CopyDecoder.read(bytes) { (values) throws(PostgresDataError) in
+                    text.truncate(to: 0)
+                    switch try writer.append(values, to: &text) {
+                    case .feature(_, let parts):
+                        count.rows += 1
+                        text.withUnsafeBytes { body(CopiedRow(text: $0, parts: parts)) }
+                    case .skipped(let reason): count.skipped[reason] += 1
+                    }
+                }
+            }
+        } catch {
+            count.error = error
+        }
+        return count
+    }
+}
+
+/// A row that is a feature.
+public struct CopiedRow {
+    /// The GeoJSON feature.
+    public let text: UnsafeRawBufferPointer
+    private let parts: RowWriter.Parts
+
+    init(text: UnsafeRawBufferPointer, parts: RowWriter.Parts) { (self.text, self.parts) = (text, parts) }
+
+    /// Whether the text is valid JSON for sure: nothing in it was taken over from values of JSON's types.
+    public var isPlain: Bool { parts.isPlain }
+    /// The id's text: an integer or a string.
+    public var identifier: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[parts.identifier]) }
+    /// The text of the array of coordinates.
+    public var coordinates: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: text[parts.coordinates])
+    }
+    /// The text of the object of properties.
+    public var properties: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[parts.properties]) }
+    /// In degrees.
+    public var longitude: Double { parts.longitude }
+    public var latitude: Double { parts.latitude }
+}
+
+/// What was in a piece of a copy.
+public struct CopyCount: Sendable {
+    /// The piece's size.
+    let byteCount: Int
+    /// How many rows are features.
+    public internal(set) var rows = 0
+    public internal(set) var skipped = SkippedRows()
+    /// Why the rest of the piece could not be read.
+    public internal(set) var error: PostgresDataError?
+
+    init(byteCount: Int) { self.byteCount = byteCount }
+}
