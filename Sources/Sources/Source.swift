@@ -229,7 +229,10 @@ public final class Source: Sendable {
         _ revision: Revision, _ files: SourceFiles, at moment: Timestamp, loss: String?
     ) throws(SourceError) -> Revision {
         // A snapshot holds what was built as a whole.
-        let whole = try revision.isPlain ? revision : revision.rebuilt(owner: owner, .never)
+        let spill = DraftMaker(files, shared)?.spill
+        let whole =
+            try revision.isPlain
+            ? revision : revision.rebuilt(from: revision.store.plain(spill: spill), owner: owner)
         whole.follow(revision.log)
         let kept = try files.replace(with: whole, updatedAt: moment, loss: loss)
         state.withLock { $0.isUnkept = false }
