@@ -11,7 +11,8 @@ import SystemSupport
 final class WatchesTarget: FuzzTarget {
     func take(_ input: UnsafeRawBufferPointer) {
         guard let first = input.first, let name = SourceName("a"),
-            let options = try? SourceOptions(reading: Self.options[Int(first) % Self.options.count])
+            let options = try? SourceOptions(
+                reading: JSONReader.parse(Self.options[Int(first) % Self.options.count]))
         else { return }
         let registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1))
         guard let source = try? registry.create(name, options: options) else {
@@ -35,9 +36,9 @@ final class WatchesTarget: FuzzTarget {
         }
     }
 
-    private static let options: [JSONValue] = [
-        [:], ["clusterIds": "origin", "sortKey": ["id"]], ["maxZoom": 3, "minPoints": 3],
-        ["clusterProperties": ["sum": ["+", ["get", "n"]]], "radius": 90],
+    private static let options = [
+        "{}", #"{"clusterIds":"origin","sortKey":["id"]}"#, #"{"maxZoom":3,"minPoints":3}"#,
+        #"{"clusterProperties":{"sum":["+",["get","n"]]},"radius":90}"#,
     ]
 
     private static func query(_ bytes: [UInt8]) -> ClustersQuery {
