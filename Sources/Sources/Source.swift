@@ -68,10 +68,15 @@ public final class Source: Sendable {
         self.init(identity, revision, updatedAt: identity.createdAt, files: nil, shared: shared)
     }
 
+    /// Whether it only recovers data for another source, which has the same files: nothing of it may go on in the
+    /// background, since changes of the other one would not wait for it.
+    let isStandIn: Bool
+
     package init(
         _ identity: SourceIdentity, _ revision: Revision, updatedAt: Timestamp, files: SourceFiles?,
-        shared: SharedState, fault: StateFault? = nil, note: String? = nil
+        shared: SharedState, fault: StateFault? = nil, note: String? = nil, isStandIn: Bool = false
     ) {
+        self.isStandIn = isStandIn
         name = identity.name
         owner = identity.owner
         createdAt = identity.createdAt
@@ -180,7 +185,7 @@ public final class Source: Sendable {
         guard revision.store.isPlain, let text = revision.store.text as? BlockText, !text.isAtHand else {
             return
         }
-        DispatchQueue.global(qos: .utility).async { [weak self] in
+        background.async { [weak self] in
             text.readAhead { self?.revision.store.text !== text }
         }
     }
@@ -341,7 +346,7 @@ public final class Source: Sendable {
     /// Whether nobody writes a snapshot yet; then the caller does.
     package func beginSaving() -> Bool {
         state.withLock { state in
-            guard !state.isSaving, !state.isRetired, state.fault == nil else { return false }
+            guard !isStandIn, !state.isSaving, !state.isRetired, state.fault == nil else { return false }
             state.isSaving = true
             return true
         }
@@ -383,7 +388,9 @@ public final class Source: Sendable {
     /// that is under way or there is nothing to be done.
     package func beginCompaction() -> Revision? {
         state.withLock { state in
-            guard state.updatesMeanwhile == nil, !state.isRetired, !state.revision.isPlain else { return nil }
+            guard !isStandIn, state.updatesMeanwhile == nil, !state.isRetired, !state.revision.isPlain else {
+                return nil
+            }
             state.updatesMeanwhile = []
             return state.revision
         }

@@ -62,7 +62,7 @@ package final class KeptSources {
     /// Waits for what happens in the background.
     package func wait() {
         // What is in the background may put more there.
-        for _ in 0..<3 {
+        for _ in 0..<8 {
             registry.shared.checks.sync {}
             for source in registry.all { source.background.sync {} }
         }

@@ -172,7 +172,7 @@ extension Source {
         if setFault(fault) {
             report(.error, fault.message)
             // A replay looks for itself, once it has ended.
-            if files?.isReplaying != true { background.async { [self] in recoverAgain() } }
+            if files?.isReplaying != true, !isStandIn { background.async { [self] in recoverAgain() } }
         }
         return SourceError(fault, of: name)
     }
@@ -194,7 +194,7 @@ extension Source {
             let other = Source(
                 files.identity, recovered.snapshot.revision.renumbered(),
                 updatedAt: recovered.snapshot.description.updatedAt, files: files, shared: shared,
-                note: recovered.snapshot.description.loss)
+                note: recovered.snapshot.description.loss, isStandIn: true)
             shared.memory.whileRecovering { other.replay(recovered) }
             let outcome = other.description
             guard outcome.fault == nil else {
@@ -203,6 +203,8 @@ extension Source {
             }
             try publish(outcome.revision, at: outcome.updatedAt)
             _ = setFault(nil, note: outcome.note)
+            compactIfGrown(outcome.revision)
+            if files.wantsSnapshot || recovered.plan.isPatched { saveLater() }
         }
     }
 

@@ -129,6 +129,16 @@ struct DamageTests {
         }
     }
 
+    /// The text's first byte is damaged: this is found while data are served, and older ones are taken up beside calls.
+    @Test("changes are kept whenever damaged text is found", arguments: [false, true])
+    func damageFoundLate(_ isCompacted: Bool) throws {
+        let folder = try Folder(isCompacted ? Self.compacted : Self.imports)
+        let data = try #require(folder.files["3.snapshot"])
+        var flipped = data
+        flipped[64] ^= 1
+        for _ in 0..<60 { try folder.check("3.snapshot", flipped, "byte 64 flipped") }
+    }
+
     @Test("files of a newer clusterd are refused by name and stay as they are")
     func newerFormat() throws {
         let folder = try Folder(Self.imports)
