@@ -37,7 +37,6 @@ struct JunkLineImportTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let daemon = try DaemonProcess(http: #""right":"manage""#, arguments: ["--import-dir", folder])
         let raw = try daemon.client()
-        let http = try daemon.http()
         let client = try await Client.connect(socketPath: daemon.socketPath)
         _ = try raw.call("SourceService/CreateSource", ["source": "s"])
         let good = (0..<1000).map { place in
@@ -56,7 +55,8 @@ struct JunkLineImportTests {
                     "SourceService/LoadFile", ["source": "s", "path": .string(path), "onInvalid": "skip"])
                 let sent = try await client.importFeatures(
                     try FeatureInput(path: path), into: "s", options: ImportOptions(skipsInvalid: true))
-                let put = try http.exchange(
+                // On a connection of its own: one that is idle for long is closed.
+                let put = try daemon.http().exchange(
                     "PUT", "/sources/s/features?onInvalid=skip", ["Content-Type: application/x-ndjson"],
                     body: text)
                 let answers = [loaded, try JSONReader.parse(sent.bytes), try JSONReader.parse(put.body)]
