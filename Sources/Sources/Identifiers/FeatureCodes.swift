@@ -103,6 +103,7 @@ package struct FeatureCodes: Sendable {
     /// The feature with a number; nil if there is none. O(log features), and O(groups) for features with equal hashes.
     package func place(of code: UInt64, in store: FeatureStore) -> Int? {
         guard code <= Self.mask else { return nil }
+        if let only = onlyPlace(of: code, in: store) { return only }
         if let first = group(code, in: store).places.first { return first }
         for start in derivedGroups(in: store) {
             let rank = ((code &- start) &* Self.inverse) & Self.mask
@@ -110,6 +111,35 @@ package struct FeatureCodes: Sendable {
             if rank > 0, rank < UInt64(places.count) { return places[Int(rank)] }
         }
         return nil
+    }
+
+    /// The feature with a hash whose upper half no other feature has: nearly every one. Takes no memory and, since hashes are
+    /// spread evenly, looks at few entries.
+    private func onlyPlace(of code: UInt64, in store: FeatureStore) -> Int? {
+        let prefix = UInt32(truncatingIfNeeded: code >> (Self.bits - 32))
+        guard !repeated.contains(prefix) else { return nil }
+        let place =
+            Self.first(prefix, in: identified) ?? Self.first(prefix, in: anonymous) ?? added[prefix]?.first
+        guard let place, !store.isGone(place), Self.hash(of: place, in: store) >> (64 - Self.bits) == code
+        else { return nil }
+        return place
+    }
+
+    /// The place of the first entry with an upper half, sought from where it would be if hashes were spread perfectly.
+    private static func first(_ prefix: UInt32, in entries: [UInt64]) -> Int? {
+        guard !entries.isEmpty else { return nil }
+        let sought = UInt64(prefix) << 32
+        let guess = Int(sought.multipliedFullWidth(by: UInt64(entries.count)).high)
+        // Doubles its distance from there until the entry lies between both ends.
+        var (low, high, step) = (guess, guess, 8)
+        while low > 0, entries[low] >= sought { (low, step) = (max(0, low - step), step * 2) }
+        step = 8
+        while high < entries.count, entries[high] < sought {
+            (high, step) = (min(entries.count, high + step), step * 2)
+        }
+        let index = entries[low..<high].partitionIndex { $0 < sought }
+        guard index < entries.count, entries[index] >> 32 == UInt64(prefix) else { return nil }
+        return Int(UInt32(truncatingIfNeeded: entries[index]))
     }
 
     /// The hashes that several features have, of those with equal upper halves.
