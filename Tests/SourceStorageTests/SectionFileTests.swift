@@ -96,7 +96,7 @@ struct SectionFileTests {
         }
     }
 
-    @Test("of a newer version are told apart from damage, and a damaged version number is damage")
+    @Test("of a newer version are distinguished from damage, and a damaged version number is damage")
     func newer() throws {
         let folder = try StateFolder()
         var header = SectionFile.header(.snapshot) { SectionFile.store(UInt32(99), at: 8, in: &$0) }

@@ -33,7 +33,7 @@ struct CandidateMemo: Sendable {
         index == view.index.lineage && store == revision.store.lineage
     }
 
-    /// Whether these are the nodes that it tells of, all of them and in the same order.
+    /// Whether these are the nodes that it was made from, all of them and in the same order.
     func isOf(_ nodes: [Node]) -> Bool { self.nodes == nodes }
 
     mutating func note(_ node: Node, _ candidate: Candidate) {

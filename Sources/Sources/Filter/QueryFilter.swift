@@ -20,7 +20,7 @@ public struct QueryFilter: Sendable {
         mentionsZoom = Self.mentionsZoom(value)
     }
 
-    /// If a literal only looks like `["zoom"]`, the answer is yes too; that costs no more than a view a
+    /// If a literal only looks like `["zoom"]`, the answer is yes too; that costs at most one view a
     /// zoom.
     private static func mentionsZoom(_ value: JSONValue) -> Bool {
         switch value {

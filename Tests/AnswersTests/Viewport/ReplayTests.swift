@@ -34,12 +34,12 @@ import Testing
                 watchers[place].query.box = Self.box(&random)
                 watchers[place].query.zoom = random.uniform(-1, 18)
                 try watchers[place].look()
-                #expect(try watchers[place].replay.features == watchers[place].wanted())
+                #expect(try watchers[place].replay.features == watchers[place].expected())
             }
         }
         for place in watchers.indices {
             try watchers[place].look()
-            #expect(try watchers[place].replay.features == watchers[place].wanted())
+            #expect(try watchers[place].replay.features == watchers[place].expected())
         }
     }
 
@@ -63,7 +63,7 @@ import Testing
             if step == 50 { try source.load(list([points[0]]), mode: .append) }
             for place in watchers.indices where random.random() < 0.7 {
                 try watchers[place].look()
-                #expect(try watchers[place].replay.features == watchers[place].wanted())
+                #expect(try watchers[place].replay.features == watchers[place].expected())
             }
         }
     }

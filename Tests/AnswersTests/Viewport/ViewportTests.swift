@@ -37,7 +37,7 @@ struct Watcher {
     }
 
     /// What GetClusters gives.
-    func wanted() throws -> [String] {
+    func expected() throws -> [String] {
         MarkerReplay.features(of: try JSONReader.parse(source.clusters(query, filter: filter).text))
     }
 }
@@ -73,17 +73,17 @@ struct Watcher {
             #expect(change["keep"] == 2)
             #expect(change["revision"] == .number(Double(source.source.revision.number)))
         }
-        // The same node, of which something else is told.
+        // The same node with other properties.
         _ = try source.update(upsert: list(point(2, 20, 20, #"{"name":"x"}"#)))
         #expect(Self.added(try watcher.look()).count == 1)
-        #expect(try watcher.replay.features == watcher.wanted())
+        #expect(try watcher.replay.features == watcher.expected())
         // It has changed, so it is not among the nodes that last, and goes.
         _ = try source.update(upsert: list(point(2, -100, 20)))
         #expect(Self.removed(try watcher.look()).count == 1)
-        #expect(try watcher.replay.features == watcher.wanted())
+        #expect(try watcher.replay.features == watcher.expected())
         _ = try source.update(remove: [#require(FeatureIdentifier(.number(1)))])
         #expect(Self.removed(try watcher.look()).count == 1)
-        #expect(try watcher.replay.features == watcher.wanted())
+        #expect(try watcher.replay.features == watcher.expected())
     }
 
     @Test("a marker keeps its key while it shows the same")
@@ -98,11 +98,11 @@ struct Watcher {
         #expect(Self.removed(change).isEmpty)
         #expect(Set(watcher.replay.markers.keys).isSuperset(of: before))
         #expect(watcher.replay.markers.count == before.count + 1)
-        #expect(try watcher.replay.features == watcher.wanted())
+        #expect(try watcher.replay.features == watcher.expected())
         // A third in the cluster makes it another marker.
         _ = try source.update(upsert: list(point(5, 10.002, 10)))
         #expect(Self.removed(try watcher.look()).count == 1)
-        #expect(try watcher.replay.features == watcher.wanted())
+        #expect(try watcher.replay.features == watcher.expected())
     }
 
     @Test("a feature of the same id takes the old ones place")
@@ -116,7 +116,7 @@ struct Watcher {
         let change = try watcher.look()
         #expect(Self.added(change).count == 1 && Self.removed(change).isEmpty)
         #expect(change["keep"] == 1)
-        #expect(try watcher.replay.features == watcher.wanted())
+        #expect(try watcher.replay.features == watcher.expected())
     }
 
     @Test("nothing is shown twice")
@@ -159,7 +159,7 @@ struct Watcher {
         #expect(Self.added(change).isEmpty && change["keep"] == .number(Double(fewer.count)))
         try source.load("[\(many.joined(separator: ","))]")
         #expect(Self.added(try watcher.look()).count == many.count - fewer.count)
-        #expect(try watcher.replay.features == watcher.wanted())
+        #expect(try watcher.replay.features == watcher.expected())
     }
 
     @Test("of two with one id the one that stays keeps its key")
@@ -171,7 +171,7 @@ struct Watcher {
         try source.load(list(point(7, 1, 1, #"{"n":2}"#)))
         let change = try watcher.look()
         #expect(Self.added(change).isEmpty && Self.removed(change).count == 1)
-        #expect(try watcher.replay.features == watcher.wanted())
+        #expect(try watcher.replay.features == watcher.expected())
     }
 
     @Test("a features own key gives way")

@@ -64,11 +64,11 @@ struct GeometriesStateTests {
         let outcome = try kept.source().change(upsert: Self.list(changes), remove: [5])
         #expect(outcome.updated == 4 && outcome.inserted == 1 && outcome.removed == 1)
         let after = changes + [first[5], first[6]]
-        let wanted = try Self.expected(after, geometries)
+        let expected = try Self.expected(after, geometries)
         #expect(try kept.source().revision.pointCount == 9)
-        #expect(kept.seen() == wanted)
+        #expect(kept.seen() == expected)
         try kept.restart()
-        #expect(kept.seen() == wanted)
+        #expect(kept.seen() == expected)
 
         // What is appended stands in the journal too, and all points of an id leave together.
         let more = [Self.feature(9, "MultiPoint", "[[70,70],[71,71],[72,72],[73,73]]")]
