@@ -2,38 +2,38 @@
 import Expressions
 import SourceStorage
 
-/// A way to make one value for each cluster from its points' values.
+/// A kind of aggregate: computes one value for each cluster from its points' values.
 ///
-/// Each has one file in `Kinds/` and one line in `AggregateTable.kinds`. That file says how the aggregate is defined,
-/// folded, written, stored and kept through updates.
+/// Each kind has one file in `Kinds/` and one line in `AggregateTable.kinds`. The file contains how the aggregate is defined,
+/// folded, written, stored and maintained through updates.
 package protocol Aggregate: Sendable {
-    /// The operators that name it in definitions, such as `mean` in `["mean", map]`.
+    /// Its operators in definitions, such as `mean` in `["mean", map]`.
     static var operators: [String] { get }
 
-    /// Reads a definition whose first part is one of `operators`.
+    /// Reads a definition that begins with one of `operators`.
     ///
     /// - Throws: what is wrong with the parts between the operator and the map.
     init(_ definition: AggregateDefinition) throws(ExpressionCompileFailure)
 
-    /// The value of each cluster of a tree.
+    /// Computes the value of each cluster of a tree.
     func fold(_ values: RowValues, over tree: HierarchyFold) throws(EvaluationStop) -> FoldedAggregate
 
-    /// Reads a column that was stored under this kind; nil if the kind is another aggregate's.
+    /// Reads a stored column; nil if its kind belongs to another aggregate.
     static func load(_ kind: String, from stored: StoredAggregate) throws(StateFault) -> (
         any AggregateColumn
     )?
 
-    /// Whether `extend` can work. If not, an update folds all clusters again.
+    /// Whether `extend` is supported. If not, an update folds all clusters again.
     var followsUpdates: Bool { get }
 
-    /// Adds the clusters that an update made, from their children's values.
+    /// Adds the values of clusters that an update made, from their children's values.
     ///
-    /// - Returns: nil if a value is null, whose causes only a fold of all clusters counts.
+    /// - Returns: nil if a value is null, since only a fold of all clusters counts the causes.
     func extend(
         _ column: any AggregateColumn, with values: RowValues, in update: LiveFold
     ) -> (any AggregateColumn)?
 
-    /// The reduce expression that gives the same values; nil if there is none.
+    /// The equivalent reduce expression; nil if there is none.
     func reducer(for name: String) -> Expression?
 }
 
@@ -47,5 +47,5 @@ extension Aggregate {
     package func reducer(for name: String) -> Expression? { nil }
 }
 
-/// An aggregated property's column, and how many errors there were by message.
+/// An aggregated property's column, and the number of errors by message.
 package typealias FoldedAggregate = (column: any AggregateColumn, errors: [String: Int])

@@ -2,7 +2,7 @@
 import Expressions
 import JSON
 
-/// The definition of an aggregated property: an operator or a reduce expression, at most one value for it, and the map.
+/// The definition of an aggregated property: an operator or a reduce expression, an optional argument, and the map expression.
 package struct AggregateDefinition {
     package let name: String
     /// Two or three values; the last is the map.
@@ -13,10 +13,10 @@ package struct AggregateDefinition {
         if case .string(let text) = parts[0] { text } else { nil }
     }
 
-    /// The value between operator and map.
+    /// The argument between the operator and the map; nil if there is none.
     package var argument: JSONValue? { parts.count == 3 ? parts[1] : nil }
 
-    /// Fails if there is a value between operator and map.
+    /// Throws if there is an argument between the operator and the map.
     package func rejectArgument() throws(ExpressionCompileFailure) {
         guard argument != nil else { return }
         throw Self.fault("[0]", "with an initial value the operator must be one of +, *, max, min, all, any.")
@@ -37,7 +37,7 @@ package struct AggregateDefinition {
         ExpressionCompileFailure(errors: [ExpressionError(key: key, message: message)])
     }
 
-    /// The reduce expression that an operator's name is short for.
+    /// The reduce expression that an operator stands for.
     package static func writtenOut(_ operatorName: String, _ name: String) -> JSONValue {
         .array([
             .string(operatorName), .array([.string("accumulated")]), .array([.string("get"), .string(name)]),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import SourceStorage
 
-/// All aggregates. Whatever reads definitions or snapshots looks here.
+/// The table of all aggregates, used by the readers of definitions and of snapshots.
 package enum AggregateTable {
     package static let kinds: [any Aggregate.Type] = [
         NumberAggregate.self,

@@ -5,7 +5,7 @@ import JSON
 import Synchronization
 import SystemSupport
 
-/// Works out all aggregated properties of a view.
+/// Computes all aggregated properties of a view.
 package struct Aggregator {
     package let index: ClusterIndex
     package let rows: RowSource
@@ -19,7 +19,7 @@ package struct Aggregator {
         self.cancellation = cancellation
     }
 
-    /// The properties' columns in their order, with what went wrong by message.
+    /// The columns in the properties' order, with errors by message.
     package func aggregate(
         _ properties: [ClusterProperty]
     ) throws(EvaluationStop) -> (aggregates: [NamedAggregate], errors: [String: Int]) {
@@ -46,7 +46,7 @@ package struct Aggregator {
         HierarchyFold(index: index, threads: threads, cancellation: cancellation)
     }
 
-    /// Properties whose numbers an operator folds, at most as many as are folded at once.
+    /// The columns of properties whose numbers an operator folds, a few at a time.
     private func numbers(_ properties: [ClusterProperty]) throws(EvaluationStop) -> [FoldedAggregate] {
         let mapped = try inParallel(properties.count) { (place) throws(EvaluationStop) -> RowNumbers in
             try properties[place].map.numbers(rows)
@@ -57,7 +57,7 @@ package struct Aggregator {
         }
     }
 
-    /// All other properties, by their place.
+    /// The columns of all other properties, by their position.
     private func others(
         _ properties: [ClusterProperty], except numeric: Set<Int>
     ) throws(EvaluationStop) -> [Int: FoldedAggregate] {
@@ -78,7 +78,7 @@ package struct Aggregator {
         return Dictionary(uniqueKeysWithValues: zip(places, folded))
     }
 
-    /// Does something for each property, for several at once where there are many rows.
+    /// Runs a closure for each property, in parallel if there are many rows.
     private func inParallel<Value: Sendable>(
         _ count: Int, _ body: (Int) throws(EvaluationStop) -> Value
     ) throws(EvaluationStop) -> [Value] {
@@ -101,13 +101,13 @@ package struct Aggregator {
 
     /// Carries a closure to other threads.
     ///
-    /// `@unchecked Sendable` holds because what it captures is immutable here: columns, expressions, an index.
+    /// `@unchecked Sendable` holds because the closure captures only immutable values here: columns, expressions, an index.
     private struct Shared<Value>: @unchecked Sendable {
         let value: Value
         init(_ value: Value) { self.value = value }
     }
 
-    /// All properties if a reduce expression, which may read the others, folds one.
+    /// Computes all properties together if one has a reduce expression, which may read the others.
     private func withReduced(
         _ properties: [ClusterProperty], _ mapped: [RowValues]
     ) throws(EvaluationStop) -> [FoldedAggregate] {

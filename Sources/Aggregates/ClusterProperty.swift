@@ -8,14 +8,14 @@ public struct ClusterProperty: Sendable {
     public let map: Expression
     package let aggregate: any Aggregate
 
-    /// The properties that every cluster has, which hide aggregated ones of the same name.
+    /// The built-in properties of clusters, which take precedence over aggregated ones of the same name.
     package static let ownNames: Set<String> = [
         "cluster", "cluster_id", "point_count", "point_count_abbreviated",
     ]
 
     /// Compiles `[operator, map]`, `[reduce, map]`, `[operator, initial, map]` or `["quantiles", [number, …], map]`.
     ///
-    /// - Throws: the errors, with their position in the definition.
+    /// - Throws: the errors, with their positions in the definition.
     public init(name: String, compiling definition: JSONValue) throws(ExpressionCompileFailure) {
         guard case .array(let parts) = definition, (2...3).contains(parts.count) else {
             throw AggregateDefinition.fault(
@@ -42,7 +42,7 @@ public struct ClusterProperty: Sendable {
 }
 
 extension AggregateDefinition {
-    /// The definition by an operator that says the same as this one by a reduce expression; nil if there is none.
+    /// The equivalent definition with an operator, if this one has a reduce expression; nil if there is none.
     fileprivate var shortened: AggregateDefinition? {
         guard case .array(let reduce) = parts[0], case .string(let text)? = reduce.first,
             NumberAggregate.operators.contains(text) || FlagAggregate.operators.contains(text),

@@ -5,10 +5,10 @@ import JSON
 /// One aggregated property of all clusters of a view.
 package struct NamedAggregate: Sendable {
     package let name: String
-    /// The name as JSON with its colon, ready to be written.
+    /// The name as JSON text with a colon, ready to be written.
     package let key: [UInt8]
     package let column: any AggregateColumn
-    /// Whether clusters have a property of their own with this name, which wins.
+    /// Whether a built-in property of clusters has this name and takes precedence.
     package let isHidden: Bool
 
     package init(name: String, column: any AggregateColumn) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a benchmark cannot run, in words for its user.
+/// Why a benchmark cannot run, as a message for its user.
 public struct BenchError: Error, CustomStringConvertible {
     let message: String
 

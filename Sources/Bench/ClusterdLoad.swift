@@ -2,15 +2,15 @@
 
 /// clusterd's frames. The slot travels as the call's id.
 public struct ClusterdLoad: LoadProtocol {
-    /// What follows `{"id":7` in each request, taken in turn.
+    /// The rest of each request after `{"id":7`. Requests are sent in rotation.
     private let requests: [[UInt8]]
     private var next: Int
-    /// `{"id":7` by slot.
+    /// The beginning `{"id":7` of requests, by slot.
     private var beginnings: [[UInt8]] = []
     private var head = Head()
     private var answers = LoadAnswers()
 
-    /// - Parameter first: which request to begin with, so that connections do not ask the same in step.
+    /// - Parameter first: the first request, so that connections do not send the same requests at the same time.
     public init(requests: [[UInt8]], first: Int) {
         self.requests = requests
         next = requests.isEmpty ? 0 : first % requests.count

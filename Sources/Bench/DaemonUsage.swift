@@ -2,13 +2,13 @@
 import Glibc
 import JSON
 
-/// What the daemon at the other end of a socket uses of the machine, from a moment on (proc(5)).
+/// The processor time and memory of the daemon at the other end of a socket (proc(5)).
 struct DaemonUsage {
     private let process: Int32
     private let start: Double
 
     init(descriptor: Int32) {
-        // struct ucred is hidden behind _GNU_SOURCE: three integers, pid, uid, gid.
+        // `struct ucred` needs _GNU_SOURCE, which Glibc's module does not define. It is three integers: pid, uid, gid.
         var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
         var length = socklen_t(MemoryLayout.size(ofValue: credentials))
         getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
@@ -16,7 +16,7 @@ struct DaemonUsage {
         start = Self.processorSeconds(of: process)
     }
 
-    /// Since the beginning.
+    /// Processor time since this object was created.
     var processorSeconds: Double { Self.processorSeconds(of: process) - start }
 
     /// Resident now; 0 if the system does not report it.
@@ -27,7 +27,7 @@ struct DaemonUsage {
 
     private static func processorSeconds(of process: Int32) -> Double {
         let text = read("/proc/\(process)/stat")
-        // The name, in brackets, may hold anything.
+        // The name, in parentheses, may contain anything.
         guard let end = text.lastIndex(of: ")") else { return 0 }
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Follows clusterd's messages for their ids and revisions, without keeping more than their ends.
+/// Reads the ids and revisions of clusterd's messages while keeping only their ends.
 struct FrameTails {
     struct Message: Equatable {
         let id: Int
@@ -10,7 +10,7 @@ struct FrameTails {
         let bytes: Int
     }
 
-    /// Enough to have an id in, and the revision at an item's end or near a description's.
+    /// Enough to contain an id, and the revision near the end of an item or a description.
     private static let kept = 64
     private static let tail = 800
 

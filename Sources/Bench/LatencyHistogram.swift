@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Counts durations in buckets a sixty-fourth of their size wide, so that quantiles are right to 1.6%.
+/// Counts durations in buckets whose width is a sixty-fourth of their value, so that quantiles are accurate to 1.6 %.
 public struct LatencyHistogram {
     private static let subBuckets = 64
     private static let subBits = 6
@@ -23,7 +23,7 @@ public struct LatencyHistogram {
         maximum = max(maximum, other.maximum)
     }
 
-    /// The duration below which that share of all lie, in nanoseconds; 0 where there are none.
+    /// The duration below which a share of all durations lies, in nanoseconds; 0 if there are none.
     public func quantile(_ share: Double) -> UInt64 {
         guard count > 0 else { return 0 }
         let rank = max(1, Int((share * Double(count)).rounded(.up)))
@@ -35,7 +35,7 @@ public struct LatencyHistogram {
         return maximum
     }
 
-    /// How many durations lie in each power of two of nanoseconds: pairs of its lower edge and the count, from
+    /// The number of durations in each power of two of nanoseconds, as pairs of its lower bound and the count, from
     /// the first to the last that is not empty.
     public var octaves: [(from: UInt64, count: Int)] {
         var sums: [(from: UInt64, count: Int)] = []

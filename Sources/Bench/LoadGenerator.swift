@@ -15,12 +15,12 @@ public struct LoadResult {
     public var rate: Double { seconds > 0 ? Double(answers) / seconds : 0 }
 }
 
-/// Keeps a number of requests in flight on each of many connections, from one thread.
+/// Keeps a fixed number of requests in flight on each of many connections, from one thread.
 ///
-/// It shares the machine with the server that it measures, so it does little: requests are copied as they were
-/// made before, answers are recognized by their heads and counted.
+/// It shares the machine with the server that it measures, so it does little work: requests are prepared
+/// in advance, and answers are recognized by their heads and counted.
 public final class LoadGenerator<Wire: LoadProtocol> {
-    /// A connection and what is known of it.
+    /// A connection and its state.
     private final class Peer {
         var connection: Connection?
         var wire: Wire
@@ -82,7 +82,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
         self.peers = peers
     }
 
-    /// Returns when all are connected.
+    /// Opens all connections.
     private func connect(_ path: String) throws {
         var failure: EventLoopError?
         for peer in peers {
@@ -108,7 +108,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
         }
     }
 
-    /// Lets the loop run so long, or until no connection is left.
+    /// Runs the loop for `seconds`, or until no connection is left.
     private func pump(for seconds: Double) {
         guard peers.contains(where: { !$0.isLost }) else { return }
         let end = Timer(on: loop, delay: UInt64(max(0, seconds) * 1000)) { [loop] in loop.stop() }
@@ -146,9 +146,9 @@ public final class LoadGenerator<Wire: LoadProtocol> {
     }
 }
 
-/// Bytes that the system had no room for yet.
+/// Bytes that the socket has not taken yet.
 ///
-/// Invariant: `bytes` is this object's own memory until it goes.
+/// Invariant: this object owns `bytes` until its `deinit`.
 private final class RequestsOnTheirWay {
     let bytes: UnsafeMutableRawBufferPointer
 

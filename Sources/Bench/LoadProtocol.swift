@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
 
-/// An answer that a load generator has seen the end of.
+/// An answer that has been received completely.
 public struct LoadAnswer: Equatable {
-    /// Which of the connection's requests it answers.
+    /// The slot of the request that it answers.
     public let slot: Int
     /// As received, framing included.
     public let bytes: Int
     public let isError: Bool
 }
 
-/// The wire of a server under load: writes requests, and follows the answers without keeping them.
+/// The wire protocol of a server under load: writes requests, and counts answers without keeping them.
 public protocol LoadProtocol {
     /// Appends the next request. `slot` is below the connection's depth and comes back with the answer.
     mutating func appendRequest(slot: Int, to bytes: inout [UInt8])
 
-    /// Takes in received bytes, cut anywhere, and appends each answer that ends in them.
+    /// Processes received bytes, which may be cut anywhere, and appends each answer that ends in them.
     mutating func receive(_ bytes: UnsafeRawBufferPointer, into answers: inout [LoadAnswer])
 }
 
-/// How a peer's answers begin.
+/// Reads the beginnings of a server's answers.
 protocol LoadHead {
-    /// What the beginning of an answer contains: the answer, and how long its head is; nil if that much has not
-    /// come yet.
+    /// Reads the head of an answer: the answer, and the length of the head; nil if the head is not
+    /// complete.
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> (answer: LoadAnswer, length: Int)?
 }
 
-/// Follows answers by their heads: those are looked at where they lie, and kept only where they are cut; the rest is
+/// Follows answers by their heads. A head is parsed in place, and copied only if it is cut; the rest is
 /// counted.
 struct LoadAnswers {
     private var cut: [UInt8] = []
@@ -50,15 +50,15 @@ struct LoadAnswers {
         }
     }
 
-    /// Reads a head of which some may have come before; returns how much of `bytes` belongs to it, nil if it goes
-    /// on after them.
+    /// Reads a head that may have begun earlier. Returns how much of `bytes` belongs to it; nil if it continues
+    /// after them.
     private mutating func begin(_ bytes: UnsafeRawBufferPointer, _ head: inout some LoadHead) -> Int? {
         let before = cut.count
         var found: (answer: LoadAnswer, length: Int)?
         if before == 0 {
             found = head.read(bytes)
         } else {
-            // Mostly a little more is enough.
+            // A few more bytes are usually enough.
             for part in [bytes.prefix(Self.mostHeads), bytes.dropFirst(Self.mostHeads)] where found == nil {
                 cut.append(contentsOf: part)
                 found = cut.withUnsafeBytes { head.read($0) }

@@ -5,7 +5,7 @@ import Glibc
 
 /// The system calls of loads that wait for sockets themselves: Unix sockets that never block, and waiting for many.
 enum LoadSocket {
-    /// Connects; the socket does not block afterwards.
+    /// Connects. The socket is non-blocking afterwards.
     static func connect(to path: String) throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw FeatureInputError(name: path, number: errno) }
@@ -39,7 +39,7 @@ enum LoadSocket {
         return count < 0 && (errno == EAGAIN || errno == EINTR) ? .wouldBlock : .closed
     }
 
-    /// Waits at most so long until one of the sockets is ready, and marks those that are.
+    /// Waits until a socket is ready, at most for the given time, and marks the ready ones.
     static func wait(_ polled: inout [pollfd], milliseconds: Int32) {
         let count = nfds_t(polled.count)
         if poll(&polled, count, milliseconds) < 0 {
@@ -47,7 +47,7 @@ enum LoadSocket {
         }
     }
 
-    /// Nanoseconds of a clock that is never set.
+    /// Nanoseconds of the monotonic clock.
     static func now() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

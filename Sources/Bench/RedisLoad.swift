@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Redis' RESP: `GET` of one key; answers come in order.
+/// Redis' protocol RESP: `GET` of one key. Answers arrive in order.
 public struct RedisLoad: LoadProtocol {
     private let request: [UInt8]
     private var head = Head()
@@ -24,7 +24,7 @@ public struct RedisLoad: LoadProtocol {
 
     /// A line: `$`, the value's length, and a line's end; or an error.
     private struct Head: LoadHead {
-        /// The slots of requests that are not answered, from `first` on.
+        /// The slots of unanswered requests, from `first` on.
         var waiting: [Int] = []
         private var first = 0
 

@@ -2,15 +2,15 @@
 import ClusterClient
 import JSON
 
-/// Requests for a load: so many of each kind, on what the source really holds.
+/// Requests for a load: a share of each kind, about nodes that the source contains.
 public struct RequestMix {
-    /// What can be asked.
+    /// The kinds of requests.
     enum Kind: String, CaseIterable { case clusters, tile, children, leaves, zoom, hull }
 
     /// How the box of a viewport is chosen.
     public struct Viewport {
         public var zooms: ClosedRange<Int>
-        /// The most features of an answer.
+        /// The most features in an answer.
         public var limit: Int
         /// A phone's or a small window's size.
         var pixels = (width: 1024.0, height: 768.0)
@@ -39,9 +39,9 @@ public struct RequestMix {
         self.weights = weights
     }
 
-    /// Envelopes without their id, in a random order that is always the same.
+    /// Requests without their ids, in a random order that is always the same.
     ///
-    /// - Parameter count: how many different ones, about.
+    /// - Parameter count: the approximate number of different requests.
     public func requests(for source: String, viewport: Viewport, count: Int, _ client: Client) async throws
         -> [[UInt8]]
     {
@@ -73,7 +73,7 @@ public struct RequestMix {
         return requests
     }
 
-    /// Params of a watched viewport each, and places where the source's features are.
+    /// The params of watched viewports, and locations of the source's features.
     public static func viewports(of source: String, _ viewport: Viewport, count: Int, _ client: Client)
         async throws
         -> (params: [JSONObject], places: [(longitude: Double, latitude: Double)])
@@ -104,7 +104,7 @@ public struct RequestMix {
         return Array(text.utf8)
     }
 
-    /// If the source's features are at the lowest and the highest of the zooms.
+    /// Locations of the source's features at the lowest and the highest zoom.
     private static func places(_ source: String, _ viewport: Viewport, _ client: Client) async throws
         -> [Feature]
     {

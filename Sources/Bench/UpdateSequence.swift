@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// Features of the bench's own that move about where the source's are: the same sequence in each run.
+/// The benchmark's own features, which move among the source's. The sequence is the same in each run.
 public struct UpdateSequence {
-    /// How many there are of them.
+    /// The number of features.
     public static let features = 1000
 
     private let places: [(longitude: Double, latitude: Double)]
     private var random = SplitMix(seed: 7)
     private(set) var count = 0
 
-    /// - Parameter places: where they move about; not empty.
+    /// - Parameter places: the locations among which they move; not empty.
     public init(places: [(longitude: Double, latitude: Double)]) { self.places = places }
 
     public static func identifier(_ number: Int) -> String { "clusterctl-bench-\(number)" }

@@ -7,11 +7,11 @@ public struct WatchLoad {
     public struct Plan {
         var path: String
         var source: String
-        /// Params of WatchClusters, one of a viewport each; taken in turn.
+        /// The params of WatchClusters for each viewport. Watches take them in rotation.
         var viewports: [JSONObject]
         var watchers: Int
         var connections: Int
-        /// Of features, a second.
+        /// The number of feature updates per second.
         var updates: Double
         var seconds: Double
 
@@ -33,13 +33,13 @@ public struct WatchLoad {
         /// Changes of viewports.
         public internal(set) var items = 0
         public internal(set) var bytes = 0
-        /// From when an update was answered to when a viewport had it.
+        /// The time from an update's answer to the viewport's change.
         public internal(set) var lag = LatencyHistogram()
-        /// From when an update was sent to when it was answered.
+        /// The time from sending an update to its answer.
         public internal(set) var update = LatencyHistogram()
         public internal(set) var seconds = 0.0
         public internal(set) var errors = 0
-        /// Of the daemon: seconds of processor time, and bytes of memory afterwards.
+        /// The daemon's processor time in seconds, and its memory in bytes afterwards.
         public internal(set) var processor = 0.0
         public internal(set) var memory = 0
     }
@@ -52,14 +52,14 @@ public struct WatchLoad {
     }
 
     private let plan: Plan
-    /// The watchers', and last the one of the updates.
+    /// The watchers' connections, followed by the one for updates.
     private var connections: [Connection] = []
     private var features: UpdateSequence
     private var result = Result()
     private var isMeasuring = false
-    /// By revision, when its update was answered.
+    /// By revision, the time of the answer to its update.
     private var visible: [Int: UInt64] = [:]
-    /// By call, when an update was sent.
+    /// By call, the time at which an update was sent.
     private var started: [Int: UInt64] = [:]
     private var opened = 0
 
@@ -76,7 +76,7 @@ public struct WatchLoad {
         }
         load.open()
         load.pump(for: .infinity) { $0.opened >= plan.watchers }
-        // A second for the paths to warm up.
+        // One second to warm up.
         load.pump(for: 1) { _ in false }
         let process = DaemonUsage(descriptor: load.connections[0].descriptor)
         load.isMeasuring = true
@@ -99,7 +99,7 @@ public struct WatchLoad {
 
     private mutating func update(_ now: UInt64) {
         let id = features.count + 1
-        // A daemon that falls behind is not asked for ever more.
+        // A daemon that falls behind gets no more updates.
         guard started.count < 256 else { return }
         append(
             #"{"id":\#(id),"method":"clusterd.v1.SourceService/UpdateFeatures","params":{"source":\#(JSONValue.string(plan.source).text),"upsert":[\#(features.next())]}}"#,
@@ -166,7 +166,7 @@ public struct WatchLoad {
         guard isMeasuring else { return }
         result.items += 1
         result.bytes += message.bytes
-        // What comes before the update's own answer comes in no time.
+        // A change that arrives before the update's own answer counts as no delay.
         result.lag.record(nanoseconds: visible[revision].map { now &- $0 } ?? 0)
     }
 

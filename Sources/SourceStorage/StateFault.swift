@@ -3,18 +3,18 @@ import SystemSupport
 
 /// Why a file of the state directory can't be used.
 package struct StateFault: Error, Sendable, Equatable {
-    /// What a start does about it depends on this alone.
+    /// This alone decides what a start does about the file.
     package enum Kind: Sendable, Equatable {
-        /// The system could not read it this time: it may be good. Nothing is changed; it is tried again.
+        /// The system could not read the file this time, though it may be good. Nothing is changed, and the read is retried.
         case machine
-        /// A newer clusterd wrote it. Nothing is changed; the source is not served.
+        /// A newer clusterd wrote the file. Nothing is changed, and the source is not served.
         case newerFormat
-        /// It is not what was written. What is left of it is kept.
+        /// The file is not what was written. The rest of it is kept.
         case damage
     }
 
     package let kind: Kind
-    /// For a person.
+    /// The message for the operator.
     package let message: String
 
     package init(_ message: String) {
@@ -22,7 +22,7 @@ package struct StateFault: Error, Sendable, Equatable {
         self.message = message
     }
 
-    /// What the system refused: a name that is missing is damage, anything else may pass.
+    /// A failed system call. A missing file is damage; any other failure may be temporary.
     package init(_ error: FileError) {
         kind = error.isMissing ? .damage : .machine
         message = error.description

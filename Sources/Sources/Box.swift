@@ -20,10 +20,10 @@ public struct Box: Sendable, Equatable {
     /// The whole world.
     public static let world = Box(west: -180, south: -90, east: 180, north: 90)
 
-    /// The extent of no points, to be widened.
+    /// The empty extent, to be widened point by point.
     package static let nowhere = Box(west: .infinity, south: .infinity, east: -.infinity, north: -.infinity)
 
-    /// Widens the box so that it reaches a place, without regard to the antimeridian.
+    /// Widens the box to contain a location, ignoring the antimeridian.
     package mutating func include(_ place: (longitude: Double, latitude: Double)) {
         west = min(west, place.longitude)
         south = min(south, place.latitude)

@@ -5,28 +5,28 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// What the sources of one registry share.
+/// The state that all sources of one registry share.
 package final class SharedState: Sendable {
     package let limits: SourceLimits
     package let filters: FilterCache
-    /// How often a hull was kept when asked for.
+    /// How often a requested hull was cached.
     package let hullUses = OutcomeCounts()
     package let memory: MemoryBudget
-    /// Features' text that was read from files.
+    /// The cache of features' text that was read from files.
     package let texts: BlockCache
-    /// How often updates could follow their changes; else everything was clustered again.
+    /// How often an update was applied in place, and how often it clustered everything again.
     package let updates = OutcomeCounts()
-    /// Where sources are kept; nil: nowhere.
+    /// Where sources are stored; nil if they are only in memory.
     package let directory: StateDirectory?
-    /// Called with what happens to the sources' files outside calls.
+    /// Called with events about the sources' files that belong to no call.
     package let report: @Sendable (StateEvent) -> Void
-    /// Compares checksums of text that nobody has read yet, one source after the other.
+    /// Verifies checksums of text that nobody has read yet, one source after another.
     package let checks = DispatchQueue(label: "checks", qos: .utility)
-    /// Lets one source at a time be clustered for a snapshot: that takes memory and processors, and nobody waits for it.
+    /// Lets one source at a time be clustered for a snapshot. Nobody waits for that, so it should not take more memory and cores.
     let rebuilding = FairLock()
-    /// The clock that features' ages are measured by.
+    /// The clock that measures features' ages.
     let clock = ExpiryClock()
-    /// When it was last tried to read files that the machine could not read.
+    /// When files that the machine could not read were last retried.
     let lastRetry = Mutex<ContinuousClock.Instant?>(nil)
     private let lastRevision = Atomic<UInt64>(0)
 
@@ -42,18 +42,18 @@ package final class SharedState: Sendable {
         filters = FilterCache(budget: limits.filterCacheBytes)
     }
 
-    /// A number above all before.
+    /// Draws a number above all earlier ones.
     ///
-    /// All sources draw from one counter, so that the number of a deleted source's data never comes
-    /// again for another source of the same name.
+    /// All sources share one counter, so that the revision number of a deleted source is never used
+    /// again for a new source of the same name.
     package func nextRevision() -> UInt64 {
         lastRevision.add(1, ordering: .relaxed).newValue
     }
 
-    /// The number drawn last.
+    /// The last number drawn.
     package var newestRevision: UInt64 { lastRevision.load(ordering: .relaxed) }
 
-    /// Lets numbers go on above one that was drawn in an earlier life of the daemon.
+    /// Continues the numbers above one that was drawn before the daemon restarted.
     package func raiseRevision(to number: UInt64) {
         _ = lastRevision.max(number, ordering: .relaxed)
     }

@@ -6,29 +6,29 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// One named set of points: its options and the revision that answers now.
+/// One named set of points: its options and its current revision.
 ///
-/// Safe from any thread. Readers take `revision` and keep it for as long as they answer; nobody waits for
-/// a change. Changes happen one after another, each building a whole revision before it is swapped in.
+/// Safe from any thread. A reader takes `revision` and keeps it while it answers, so readers never wait for
+/// a change. Changes happen one after another. Each builds a complete revision before it is published.
 public final class Source: Sendable {
     public let name: SourceName
-    /// The user whose limits this source counts for; nil: nobody's.
+    /// The user whose limits this source counts towards; nil if none.
     public let owner: UInt32?
     public let createdAt: Timestamp
     package let shared: SharedState
-    /// If the source is kept; nil: nowhere.
+    /// The source's files; nil if it is only in memory.
     package let files: SourceFiles?
     private let state: Mutex<State>
     private let lock = FairLock()
-    /// What `revision` says, for those who must not keep the source's data.
+    /// The number of `revision`, for holders that must not keep the source's data in memory.
     package let current: CurrentRevision
     package let observers = SourceObservers()
-    /// Who waits for a position of the log that the source follows.
+    /// Observers of the position of the log that the source follows.
     package let positionObservers = SourceObservers()
-    /// Writes the source's snapshots and looks for older data, one after another. Each source has its own, since its disk
+    /// Writes the source's snapshots and retries reading its files, one job after another. Each source has its own queue, since its disk
     /// may hang.
     package let background = DispatchQueue(label: "snapshots", qos: .utility)
-    /// Takes out features that are too old, without waiting for a snapshot.
+    /// Removes expired features without waiting for a snapshot.
     let expiring = DispatchQueue(label: "expiry", qos: .utility)
 
     private struct State {
@@ -36,30 +36,30 @@ public final class Source: Sendable {
         var updatedAt: Timestamp
         var isBuilding = false
         var isRetired = false
-        /// By update that came while changes are worked into a whole: the places it changed; nil while they are
-        /// not.
+        /// For each update since a compaction began, the rows that it changed; nil if no compaction is
+        /// running.
         var updatesMeanwhile: [[Int]]?
-        /// How large changes must have grown before they are worked in, if that is more than usual.
+        /// The size of the delta at which the next compaction begins, if that is more than usual.
         var compactionFloor = 0
-        /// Why the source's data are not to be had.
+        /// Why the source's data are unavailable; nil if they are not.
         var fault: StateFault?
-        /// What else is to be reported about its files.
+        /// A further remark about its files; nil if there is none.
         var note: String?
         var isSaving = false
         var isExpiring = false
         var isRetrying = false
-        /// Whether the files do not have the data that answer; then a snapshot is what keeps the next change.
+        /// Whether the files lack the current data. The next change is then stored by a snapshot.
         var isUnkept = false
         /// How the source follows its table; nil if it follows none.
         var replication: ReplicationStatus?
-        /// No feature was put in before this moment; nil if that is not known.
+        /// A moment, in milliseconds since 1970, before which no feature was inserted; nil if unknown.
         var oldest: Int64?
 
-        /// The number of the revision that answers; 0 if none does.
+        /// The number of the current revision; 0 if there is none.
         var answering: UInt64 { isRetired || fault != nil ? 0 : revision.number }
     }
 
-    /// A source that is kept nowhere, without data.
+    /// Creates a source without data, in memory only.
     package convenience init(
         name: SourceName, options: SourceOptions, owner: UInt32? = nil, shared: SharedState
     ) throws(SourceError) {
@@ -68,8 +68,8 @@ public final class Source: Sendable {
         self.init(identity, revision, updatedAt: identity.createdAt, files: nil, shared: shared)
     }
 
-    /// Whether it only recovers data for another source, which has the same files: nothing of it may go on in the
-    /// background, since changes of the other one would not wait for it.
+    /// Whether this source only recovers data for another one that owns the files. It must do nothing in the
+    /// background, because changes of the other one would not wait for it.
     let isStandIn: Bool
 
     package init(
@@ -87,10 +87,10 @@ public final class Source: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The data that answer now.
+    /// The current data.
     public var revision: Revision { state.withLock { $0.revision } }
 
-    /// What the source is and holds now.
+    /// The source's current description.
     public var description: SourceDescription {
         state.withLock { state in
             SourceDescription(
@@ -100,7 +100,7 @@ public final class Source: Sendable {
         }
     }
 
-    /// What the source was when a change had made it this revision.
+    /// The source's description as of a revision.
     package func description(of revision: Revision) -> SourceDescription {
         state.withLock { state in
             SourceDescription(
@@ -110,43 +110,43 @@ public final class Source: Sendable {
         }
     }
 
-    /// How a change is kept on disk.
+    /// How a change is stored on disk.
     package enum Keeping {
-        /// By a snapshot of the new revision, which may have nothing to do with the old.
+        /// By a snapshot of the new revision, which need not follow from the old one.
         case snapshot
-        /// By what the call said.
+        /// By a journal record of the call.
         case record(JournalRecord)
-        /// Not yet: the revision answers at once, and the next change, or `keepMark`, keeps it. For data that can be had
+        /// Not yet: the revision is published at once, and the next change, or `keepMark`, stores it. For data that can be fetched
         /// again.
         case later
     }
 
-    /// A revision to be swapped in, and how it is kept.
+    /// A revision to be published, and how it is stored.
     package struct Change {
         package let revision: Revision
         package var keeping: Keeping
-        /// Whether it leaves nothing of the data before, so that nothing of them is missed any more.
+        /// Whether it replaces all data, so that faults of the old data no longer matter.
         package var replacesData = false
-        /// Places whose features it changed or added; nil if it has nothing to do with the one before.
+        /// The rows whose features it changed or added; nil if it does not follow from the previous revision.
         package var changedPlaces: [Int]?
-        /// When it was made.
+        /// The moment of the change.
         package var moment = Timestamp.now
         package var log = NextLog.none
     }
 
-    /// Which log the data of a new revision follow.
+    /// The log that the data of a new revision follow.
     package enum NextLog {
-        /// None: somebody else changed them.
+        /// None: the change did not come from the log.
         case none
-        /// That of the revision before, as far as that: the data are the same.
+        /// The same log and position as the previous revision: the data are the same.
         case same
         case at(FollowedLog)
     }
 
-    /// Makes a new revision from the current one, keeps it where the source is kept, and swaps it in.
+    /// Makes a new revision from the current one, stores it if the source has files, and publishes it.
     ///
-    /// Changes of one source wait for each other here, so `make` sees the newest revision and what it
-    /// returns follows it. Where this throws, nothing has changed. Blocks: only for threads of the pool.
+    /// Changes of one source wait for each other here, so `make` sees the newest revision and its result
+    /// follows from it. If this throws, nothing has changed. Blocks: only for threads of the pool.
     package func change(
         _ cancellation: Cancellation, _ make: (Revision) throws(SourceError) -> Change
     ) throws(SourceError) -> Revision {
@@ -154,7 +154,7 @@ public final class Source: Sendable {
             let base = try begin()
             defer { state.withLock { $0.isBuilding = false } }
             let made = Result { () throws(SourceError) in try make(base) }
-            // Text is checked as it is read, and what was made of it may be wrong, an error too.
+            // Text is verified as it is read, so the result, or the error, may come from damaged text.
             guard !base.store.isDamaged else { throw reportDamage() }
             let change = try made.get()
             try change.revision.store.checkWritten()
@@ -174,13 +174,13 @@ public final class Source: Sendable {
 
     private var isUnkept: Bool { state.withLock { $0.isUnkept } }
 
-    /// Builds the id index ahead of time, so that the first update of many features, or the first search, does not wait for it.
+    /// Builds the index by id ahead of time, so that the first large update or the first search does not wait for it.
     private func prepareIdentifiers(of revision: Revision) {
         guard revision.pointCount >= Self.manyPoints else { return }
         revision.prepareIdentifiers(Cancellation { [weak self] in self?.revision !== revision })
     }
 
-    /// Reads features' text that lies in a file since this change, so that the first queries find it in memory.
+    /// Caches features' text that this change moved to a file, so that the first queries find it in memory.
     private func readAhead(_ revision: Revision) {
         guard revision.store.isPlain, let text = revision.store.text as? BlockText, !text.isAtHand else {
             return
@@ -190,10 +190,10 @@ public final class Source: Sendable {
         }
     }
 
-    /// Fewer take too little time to be worth a report.
+    /// Fewer points are clustered too fast to be worth a report.
     private static let manyPoints = 50_000
 
-    /// - Returns: the change's revision; if a snapshot has it now, its features' text is read from there.
+    /// - Returns: the revision of the change. If it is in a snapshot now, it reads its features' text from there.
     private func keep(_ change: Change) throws(SourceError) -> Revision {
         guard let files else { return change.revision }
         if let directory = shared.directory, directory.hasLeftovers { directory.takeBackLeftovers() }
@@ -215,8 +215,8 @@ public final class Source: Sendable {
         }
     }
 
-    /// Reads the features' text from a file from now on, unless other data have come. To be called with the source's lock
-    /// held.
+    /// Makes the current revision read its features' text from a file, unless it has been replaced. The caller must hold the source's
+    /// lock.
     ///
     /// - Parameters:
     ///   - base: a plain store.
@@ -229,11 +229,11 @@ public final class Source: Sendable {
         }
     }
 
-    /// - Returns: the revision; if it is plain, its features' text is read from the snapshot.
+    /// - Returns: the revision. If it is plain, it reads its features' text from the snapshot.
     private func keepWhole(
         _ revision: Revision, _ files: SourceFiles, at moment: Timestamp, loss: String?
     ) throws(SourceError) -> Revision {
-        // A snapshot holds what was built as a whole.
+        // A snapshot holds a plain revision, without a delta.
         let spill = DraftMaker(files, shared)?.spill
         let whole =
             try revision.isPlain
@@ -244,8 +244,8 @@ public final class Source: Sendable {
         return whole === revision ? kept : revision
     }
 
-    /// Keeps the mark that the data have reached, and the data too if that is still to be done. To be called with the
-    /// source's lock held.
+    /// Stores the mark that the data have reached, and the data if they are not stored yet. The caller must hold the
+    /// source's lock.
     package func keepProgress() throws(SourceError) {
         let revision = revision
         guard let files, let log = revision.log else { return }
@@ -256,7 +256,7 @@ public final class Source: Sendable {
         try files.append(.progress, at: updatedAt, making: revision, mark: log.mark)
     }
 
-    /// Runs a body with the source's lock held: no change comes between.
+    /// Runs `body` with the source's lock held, so that no change happens meanwhile.
     package func inTurn<Result>(
         _ cancellation: Cancellation = .never, _ body: () throws(SourceError) -> Result
     ) throws(SourceError) -> Result {
@@ -273,12 +273,12 @@ public final class Source: Sendable {
         return try base.get()
     }
 
-    /// Swaps a revision in.
+    /// Publishes a revision.
     ///
     /// - Parameters:
-    ///   - places: where features are others than before; nil if the data are others altogether, so that
-    ///     what is being worked in is not needed any more.
-    ///   - moment: nil if the features are the same.
+    ///   - places: the rows whose features changed; nil if all data were replaced, so that a running
+    ///     compaction has become useless.
+    ///   - moment: nil if the features have not changed.
     package func publish(
         _ revision: Revision, changing places: [Int]? = nil, at moment: Timestamp?, log: NextLog = .same
     ) throws(SourceError) {
@@ -308,7 +308,7 @@ public final class Source: Sendable {
         if revision.isPlain { MemoryTrim.run() }
     }
 
-    /// How the source follows its table; nil if it follows none. Only who follows it changes its data then.
+    /// How the source follows its table; nil if it follows none. If it does, only the feed changes its data.
     public var replication: ReplicationStatus? {
         get { state.withLock { $0.replication } }
         set { state.withLock { $0.replication = newValue } }
@@ -316,10 +316,10 @@ public final class Source: Sendable {
 
     package var updatedAt: Timestamp { state.withLock { $0.updatedAt } }
 
-    /// Refuses callers where the data are known not to be what was written; to be asked before an answer is
-    /// made, and again before it is sent, since text is checked as it is read.
+    /// Throws if the data are known to be damaged. To be called before an answer is written
+    /// and again before it is sent, since text is verified as it is read.
     ///
-    /// - Parameter read: what the answer is made of, if that may not be the current revision.
+    /// - Parameter read: the revision that the answer is made from, if that may not be the current one.
     public func checkIntact(_ read: Revision? = nil) throws(SourceError) {
         let (fault, isDamaged) = state.withLock { ($0.fault, $0.revision.store.isDamaged) }
         if let fault { throw SourceError(fault, of: name) }
@@ -329,7 +329,7 @@ public final class Source: Sendable {
         }
     }
 
-    /// Marks the source as one whose data are not to be had; false where that was so already.
+    /// Marks the source's data as unavailable; false if they were already.
     package func setFault(_ fault: StateFault?, note: String? = nil) -> Bool {
         state.withLock { state in
             defer {
@@ -340,10 +340,10 @@ public final class Source: Sendable {
         }
     }
 
-    /// Why the source's data are not to be had; nil if they are.
+    /// Why the source's data are unavailable; nil if they are not.
     package var fault: StateFault? { state.withLock { $0.fault } }
 
-    /// Whether nobody writes a snapshot yet; then the caller does.
+    /// Claims the writing of a snapshot; false if one is being written.
     package func beginSaving() -> Bool {
         state.withLock { state in
             guard !isStandIn, !state.isSaving, !state.isRetired, state.fault == nil else { return false }
@@ -354,7 +354,7 @@ public final class Source: Sendable {
 
     package func endSaving() { state.withLock { $0.isSaving = false } }
 
-    /// Whether no features are being taken out for their age yet; then the caller does it.
+    /// Claims the removal of expired features; false if it is under way.
     func beginExpiring() -> Bool {
         state.withLock { state in
             guard !state.isExpiring, !state.isRetired else { return false }
@@ -365,7 +365,7 @@ public final class Source: Sendable {
 
     func endExpiring() { state.withLock { $0.isExpiring = false } }
 
-    /// Whether nobody tries to read the files again yet; then the caller does it.
+    /// Claims the retry of reading the files; false if it is under way.
     func beginRetrying() -> Bool {
         state.withLock { state in
             guard !state.isRetrying, !state.isRetired, state.fault?.kind == .machine else { return false }
@@ -376,16 +376,16 @@ public final class Source: Sendable {
 
     func endRetrying() { state.withLock { $0.isRetrying = false } }
 
-    /// A moment, in milliseconds since 1970, before which no feature was put in; nil if none is known.
+    /// A moment, in milliseconds since 1970, before which no feature was inserted; nil if unknown.
     package var oldest: Int64? { state.withLock { $0.oldest } }
 
-    /// Notes the above of a revision, unless another answers by now.
+    /// Sets `oldest`, unless the revision is no longer the current one.
     package func setOldest(_ moment: Int64, in revision: Revision) {
         state.withLock { if $0.revision === revision { $0.oldest = moment } }
     }
 
-    /// Begins to gather updates while changes are worked into a whole; the revision to be worked on, nil if
-    /// that is under way or there is nothing to be done.
+    /// Begins a compaction and records updates from now on. Returns the revision to compact; nil if
+    /// a compaction is running or there is no delta.
     package func beginCompaction() -> Revision? {
         state.withLock { state in
             guard !isStandIn, state.updatesMeanwhile == nil, !state.isRetired, !state.revision.isPlain else {
@@ -396,10 +396,10 @@ public final class Source: Sendable {
         }
     }
 
-    /// Whether updates are gathered still: no other data have come instead.
+    /// Whether the compaction is still useful: the data have not been replaced.
     package var isCompacting: Bool { state.withLock { !$0.isRetired && $0.updatesMeanwhile != nil } }
 
-    /// The current revision, and the updates gathered since this was last asked; nil if other data have come.
+    /// The current revision, and the updates since the last call; nil if the data have been replaced.
     package func takeMeanwhile() -> (Revision, [[Int]])? {
         state.withLock { state in
             guard !state.isRetired, let updates = state.updatesMeanwhile else { return nil }
@@ -408,14 +408,14 @@ public final class Source: Sendable {
         }
     }
 
-    /// How large changes must have grown before they are worked in, if that is more than usual.
+    /// The size of the delta at which the next compaction begins, if that is more than usual.
     package var compactionFloor: Int {
         get { state.withLock { $0.compactionFloor } }
         set { state.withLock { $0.compactionFloor = newValue } }
     }
 
-    /// Ends a compaction that has failed: it is tried again at `floor`. Where other data came instead, there
-    /// is nothing to be tried.
+    /// Ends a failed compaction, which is retried when the delta reaches `floor`. If the data have been replaced, there
+    /// is nothing to retry.
     package func giveUpCompaction(until floor: Int) {
         state.withLock { state in
             state.compactionFloor = state.updatesMeanwhile == nil ? 0 : floor
@@ -426,7 +426,7 @@ public final class Source: Sendable {
     /// Whether the source has been deleted.
     public var isRetired: Bool { state.withLock { $0.isRetired } }
 
-    /// After this no change succeeds.
+    /// Marks the source as deleted. No change succeeds afterwards.
     package func retire() {
         state.withLock { state in
             state.isRetired = true

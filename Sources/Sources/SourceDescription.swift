@@ -4,19 +4,19 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// What a source is and holds at one moment.
+/// A source's state at one moment.
 public struct SourceDescription: Sendable {
     public let source: SourceName
-    /// The revision that answers.
+    /// The current revision.
     public let revision: Revision
     /// Whether a newer revision is being made.
     public let isBuilding: Bool
     public let createdAt: Timestamp
-    /// When the revision came to be; `createdAt` for a source without data.
+    /// When the revision was made; `createdAt` for a source without data.
     public let updatedAt: Timestamp
-    /// Why the data are not to be had.
+    /// Why the data are unavailable; nil if they are not.
     package let fault: StateFault?
-    /// What is to be known of the data, such as that they are older than the newest.
+    /// A remark about the data, such as that newer data were lost.
     public let note: String?
     /// How the source follows its table; nil if it follows none.
     public let replication: ReplicationStatus?
@@ -25,7 +25,7 @@ public struct SourceDescription: Sendable {
         case empty
         case building
         case ready
-        /// The source's table cannot be followed any more: the data are those of before.
+        /// The source can no longer follow its table. It answers with its last data.
         case stale
         /// The files are not what was written.
         case damaged
@@ -33,7 +33,7 @@ public struct SourceDescription: Sendable {
         case unavailable
     }
 
-    /// Why the data are not to be had, for a person.
+    /// Why the data are unavailable, for the operator.
     public var damage: String? { fault?.message }
 
     public var state: State {
@@ -50,7 +50,7 @@ public struct SourceDescription: Sendable {
         output.append("}")
     }
 
-    /// Writes the members alone, for an answer that has more of them.
+    /// Writes the members without braces, for an answer with further members.
     package func writeMembers(into output: inout ByteWriter) {
         output.append("\"source\":")
         output.append(json: source.text)
@@ -118,13 +118,13 @@ public struct SourceDescription: Sendable {
         output.append("}")
     }
 
-    /// Bytes of the index, features' own text apart, by the points in it; 0 where there are none.
+    /// Bytes of the index for each point, without features' text; 0 without points.
     private var indexBytesPerPoint: Double {
         guard revision.pointCount > 0 else { return 0 }
         return Self.rounded(Double(revision.view.indexBytes) / Double(revision.pointCount))
     }
 
-    /// To three decimals: more would be noise.
+    /// Rounded to three decimals.
     private static func rounded(_ number: Double) -> Double {
         (number * 1000).rounded() / 1000
     }

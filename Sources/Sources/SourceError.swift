@@ -4,55 +4,55 @@ import GeoJSON
 import SourceStorage
 import SystemSupport
 
-/// Why something asked of a source was refused.
+/// Why a request to a source was refused.
 ///
-/// The server turns each case into one status; the messages are for a person and say what to do.
+/// The server maps each case to one status. Messages are for people and say what to do.
 public enum SourceError: Error, Sendable, Equatable {
-    /// A param has no usable value. The path begins below the params: `options.radius`.
+    /// A param has an invalid value. The path is relative to the params: `options.radius`.
     case invalidParameter(path: String, message: String)
-    /// An expression does not compile. The path names the param, each error its place within.
+    /// An expression does not compile. The path names the param; each error has its own path within it.
     case invalidExpression(path: String, errors: [ExpressionFault])
     case sourceExists(SourceName)
     case sourceNotFound(SourceName)
     case clusterNotFound(Int64)
     case featureNotFound(String)
-    /// The source's data are not those that the caller asked for.
+    /// The source's current revision is not the one that the caller asked for.
     case revisionChanged(asked: UInt64, current: UInt64)
-    /// Another change came between; asking again may succeed.
+    /// Another change happened meanwhile. A retry may succeed.
     case conflict(String)
-    /// A feature of an import is bad. The index counts from 0 over the whole import.
+    /// A feature of an import is invalid. The index counts from 0 over the whole import.
     case badFeature(index: Int?, reason: String, message: String, feature: InvalidFeature? = nil)
-    /// The input as a whole can't be read as features.
+    /// The input as a whole cannot be read as features.
     case unreadableInput(String)
-    /// The file is not below a directory that may be read from, or is no regular file there.
+    /// The file is not in a directory that may be read from, or is not a regular file.
     case forbiddenFile
-    /// There is no such file below the directories that may be read from.
+    /// The file does not exist in any directory that may be read from.
     case missingFile(String)
-    /// Evaluating a filter takes more steps than it may for all features together.
+    /// Evaluating a filter exceeds the limit of steps for all features together.
     case evaluationTooLong(steps: Int)
-    /// More than this process takes on.
+    /// A limit of this process would be exceeded.
     case tooLarge(String)
-    /// The source's files are not what was written; the message says what was found.
+    /// The source's files are damaged. The message says what was found.
     case damaged(SourceName, String)
-    /// The source's files can't be read at the moment; the message says why.
+    /// The source's files cannot be read at the moment. The message says why.
     case unavailable(SourceName, String)
     /// The source's files were written by a newer clusterd.
     case newerFormat(SourceName, String)
-    /// The disk has no room for what was to be kept.
+    /// The disk is full.
     case diskFull(String)
-    /// What was to be kept can't be written.
+    /// The state directory cannot be written.
     case stateNotWritable(String)
     /// The source's data come from a table, and only its changes change them.
     case followsTable(SourceName, String, WriteAdvice)
     /// The source follows no table, so its data have no positions.
     case followsNothing(SourceName)
-    /// Whoever asked no longer wants the answer.
+    /// The caller has cancelled.
     case cancelled
-    /// An invariant of the daemon itself does not hold.
+    /// An invariant of the daemon is violated: a bug.
     case defect(String)
 }
 
-/// One fault of an expression: the place as indexes (`[1][2]`) and what is wrong there.
+/// One error in an expression: its position as indexes (`[1][2]`) and what is wrong there.
 public struct ExpressionFault: Sendable, Equatable {
     public let key: String
     public let message: String

@@ -3,22 +3,22 @@ import Aggregates
 import SourceStorage
 import SystemSupport
 
-/// What the sources together may take. The server fills it from its own table of limits.
+/// Limits that all sources share. The server fills them from its table of limits.
 public struct SourceLimits: Sendable {
-    /// Bytes that indexes of filtered features, and the columns that filters read, may hold, over all sources.
+    /// The most bytes that the indexes and columns of filters may hold, over all sources.
     public var filterCacheBytes: Int
-    /// Threads that one build may use.
+    /// The most threads that one build may use.
     public var buildThreads: Int
-    /// Changed features and clusters that a source keeps beside what was built as a whole, before it works
-    /// them in: at most so many, and fewer for small sources.
+    /// The most changed features and clusters in a source's delta before it is
+    /// compacted. Small sources compact earlier.
     public var changesKept = 131_072
-    /// Bytes of features' text, read from snapshots, that are kept for the next reader, over all sources.
+    /// The size of the cache of features' text from snapshots in bytes, over all sources.
     public var textCacheBytes: Int
-    /// Features' text that is shorter stays in memory even if a snapshot has it.
+    /// Text shorter than this many bytes stays in memory even if a snapshot contains it.
     package var textInMemory = 1 << 20
-    /// Longer text goes to a file while it is gathered, if its source is kept.
+    /// An import writes text longer than this many bytes to a file while it reads, if the source has files.
     package var textGathered = 1 << 26
-    /// What the sources themselves may hold.
+    /// The most bytes that the sources themselves may hold.
     public var memory: MemoryBudget.Limit
 
     public init(

@@ -7,10 +7,10 @@ import SystemSupport
 ///
 /// A name is safe as a file name and in a log line: it is ASCII, not empty and never begins with a dot.
 public struct SourceName: Sendable, Hashable, CustomStringConvertible {
-    /// The name as it was given.
+    /// The name.
     public let text: String
 
-    /// Nil if `text` is no name of a source.
+    /// Nil if `text` is not a valid name.
     public init?(_ text: String) {
         var name = text
         let isGood = name.withUTF8 { bytes in
@@ -25,7 +25,7 @@ public struct SourceName: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { text }
 
-    /// What a name has to look like, for messages.
+    /// The pattern of names, for messages.
     public static let pattern = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
     package static let maximumLength = 64
@@ -45,7 +45,7 @@ public struct SourceName: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SourceName: Comparable {
-    /// The order of the names' bytes.
+    /// Compares the names' bytes.
     public static func < (first: SourceName, second: SourceName) -> Bool {
         first.text.utf8.lexicographicallyPrecedes(second.text.utf8)
     }

@@ -4,7 +4,7 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// Who wants to know when a source's data are others. Safe from any thread.
+/// The observers of a source's data. Safe from any thread.
 package final class SourceObservers: Sendable {
     private struct State {
         var next: UInt64 = 0
@@ -22,7 +22,7 @@ package final class SourceObservers: Sendable {
     }
 
     package func remove(_ number: UInt64) {
-        // Let go of outside of the lock: it may free more than itself.
+        // The callback is released outside the lock, since that may release other objects.
         _ = state.withLock { $0.callbacks.removeValue(forKey: number) }
     }
 
@@ -32,7 +32,7 @@ package final class SourceObservers: Sendable {
     }
 }
 
-/// Delivers a source's changes for as long as it is kept.
+/// Delivers a source's changes for as long as it is retained.
 public final class SourceObservation: Sendable {
     private let observers: SourceObservers
     private let number: UInt64
@@ -46,10 +46,10 @@ public final class SourceObservation: Sendable {
 }
 
 extension Source {
-    /// Calls back after every change of what answers, and when the source is deleted.
+    /// Calls back after every new revision, and when the source is deleted.
     ///
-    /// - Parameter callback: called on the thread that made the change, which waits for it; must be quick. It
-    ///   may come once more, late, after the observation has gone.
+    /// - Parameter callback: called on the thread that made the change, so it must be quick. It
+    ///   may be called once more after the observation has ended.
     public func observe(_ callback: @escaping @Sendable () -> Void) -> SourceObservation {
         SourceObservation(observers, callback)
     }

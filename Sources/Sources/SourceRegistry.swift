@@ -6,17 +6,17 @@ import SystemSupport
 
 /// All sources of a daemon, by name.
 ///
-/// Safe from any thread; every call takes a lock for as long as a dictionary look-up takes.
+/// Safe from any thread. Every call holds a lock for one dictionary look-up.
 public final class SourceRegistry: Sendable {
     private let sources = Mutex<[SourceName: Source]>([:])
     package let shared: SharedState
 
-    /// Lets nobody create or delete while another does: that takes as long as a disk.
+    /// Serializes creations and deletions, which wait for the disk.
     private let naming = FairLock()
 
     /// - Parameters:
-    ///   - directory: where sources are kept; nil: nowhere.
-    ///   - report: called with what happens to the sources' files outside calls; from any thread.
+    ///   - directory: where sources are stored; nil if they are only in memory.
+    ///   - report: called from any thread with events about the sources' files that belong to no call.
     public init(
         limits: SourceLimits, directory: StateDirectory? = nil,
         report: @escaping @Sendable (StateEvent) -> Void = { _ in }
@@ -25,12 +25,12 @@ public final class SourceRegistry: Sendable {
         shared.memory.count { [weak self] in self.map { $0.sources.withLock { Array($0.values) } } ?? [] }
     }
 
-    /// What the sources may hold.
+    /// The budget of the sources' memory.
     public var memory: MemoryBudget { shared.memory }
 
-    /// Adds a source without data, or throws `sourceExists`, or `tooLarge` where its owner has too many.
+    /// Adds a source without data. Throws `sourceExists`, or `tooLarge` if its owner has too many.
     ///
-    /// - Parameter owner: the user whose limits the source counts for; nil: nobody's.
+    /// - Parameter owner: the user whose limits the source counts towards; nil if none.
     public func create(
         _ name: SourceName, options: SourceOptions, owner: UInt32? = nil
     ) throws(SourceError) -> Source {
@@ -54,14 +54,14 @@ public final class SourceRegistry: Sendable {
     /// Whether creating a source waits for a disk.
     public var isKept: Bool { shared.directory != nil }
 
-    /// Takes sources in that were there before, whatever limits are now.
+    /// Adds recovered sources, even if they exceed the current limits.
     package func takeUp(_ found: [Source]) {
         sources.withLock { sources in
             for source in found { sources[source.name] = source }
         }
     }
 
-    /// Takes in a source that another stood for; false if that has been deleted meanwhile.
+    /// Replaces a stand-in by the recovered source; false if it has been deleted meanwhile.
     func takeUp(_ found: Source, insteadOf other: Source) -> Bool {
         sources.withLock { sources in
             guard sources[found.name] === other else { return false }
@@ -92,15 +92,15 @@ public final class SourceRegistry: Sendable {
         )
     }
 
-    /// The source of this name, or throws `sourceNotFound`.
+    /// The source of this name. Throws `sourceNotFound` if there is none.
     public func source(_ name: SourceName) throws(SourceError) -> Source {
         guard let source = sources.withLock({ $0[name] }) else { throw .sourceNotFound(name) }
         return source
     }
 
-    /// Takes a source out. Queries under way answer from the data they began with; changes under way fail.
+    /// Deletes a source. Running queries finish with the data they began with; running changes fail.
     ///
-    /// Freeing a large source takes some milliseconds.
+    /// Freeing a large source takes several milliseconds.
     public func delete(_ name: SourceName) throws(SourceError) {
         guard let directory = shared.directory else {
             guard let source = sources.withLock({ $0.removeValue(forKey: name) }) else {
@@ -108,11 +108,11 @@ public final class SourceRegistry: Sendable {
             }
             return retire(source)
         }
-        // Waits for what is being written, which may take long, before others have to wait for this.
+        // Waits for running writes, which may take long, before taking the lock that others need.
         try source(name).files?.settleWrites()
         try naming.withLock(.never) { () throws(SourceError) in
             let source = try source(name)
-            // What is being written is done after this.
+            // No write is running after this.
             source.files?.retire()
             do throws(SourceError) {
                 try directory.note(lastRevision: shared.newestRevision)
@@ -132,21 +132,21 @@ public final class SourceRegistry: Sendable {
         MemoryTrim.run()
     }
 
-    /// All sources, by name.
+    /// All sources, sorted by name.
     public var all: [Source] {
         sources.withLock { Array($0.values) }.sorted { $0.name < $1.name }
     }
 
-    /// How many updates of single features only looked at what they changed, and how many had to cluster a
-    /// whole source again; over all sources.
+    /// How many updates were applied in place, and how many clustered a
+    /// whole source again, over all sources.
     public var updateCounts: (followed: Int, rebuilt: Int) {
         let counts = shared.updates.counts
         return (counts.yes, counts.no)
     }
 
-    /// Bytes of features' text, read from snapshots, that are kept for the next reader.
+    /// Bytes of features' text from snapshots that are cached.
     public var textCacheBytes: Int { shared.texts.bytes }
 
-    /// Bytes that the cached indexes of filtered features, and the columns that filters read, hold, over all sources.
+    /// Bytes that the cached indexes and columns of filters hold, over all sources.
     public var filterCacheBytes: Int { shared.filters.bytes }
 }

@@ -4,19 +4,19 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// What a layer above keeps beside a view for as long as the view lives.
+/// What a layer above caches for a view during the view's life.
 package protocol ViewCache: AnyObject, Sendable {
-    /// Bytes that are held.
+    /// Bytes of memory held.
     var memoryBytes: Int { get }
 }
 
-/// Holds the cache of the layer above, which this module does not know. Safe from any thread.
+/// Holds the cache of the layer above, whose type this module does not know. Safe from any thread.
 package final class ViewCacheSlot: Sendable {
     private let cache = Mutex<(any ViewCache)?>(nil)
 
     package init() {}
 
-    /// The cache; made when it is first asked for.
+    /// The cache, made on first use.
     package func value<Cache: ViewCache>(make: () -> Cache) -> Cache {
         cache.withLock { cache in
             if let known = cache as? Cache { return known }

@@ -5,10 +5,10 @@ import JSON
 import Synchronization
 import SystemSupport
 
-/// What evaluating an operator child by child fails with, for clusters that it made null.
+/// Counts the errors of folding child by child in clusters whose value became null.
 ///
-/// A step fails where what was folded so far, or the next child's value, is not of the operator's type; then
-/// what was folded is null, and so is the cluster in the end. Other clusters have no failures.
+/// A step fails if the value so far, or the next child's value, is not of the operator's type. Then
+/// the value so far becomes null, and so does the cluster's value. Other clusters have no failures.
 package struct FoldFailures {
     package let index: ClusterIndex
     package let threads: Int
@@ -17,14 +17,14 @@ package struct FoldFailures {
     /// The type of a point's value.
     package let type: @Sendable (Int) -> ExpressionType
 
-    /// Fewer clusters than these are one thread's.
+    /// The least number of clusters for one thread.
     private static let smallestShare = 8192
 
-    /// How many steps failed, by message. O(children of clusters that are null).
+    /// The number of failed steps, by message. O(children of clusters that are null).
     ///
     /// - Parameters:
-    ///   - points: by point, what is folded.
-    ///   - folded: by cluster, what came of it.
+    ///   - points: the values to fold, by point.
+    ///   - folded: the results, by cluster.
     package func counts<Value: Sendable>(
         _ points: [Value], _ folded: [Value], isNull: @Sendable (Value) -> Bool
     ) -> [String: Int] {
@@ -46,7 +46,7 @@ package struct FoldFailures {
         return counts.others
     }
 
-    /// Steps that met null, and by message those that met something else, which few features have.
+    /// The number of steps that met null, and by message of those that met another wrong type, which is rare.
     private struct Counts: Sendable {
         var nulls = 0
         var others: [String: Int] = [:]
@@ -57,10 +57,10 @@ package struct FoldFailures {
         }
     }
 
-    /// What shares are counted from.
+    /// The input of the threads that count.
     ///
-    /// Invariant: the buffers are a hierarchy of as many clusters as `folded` has and outlive the work, and nobody
-    /// writes them; that is why it may be shared.
+    /// Invariant: the buffers describe a hierarchy of as many clusters as `folded` has, and outlive the work. Nobody
+    /// writes to them, so they may be shared.
     private struct Work<Value: Sendable>: @unchecked Sendable {
         let starts: UnsafeBufferPointer<UInt32>
         let children: UnsafeBufferPointer<UInt32>

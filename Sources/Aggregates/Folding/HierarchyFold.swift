@@ -3,31 +3,31 @@ import Expressions
 import Clustering
 import SystemSupport
 
-/// How two nodes' values become one. A type, not a closure, so that a step of the fold is no call: several steps then
-/// wait for memory at once.
+/// Combines two nodes' values. A type rather than a closure, so that steps are inlined and several of them
+/// wait for memory at the same time.
 package protocol NodeFold: Sendable {
     associatedtype Value: BitwiseCopyable & Sendable
 
     func fold(_ first: Value, _ second: Value) -> Value
 }
 
-/// Folds points' values up the tree of clusters, zoom by zoom, clusters of one zoom by several threads.
+/// Folds points' values up the tree of clusters, zoom by zoom. Several threads share the clusters of one zoom.
 ///
-/// A cluster's value starts as that of its first child, the node that it grew from; then its other children follow
-/// in their order. So the outcome is the same whatever the number of threads.
+/// A cluster's value starts with its first child, the node that it grew from. Its other children follow
+/// in order, so the result does not depend on the number of threads.
 package struct HierarchyFold {
     package let index: ClusterIndex
     package let threads: Int
     package let cancellation: Cancellation
 
-    /// Fewer points or clusters than these are one thread's.
+    /// The least number of points or clusters for one thread.
     private static let smallestShare = 8192
-    /// Points whose values are written at once: a processor keeps these at hand.
+    /// The number of points whose values are written at once: they fit the processor's cache.
     private static let piece = 512
 
-    /// Values of all points and clusters.
+    /// The values of all points and clusters.
     ///
-    /// They lie one behind the other, numbered as children are, so that no step of the fold has to be guessed.
+    /// Points come first and clusters after them, numbered as children are, so that the fold needs no branch.
     package struct Nodes<Value: BitwiseCopyable & Sendable>: Sendable {
         fileprivate let values: [Value]
         package let pointCount: Int
@@ -36,11 +36,11 @@ package struct HierarchyFold {
         package var clusters: ArraySlice<Value> { values[min(pointCount, values.count)...] }
     }
 
-    /// Clusters' values by ordinal.
+    /// The clusters' values by ordinal.
     ///
     /// - Parameters:
-    ///   - points: by point.
-    ///   - zero: any value.
+    ///   - points: the points' values.
+    ///   - zero: any value, to initialize memory.
     package func fold<Fold: NodeFold>(_ points: [Fold.Value], zero: Fold.Value, by fold: Fold)
         throws(EvaluationStop)
         -> [Fold.Value]
@@ -86,13 +86,13 @@ package struct HierarchyFold {
         ParallelShares.forEach(of: all, threads: threads, smallest: Self.smallestShare, body)
     }
 
-    /// What a share of a zoom's clusters is worked out of.
+    /// The input of the threads that fold a zoom's clusters.
     ///
-    /// Invariant: the buffers outlive the work; `values` has room for `pointCount` points and all clusters of the
-    /// hierarchy that `starts` and `children` are, in which children are numbered below `pointCount` plus their
+    /// Invariant: the buffers outlive the work. `values` has room for `pointCount` points and all clusters of the
+    /// hierarchy described by `starts` and `children`. Each child's number is below `pointCount` plus its
     /// parent's ordinal.
-    /// `@unchecked Sendable` holds because shares write values of different points, or different clusters of one
-    /// zoom, and read those of points and deeper zooms alone, whose shares have ended.
+    /// `@unchecked Sendable` holds because threads write values of different points, or different clusters of one
+    /// zoom, and read only those of points and deeper zooms, which are complete.
     private struct Work<Fold: NodeFold>: @unchecked Sendable {
         typealias Value = Fold.Value
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 
-/// The clusters that an update made, with their children: what aggregates are extended by.
+/// The clusters that an update made, with their children, by which aggregates are extended.
 package struct LiveFold {
-    /// The points that are children of new clusters; one is a child of one cluster.
+    /// The points that are children of new clusters. Each has one parent.
     package private(set) var points: [PointIndex] = []
-    /// The clusters' children, one cluster's after the other's: an index among `points`, or the complement of a
-    /// cluster's ordinal, which is below zero.
+    /// The children, cluster by cluster: an index into `points`, or the bitwise complement of a
+    /// cluster's ordinal, which is negative.
     private var children: [Int] = []
-    /// By new cluster: where its children end.
+    /// By new cluster: the end of its children.
     private var ends: [Int] = []
 
     package init(_ update: IndexUpdate) {
@@ -25,11 +25,11 @@ package struct LiveFold {
         }
     }
 
-    /// The values of all clusters: the new ones' behind those of earlier updates.
+    /// Appends the new clusters' values to those of earlier updates.
     ///
     /// - Parameters:
     ///   - points: the values of `points`.
-    ///   - combine: makes the values of two nodes one.
+    ///   - combine: combines two nodes' values.
     func extend<Value>(
         _ values: ClusterValues<Value>, _ points: [Value], _ combine: (Value, Value) -> Value
     ) -> ClusterValues<Value> {
@@ -42,7 +42,7 @@ package struct LiveFold {
                 folded = folded.map { combine($0, next) } ?? next
             }
             start = end
-            // Every cluster has children, and every child a value.
+            // Every cluster has children, and every child has a value.
             if let folded { values.made.append(folded) }
         }
         return values

@@ -3,8 +3,8 @@ import Expressions
 import Synchronization
 import SystemSupport
 
-/// Folds up to four properties' numbers at once. A point's numbers lie together, so the tree is walked once and not once for
-/// each property: the walk mostly waits for memory.
+/// Folds the numbers of up to four properties at once. A point's numbers are adjacent, so the tree is walked once and not once for
+/// each property. The walk mostly waits for memory.
 package struct NumberLanes: NodeFold {
     package typealias Lanes = SIMD4<Double>
     package static let most = Lanes.scalarCount
@@ -31,7 +31,7 @@ package struct NumberLanes: NodeFold {
         let nodes = try tree.nodes(
             pointCount: numbers[0].count, zero: Lanes.zero,
             fill: { places, target in
-                // Lanes without a property have 0.
+                // Unused lanes contain 0.
                 if numbers.count < Self.most { target.initialize(repeating: .zero) }
                 for (lane, numbers) in numbers.enumerated() {
                     numbers.write(places, lane: lane, into: target)
@@ -45,7 +45,7 @@ package struct NumberLanes: NodeFold {
         return columns.withLock { $0.compactMap(\.self) }
     }
 
-    /// Folds numbers of which some may be null, for which NaN stands, lane by lane.
+    /// Folds numbers lane by lane. NaN stands for null.
     @inline(__always) package func fold(_ a: Lanes, _ b: Lanes) -> Lanes {
         var folded = a + b
         folded.replace(with: a * b, where: products)
@@ -58,7 +58,7 @@ package struct NumberLanes: NodeFold {
 /// One property's numbers by cluster.
 package struct FoldedNumbers: Sendable {
     package var values: [Double]
-    /// Whether any is null, for which NaN stands.
+    /// Whether any number is NaN, which stands for null.
     package let hasNulls: Bool
 
     package init(values: [Double]) {

@@ -6,15 +6,15 @@ import SystemSupport
 
 /// Folds properties whose reduce expressions may read each other's values.
 ///
-/// As in MapLibre: a reduce expression sees one neighbour's properties by `get`, and through `accumulated`
-/// this property's value so far. An error, null and what is not a number become null.
+/// As in MapLibre, a reduce expression reads the next child's properties by `get`, and by `accumulated`
+/// this property's value so far. An error, null and NaN become null.
 package struct ReduceFolder {
     package let index: ClusterIndex
     package let cancellation: Cancellation
 
     /// - Parameters:
     ///   - properties: names with reduce expressions; nil for properties that are not folded by an expression.
-    ///   - mapped: each property's values by point.
+    ///   - mapped: the values of each property, by point.
     /// - Returns: each cluster's values by property, in the properties' order; errors by message.
     package func fold(
         _ properties: [(name: String, reducer: Expression?)], _ mapped: [RowValues]

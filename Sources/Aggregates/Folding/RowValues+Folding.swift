@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Expressions
 
-/// Points' values as aggregates fold them: for all clusters of a build, or for those that an update made.
+/// Points' values in the form that aggregates fold, for a build or for an update.
 extension RowValues {
     /// Numbers; NaN stands for null, which makes the cluster's value null.
     var foldableNumbers: [Double] { zip(numbers, kinds).map { $1 == .number ? $0 : .nan } }
@@ -14,12 +14,12 @@ extension RowValues {
         return kinds.indices.map { kinds[$0] == .other ? others[Int(numbers[$0])] : 2 }
     }
 
-    /// What a mean sums up.
+    /// The summands of a mean.
     var summands: [Double] { zip(numbers, kinds).map { $1 == .number ? $0 : 0 } }
 
     /// 1 for a number, 0 for anything else.
     var numberCounts: [UInt32] { kinds.map { $0 == .number ? 1 : 0 } }
 
-    /// 1 for what is not null.
+    /// 1 for a value that is not null.
     var presences: [UInt32] { kinds.map { $0 == .null ? 0 : 1 } }
 }

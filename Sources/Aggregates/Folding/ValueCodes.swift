@@ -3,12 +3,12 @@ import Expressions
 import JSON
 import SystemSupport
 
-/// Different values numbered from 0 in the order in which they come, and each row's number.
+/// Numbers different values from 0 in the order of their first occurrence, and assigns each row its number.
 package struct ValueCodes {
     package private(set) var codes: [UInt32] = []
     package private(set) var values: [JSONValue] = []
 
-    /// - Parameter simplify: makes values that are to be the same equal.
+    /// - Parameter simplify: maps values that count as the same to one value.
     package init(_ rows: RowValues, simplify: (JSONValue) -> JSONValue = { $0 }) {
         var known: [JSONValue: UInt32] = [:]
         var numbers: [Double: UInt32] = [:]

@@ -10,7 +10,7 @@ package struct FlagAggregate: Aggregate {
     private enum Operator: String, CaseIterable {
         case all, any
 
-        /// The flag after which no other counts.
+        /// The flag that decides the result whatever follows.
         var decisive: UInt8 { self == .all ? 0 : 1 }
     }
 
@@ -69,7 +69,7 @@ package struct FlagAggregate: Aggregate {
         kind == Column.kind ? Column(try stored.clusterValues(0)) : nil
     }
 
-    /// An initial value is folded in at the end, so that a cluster's value does not follow from its children's.
+    /// The initial value is folded in at the end, so a cluster's value does not follow from its children's values.
     package var followsUpdates: Bool { initial == nil }
 
     package func extend(

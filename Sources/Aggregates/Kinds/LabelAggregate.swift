@@ -3,10 +3,10 @@ import Expressions
 import JSON
 import SourceStorage
 
-/// An aggregate of the different values of a cluster's points, which differs from others of its kind only in what it
-/// writes of them.
+/// An aggregate of the different values of a cluster's points. Such aggregates differ only in what they
+/// write.
 package protocol LabelAggregate: Aggregate {
-    /// Its operator, and the kind of its stored column.
+    /// The operator, which is also the kind of its stored column.
     static var name: String { get }
 
     /// Writes a cluster's value.

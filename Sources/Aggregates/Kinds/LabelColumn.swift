@@ -7,7 +7,7 @@ import SystemSupport
 
 /// The different values of clusters' points, for aggregates that list or count them.
 ///
-/// A cluster's value is worked out from its points when it is asked for, so that it is exact in whatever order points came.
+/// A cluster's value is computed from its points on demand, so it is exact whatever the order of points.
 package final class LabelColumn: AggregateColumn {
     /// Writes a cluster's value.
     ///
@@ -22,7 +22,7 @@ package final class LabelColumn: AggregateColumn {
     private let format: Format
     private let texts = LargeClusterTexts()
 
-    /// The most labels in one cluster's value. `mark` stands for the others.
+    /// The most labels in one cluster's value. `mark` represents the others.
     package static let most = 64
     package static let mark = "…"
 

@@ -39,7 +39,7 @@ package struct MeanAggregate: Aggregate {
             counts: update.extend(column.counts, values.numberCounts) { $0 &+ $1 })
     }
 
-    /// Sums of numbers, and how many there were.
+    /// The sums and the counts of numbers.
     package final class Column: AggregateColumn {
         static let kind = "means"
         fileprivate let sums: ClusterValues<Double>

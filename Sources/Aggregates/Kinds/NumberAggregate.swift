@@ -53,7 +53,7 @@ package struct NumberAggregate: Aggregate {
 
     /// Folds several properties at once, at most `NumberLanes.most`.
     ///
-    /// - Parameter values: a property's values, by its index; asked for if clusters are null.
+    /// - Parameter values: returns a property's values by its index. Called only if clusters are null.
     static func fold(
         _ aggregates: [NumberAggregate], _ numbers: [RowNumbers], over tree: HierarchyFold,
         values: (Int) throws(EvaluationStop) -> RowValues
@@ -88,7 +88,7 @@ package struct NumberAggregate: Aggregate {
         return outcomes
     }
 
-    /// Folds numbers of which some may be null, for which NaN stands.
+    /// Folds numbers. NaN stands for null.
     private struct Fold: NodeFold {
         let simple: Operator
 
@@ -103,7 +103,7 @@ package struct NumberAggregate: Aggregate {
         kind == Column.kind ? Column(try stored.clusterValues(0)) : nil
     }
 
-    /// An initial value is folded in at the end, so that a cluster's value does not follow from its children's.
+    /// The initial value is folded in at the end, so a cluster's value does not follow from its children's values.
     package var followsUpdates: Bool { initial == nil }
 
     package func extend(

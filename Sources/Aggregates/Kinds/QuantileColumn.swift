@@ -7,14 +7,14 @@ import SystemSupport
 
 /// Quantiles of clusters' points.
 ///
-/// A cluster's value is worked out from its points when it is asked for, so that it is exact in whatever order points came.
+/// A cluster's value is computed from its points on demand, so it is exact whatever the order of points.
 package final class QuantileColumn: AggregateColumn {
     package let kind: String
     /// Whether the value is one number, not an array of them.
     private let isSingle: Bool
-    /// Which quantiles, from 0 to 1.
+    /// The quantiles, from 0 to 1.
     private let quantiles: [Double]
-    /// By point; NaN if the point has none.
+    /// The numbers by point; NaN if a point has none.
     private let numbers: [Double]
     private let texts = LargeClusterTexts()
 

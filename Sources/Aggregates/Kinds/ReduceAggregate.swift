@@ -7,7 +7,7 @@ import SystemSupport
 
 /// A reduce expression, which may read other aggregated properties: `[reduce, map]`.
 package struct ReduceAggregate: Aggregate {
-    /// It has none: it is what a definition without a known operator means.
+    /// None: a definition without a known operator is a reduce expression.
     package static let operators: [String] = []
 
     private let expression: Expression
@@ -17,7 +17,7 @@ package struct ReduceAggregate: Aggregate {
             expression = try definition.compile(0, .reduce)
             return
         }
-        // Any operator of two values folds.
+        // Any operator of two values can be the reduce expression.
         do {
             expression = try Expression(
                 compiling: AggregateDefinition.writtenOut(name, definition.name), purpose: .reduce)
@@ -29,7 +29,7 @@ package struct ReduceAggregate: Aggregate {
 
     package func reducer(for name: String) -> Expression? { expression }
 
-    /// All properties are folded together by `ReduceFolder`, since the expression may read the others. This folds a
+    /// `ReduceFolder` folds all properties together, since the expression may read the others. This function folds one
     /// property by itself.
     package func fold(
         _ values: RowValues, over tree: HierarchyFold

@@ -3,12 +3,12 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// If a column stores its arrays: as sections of a snapshot, which `StoredAggregate` reads back.
+/// Stores a column's arrays as sections of a snapshot, which `StoredAggregate` reads back.
 package struct AggregateSection {
     private let writer: SectionFileWriter
     private let name: (UInt32) -> UInt32
 
-    /// - Parameter name: the section of a part, from 0 up to 7.
+    /// - Parameter name: returns the name of a part's section. Parts are 0 to 7.
     package init(_ writer: SectionFileWriter, name: @escaping (UInt32) -> UInt32) {
         self.writer = writer
         self.name = name
@@ -18,12 +18,12 @@ package struct AggregateSection {
         try writer.add(name(part), values)
     }
 
-    /// Adds the values of a build. A snapshot is written of such a one alone.
+    /// Adds the values of a build. A snapshot contains no values of updates.
     package func add<Value>(_ part: UInt32, _ values: ClusterValues<Value>) throws(FileError) {
         try writer.add(name(part), values.built)
     }
 
-    /// Adds values of any type, which take three parts.
+    /// Adds values of any type as three parts.
     package func add(_ part: UInt32, _ values: [JSONValue]) throws(FileError) {
         try ValueSections.write(values, to: writer) { name(part + $0) }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 
-/// A value for each cluster: those of a build in one array, behind it those that updates made.
+/// A value for each cluster: one array for the clusters of the build, followed by those that updates made.
 package struct ClusterValues<Value: BitwiseCopyable & Sendable>: Sendable {
     let built: [Value]
     var made = GrowingValues<Value>()
@@ -18,7 +18,7 @@ package struct ClusterValues<Value: BitwiseCopyable & Sendable>: Sendable {
         ordinal < built.count ? built[ordinal] : made[ordinal - built.count]
     }
 
-    /// Whether any value from an ordinal on, not below those of the build, is such.
+    /// Whether any value from an ordinal on satisfies a predicate. The ordinal must not be below the end of the build's.
     func contains(from ordinal: Int, where isSuch: (Value) -> Bool) -> Bool {
         (ordinal - built.count..<made.count).contains { isSuch(made[$0]) }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// An array that only grows. Copies share its blocks, so a copy costs one reference for each block.
+/// An append-only array. Copies share its blocks, so a copy costs one reference count for each block.
 package struct GrowingValues<Value: BitwiseCopyable & Sendable>: Sendable {
     private static var shift: Int { 9 }
     private static var blockCount: Int { 1 << shift }

@@ -3,15 +3,15 @@ import Clustering
 import JSON
 import Synchronization
 
-/// The texts of large clusters' values, for aggregates that read all points of a cluster. Safe from any thread.
+/// A cache of large clusters' values as text, for aggregates that read all points of a cluster. Safe from any thread.
 final class LargeClusterTexts: Sendable {
     private let kept = Mutex<[ClusterOrdinal: [UInt8]]>([:])
 
-    /// Smaller clusters are quick to read again.
+    /// Smaller clusters are fast to read again.
     private static let smallestKept = 1000
     private static let capacity = 4096
 
-    /// Writes the kept text of a cluster, or the one that `make` gives for its points.
+    /// Writes the cached text of a cluster, or the text that `make` returns for its points.
     func write(
         _ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter,
         make: (_ leaves: ClusterIndex.Leaves) -> [UInt8]

@@ -4,13 +4,13 @@ import SourceStorage
 
 /// The arrays of one column in a snapshot.
 package struct StoredAggregate {
-    /// How many clusters and points the snapshot's index has.
+    /// The number of clusters and of points in the snapshot's index.
     package let clusters: Int
     package let points: Int
     private let reader: SectionFileReader
     private let name: (UInt32) -> UInt32
 
-    /// - Parameter name: the section of a part, from 0 up to 7.
+    /// - Parameter name: returns the name of a part's section. Parts are 0 to 7.
     package init(
         _ reader: SectionFileReader, clusters: Int, points: Int, name: @escaping (UInt32) -> UInt32
     ) {
@@ -20,7 +20,7 @@ package struct StoredAggregate {
         self.name = name
     }
 
-    /// The file's, for error messages.
+    /// The file's path, for error messages.
     package var path: String { reader.path }
 
     func array<Value: BitwiseCopyable>(_ part: UInt32, count: Int? = nil) throws(StateFault) -> [Value] {
@@ -32,7 +32,7 @@ package struct StoredAggregate {
         ClusterValues(try array(part, count: clusters))
     }
 
-    /// Values of any type.
+    /// Reads values of any type.
     func values(_ part: UInt32, count: Int? = nil) throws(StateFault) -> [JSONValue] {
         try ValueSections.read(reader, count: count) { name(part + $0) }
     }

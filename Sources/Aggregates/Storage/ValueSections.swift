@@ -3,9 +3,9 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// Values as three sections: a kind a value, a number a value, and the JSON text of those that are neither.
+/// Values as three sections: a kind for each value, a number for each value, and the JSON text of other values.
 ///
-/// Numbers keep all their bits, those that JSON has no text for too.
+/// Numbers keep all their bits, even those that JSON cannot represent.
 package enum ValueSections {
     private enum Kind: UInt8 {
         case null, no, yes, number, other
@@ -44,7 +44,7 @@ package enum ValueSections {
     ) throws(StateFault) -> [JSONValue] {
         let kinds: [UInt8] = try reader.values(name(0), count: count)
         let numbers: [Double] = try reader.values(name(1), count: kinds.count)
-        // One deeper than a feature's properties can be.
+        // One level deeper than a feature's properties can be.
         let parsed = try? JSONReader.parse(reader.bytes(name(2)), maximumDepth: JSONReader.maximumDepth + 1)
         guard case .array(let others)? = parsed else {
             throw StateFault("\(reader.path) has values in section \(name(2)) that are no JSON")

@@ -8,7 +8,7 @@ struct ArchiveEntry: Equatable, BitwiseCopyable {
     var offset: UInt64
     /// Bytes.
     var length: UInt32
-    /// How many tiles in a row have this content; 0 for a leaf directory.
+    /// The number of consecutive tiles with this content; 0 for a leaf directory.
     var runLength: UInt32
 }
 
@@ -16,7 +16,7 @@ struct ArchiveEntry: Equatable, BitwiseCopyable {
 ///
 /// Source: https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md (section 4.2)
 enum ArchiveDirectory {
-    /// - Parameter entries: in ascending order of their tiles.
+    /// - Parameter entries: the entries in ascending order of their tiles.
     static func serialize(_ entries: some Collection<ArchiveEntry>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(entries.count * 6 + 5)
@@ -30,14 +30,14 @@ enum ArchiveDirectory {
         for entry in entries { append(UInt64(entry.length), to: &bytes) }
         var end: UInt64?
         for entry in entries {
-            // 0 says: right behind the entry before.
+            // 0 means directly after the previous entry.
             append(entry.offset == end ? 0 : entry.offset + 1, to: &bytes)
             end = entry.offset + UInt64(entry.length)
         }
         return bytes
     }
 
-    /// Appends an unsigned LEB128 number, as Protocol Buffers' varints.
+    /// Appends an unsigned LEB128 number, like a Protocol Buffers varint.
     private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
         var rest = number
         while rest >= 0x80 {

@@ -2,25 +2,25 @@
 import Sources
 import SystemSupport
 
-/// Why an archive could not be written. Nothing is left of it then.
+/// Why an archive could not be written. No part of it remains.
 public enum ArchiveError: Error {
-    /// A file of that name exists, and `overwrite` was not asked for.
+    /// A file of that name exists, and `overwrite` is false.
     case fileExists(String)
-    /// The path is not below a directory that may be written to.
+    /// The path is not in a directory that may be written to.
     case forbidden
     /// The directory of the path does not exist.
     case missingDirectory(String)
-    /// A directory stands in the file's way.
+    /// A directory has the file's name.
     case isDirectory(String)
     /// The disk is full, a quota is used up, or the file would be larger than a file may be.
     case noSpace
-    /// Another call to the system failed.
+    /// Another system call failed.
     case system(FileError)
     case outOfMemory
-    /// A directory of the archive would pass the format's limits.
+    /// A directory of the archive would exceed the format's limits.
     case tooManyTiles
-    /// Nobody waits for the archive any more.
+    /// The caller has cancelled.
     case cancelled
-    /// The tiles could not be made.
+    /// The tiles could not be encoded.
     case source(SourceError)
 }

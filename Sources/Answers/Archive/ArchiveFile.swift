@@ -2,7 +2,7 @@
 import Glibc
 import SystemSupport
 
-/// A file of an archive's writer. It has no name until `publish`, and its errors are the archive's.
+/// An unnamed file that gets its name by `publish`. Its errors are `ArchiveError`s.
 struct ArchiveFile {
     private let file: UnnamedFile
 
@@ -17,7 +17,7 @@ struct ArchiveFile {
         try ArchiveError.translating { () throws(FileError) in try file.write(bytes, at: Int(offset)) }
     }
 
-    /// Reads bytes that were written.
+    /// Reads bytes that were written before.
     func read(at offset: UInt64, count: Int) throws(ArchiveError) -> [UInt8] {
         try ArchiveError.translating { () throws(FileError) in try file.read(count, at: Int(offset)) }
     }
@@ -27,14 +27,14 @@ struct ArchiveFile {
         try ArchiveError.translating { () throws(FileError) in try file.truncate(to: Int(size)) }
     }
 
-    /// Returns once the file's bytes are on disk.
+    /// Syncs the file to disk.
     func synchronize() throws(ArchiveError) {
         try ArchiveError.translating { () throws(FileError) in try file.synchronize() }
     }
 
-    /// Gives the file its name, as a whole.
+    /// Gives the complete file its name.
     ///
-    /// - Parameter overwrite: whether a file of that name is replaced. Otherwise such a file is an error.
+    /// - Parameter overwrite: whether to replace an existing file of that name. If false, such a file is an error.
     func publish(as name: String, overwrite: Bool) throws(ArchiveError) {
         try ArchiveError.translating { () throws(FileError) in
             try file.publish(as: name, overwrite: overwrite)

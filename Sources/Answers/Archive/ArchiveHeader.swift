@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-/// The fixed head of a PMTiles archive, version 3.
+/// The fixed header of a PMTiles archive, version 3.
 ///
 /// Source: https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md (section 3)
 struct ArchiveHeader {
-    /// How directories and metadata, or tiles, are compressed.
+    /// The compression of directories and metadata, or of tiles.
     enum Compression: UInt8 {
         case none = 1
         case gzip = 2
     }
 
-    /// Bytes of a header.
+    /// The size of a header in bytes.
     static let size = 127
-    /// Header and root directory lie within so many bytes from the start, so that one request fetches both.
+    /// The header and the root directory lie within this many bytes from the start, so that one request fetches both.
     static let firstRequest = 16_384
 
     var root = Section()
     var metadata = Section()
     var leaves = Section()
     var tiles = Section()
-    /// Tiles that a reader finds.
+    /// The number of tiles that a reader can find.
     var addressedTiles: UInt64 = 0
-    /// Entries of directories that stand for tiles.
+    /// The number of directory entries for tiles.
     var tileEntries: UInt64 = 0
-    /// Tiles that are stored, each content once.
+    /// The number of stored tiles, counting each content once.
     var tileContents: UInt64 = 0
     var internalCompression = Compression.gzip
     var tileCompression = Compression.gzip
@@ -50,7 +50,7 @@ struct ArchiveHeader {
             Self.append(section.length, to: &bytes)
         }
         for count in [addressedTiles, tileEntries, tileContents] { Self.append(count, to: &bytes) }
-        // Tiles are stored in the order of their numbers.
+        // Clustered: tiles are stored in the order of their numbers.
         bytes.append(1)
         bytes.append(internalCompression.rawValue)
         bytes.append(tileCompression.rawValue)

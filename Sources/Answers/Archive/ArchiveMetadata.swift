@@ -23,15 +23,15 @@ struct ArchiveMetadata {
     /// Nil for a map of the Earth.
     var plane: Plane?
 
-    /// What a reader needs to know of a plane: the archive's header can only say where it lies on a map of the Earth.
+    /// What a reader needs to know about a plane, since the archive's header only gives its location on a map of the Earth.
     struct Plane {
-        /// The box whose longer side is as long as the map.
+        /// The box whose longer side spans the map.
         var box: PlanarBox
         /// The extent of the points in the plane's units; nil without points.
         var bounds: Box?
     }
 
-    /// Values that are listed for a field; `count` covers up to a thousand.
+    /// The most values listed for a field. `count` covers up to a thousand.
     private static let mostListedValues = 100
 
     var json: [UInt8] {

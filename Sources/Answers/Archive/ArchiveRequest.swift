@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Sources
 
-/// What an archive is to contain.
+/// What an archive should contain.
 public struct ArchiveRequest: Sendable {
     /// The zooms of its tiles, within 0 to 30.
     public var zooms: ClosedRange<Int>
-    /// The name of the tiles' one layer.
+    /// The name of the tiles' only layer.
     public var layer: String
-    /// Which properties features keep, and what clusters have besides.
+    /// Which properties features keep, and which details clusters have.
     public var output: FeatureOutput
     /// Whether tiles are compressed with gzip.
     public var isCompressed: Bool
@@ -33,17 +33,17 @@ public struct ArchiveRequest: Sendable {
     }
 }
 
-/// How far an archive is written.
+/// The progress of writing an archive.
 public struct ArchiveProgress: Sendable, Equatable {
     /// Tiles written.
     public var tiles: Int
-    /// Tiles in all.
+    /// Tiles in total.
     public var ofTiles: Int
     /// Bytes of tiles written.
     public var bytes: Int
 }
 
-/// What was written.
+/// The finished archive.
 public struct ArchiveSummary: Sendable, Equatable {
     public let tiles: Int
     /// The file's size.

@@ -2,7 +2,7 @@
 
 /// A tile's number in a PMTiles archive: all tiles of the zooms above it, then its index along the zoom's Hilbert curve.
 ///
-/// Tiles that are close on the map have numbers that are close, so one read fetches several.
+/// Tiles that are close on the map have close numbers, so one read fetches several.
 /// Source: https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md (section 4.1)
 enum ArchiveTileID {
     /// The first number of a zoom: (4^z - 1) / 3.
@@ -23,7 +23,7 @@ enum ArchiveTileID {
             let right = x >> UInt64(level) & 1
             let lower = y >> UInt64(level) & 1
             index += (3 * right ^ lower) << UInt64(2 * level)
-            // The curve's quarters are turned, so that the end of one is beside the start of the next. Only the bits
+            // The curve's quarters are rotated, so that the end of one is next to the start of the next. Only the bits
             // below this level are read from here on.
             if lower == 0 {
                 if right == 1 { (x, y) = (~x, ~y) }
@@ -33,9 +33,9 @@ enum ArchiveTileID {
         return first(ofZoom: z) + index
     }
 
-    /// The column and row of a tile.
+    /// The column and the row of a tile.
     ///
-    /// - Parameter id: a number of that zoom.
+    /// - Parameter id: a tile number of that zoom.
     static func place(of id: UInt64, z: Int) -> (x: Int, y: Int) {
         let index = id - first(ofZoom: z)
         var (x, y): (UInt64, UInt64) = (0, 0)

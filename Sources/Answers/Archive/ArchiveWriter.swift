@@ -3,35 +3,35 @@ import Compression
 
 /// Writes a PMTiles archive tile by tile, in ascending order of their numbers.
 ///
-/// Its memory does not grow with the archive: tiles and directory entries go to files, and a table of fixed size
-/// finds tiles that repeat. The file begins with room for header and root directory; tiles follow, then leaf
+/// Its memory does not grow with the archive. Tiles and directory entries go to files, and a table of fixed size
+/// finds repeated tiles. The file begins with space for the header and the root directory. Tiles follow, then leaf
 /// directories and metadata.
 final class ArchiveWriter {
     private let file: ArchiveFile
-    /// Directory entries in order, until all are known.
+    /// Holds directory entries in order until all are known.
     private let entryFile: ArchiveFile
     private var waitingTiles: [UInt8] = []
     private var waitingEntries: [ArchiveEntry] = []
     private var last: ArchiveEntry?
     private var repeats: [RepeatedTile?]
     private(set) var header = ArchiveHeader()
-    /// Bytes of tiles that were handed over for writing.
+    /// Bytes of tiles passed to `append`.
     private var tileBytes: UInt64 = 0
 
-    /// A content that was stored, found by its hash.
+    /// A stored content, found by its hash.
     private struct RepeatedTile {
         let hash: Int
         let offset: UInt64
         let length: UInt32
     }
 
-    /// Bytes gathered for one write.
+    /// The size of the write buffer in bytes.
     private static let writeSize = 1 << 20
-    /// Contents that are remembered; a newer one replaces an older one of the same slot.
+    /// The number of remembered contents. A newer one replaces an older one in the same slot.
     private static let repeatSlots = 1 << 16
-    /// Contents above this size hardly repeat.
+    /// Contents above this size rarely repeat.
     private static let largestRepeat = 1 << 16
-    /// Entries of a leaf directory, at least: some 10 KB compressed.
+    /// The least number of entries in a leaf directory: about 10 KB compressed.
     private static let entriesPerLeaf = 4096
 
     init(for target: ArchiveTarget) throws(ArchiveError) {
@@ -40,17 +40,17 @@ final class ArchiveWriter {
         repeats = Array(repeating: nil, count: Self.repeatSlots)
     }
 
-    /// The whole file's size; known once it is finished.
+    /// The file's size in bytes, valid after `finish`.
     var fileSize: Int { Int(header.metadata.offset + header.metadata.length) }
 
-    /// Bytes written so far, the header's room not counted.
+    /// Bytes written so far, without the space for the header.
     var byteCount: UInt64 { tileBytes }
 
     /// Appends a tile.
     ///
     /// - Parameters:
-    ///   - id: greater than those before.
-    ///   - hash: the content's `hash`, which many threads can find at once.
+    ///   - id: greater than all earlier ones.
+    ///   - hash: the content's `hash`, which other threads can compute in advance.
     func append(_ content: UnsafeRawBufferPointer, id: UInt64, hash: Int) throws(ArchiveError) {
         header.addressedTiles += 1
         let (offset, isNew) = try store(content, hash)
@@ -67,14 +67,14 @@ final class ArchiveWriter {
             tileID: id, offset: offset, length: UInt32(clamping: content.count), runLength: 1)
     }
 
-    /// By which contents that repeat are found. Differs from process to process.
+    /// The hash by which repeated contents are found. It differs between processes.
     static func hash(_ content: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: content)
         return hasher.finalize()
     }
 
-    /// The offset of a content, which is stored unless the same one is.
+    /// The offset of a content, which is stored unless it already is.
     private func store(
         _ content: UnsafeRawBufferPointer, _ hash: Int
     ) throws(ArchiveError) -> (offset: UInt64, isNew: Bool) {
@@ -95,7 +95,7 @@ final class ArchiveWriter {
         return (offset, true)
     }
 
-    /// Whether the stored content really is the same: equal hashes are no proof.
+    /// Whether the stored content is the same. Equal hashes are no proof.
     private func isStored(
         _ content: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(ArchiveError) -> Bool {
@@ -135,9 +135,9 @@ final class ArchiveWriter {
         try file.write(entries.withUnsafeBytes { Array($0) }, at: offset)
     }
 
-    /// Writes directories, metadata and header. The file is then complete but has no name yet.
+    /// Writes the directories, the metadata and the header. The file is then complete but still unnamed.
     ///
-    /// - Parameter complete: fills in what the header says of zooms, bounds and compression.
+    /// - Parameter complete: sets the zooms, the bounds and the compression of the header.
     func finish(
         metadata: [UInt8], _ complete: (inout ArchiveHeader) -> Void
     ) throws(ArchiveError) {
@@ -155,12 +155,12 @@ final class ArchiveWriter {
         header.metadata = ArchiveHeader.Section(
             offset: header.leaves.offset + header.leaves.length, length: UInt64(compressedMetadata.count))
         try file.write(compressedMetadata, at: header.metadata.offset)
-        // Leaf directories that turned out too small may reach farther.
+        // Discarded attempts with smaller leaf directories may have reached farther.
         try file.truncate(to: UInt64(fileSize))
         try file.write(header.bytes + root, at: 0)
     }
 
-    /// Brings the finished file to the disk.
+    /// Syncs the finished file to disk.
     func synchronize() throws(ArchiveError) { try file.synchronize() }
 
     /// Gives the finished file its name.
@@ -170,11 +170,11 @@ final class ArchiveWriter {
 
     // MARK: Directories
 
-    /// Writes the leaf directories, if there are too many entries for the root alone, and returns the root.
+    /// Returns the root directory. Writes leaf directories if there are too many entries for the root alone.
     private func writeDirectories(_ compressor: inout DeflateStream) throws(ArchiveError) -> [UInt8] {
         let room = ArchiveHeader.firstRequest - ArchiveHeader.size
         let count = Int(header.tileEntries)
-        // More entries never fit: each takes at least four bytes before compression, and compresses to about half.
+        // More entries never fit, since each takes at least four bytes and compresses to about half.
         if count <= room {
             let root = try Self.compress(ArchiveDirectory.serialize(try entries(0..<count)), &compressor)
             if root.count <= room { return root }

@@ -2,9 +2,9 @@
 import Glibc
 import SystemSupport
 
-/// The directories below which archives may be written for a caller.
+/// The directories in which callers may have archives written.
 ///
-/// A path is opened from the directory down without following any link, and must not contain `..`.
+/// A path is opened from the directory down without following links, and must not contain `..`.
 public struct ExportDirectories: Sendable {
     private let roots: [String]
 
@@ -13,7 +13,7 @@ public struct ExportDirectories: Sendable {
 
     /// Finds the directory of a file to be written.
     ///
-    /// - Parameter path: absolute, or relative to one of the directories; the first that has its directory counts.
+    /// - Parameter path: absolute, or relative to the directories. The first one that contains its directory is used.
     /// - Throws: `forbidden`; `missingDirectory`; `fileExists` unless it may be overwritten; `isDirectory`.
     public func target(_ path: String, overwrite: Bool) throws(ArchiveError) -> ArchiveTarget {
         guard !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX), !path.utf8.isEmpty else {
@@ -34,7 +34,7 @@ public struct ExportDirectories: Sendable {
         throw isMissing ? .missingDirectory(path) : .forbidden
     }
 
-    /// The names that lead from a root to a file; nil if it does not lie below.
+    /// The names of the path from a root to a file; nil if the file is not below the root.
     private static func components(of path: String, below root: String) -> [String]? {
         let rootNames = root.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         var names = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
@@ -60,11 +60,11 @@ public struct ExportDirectories: Sendable {
 
 /// A file to be written.
 public struct ArchiveTarget: Sendable {
-    /// The directory that will have it, open.
+    /// Its directory, open.
     let directory: FileDescriptor
     let name: String
-    /// As it is reported.
+    /// The path in answers.
     public let path: String
-    /// Whether it replaces a file of that name.
+    /// Whether it replaces an existing file of that name.
     let overwrites: Bool
 }

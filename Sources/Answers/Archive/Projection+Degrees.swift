@@ -2,7 +2,7 @@
 import Clustering
 
 extension Projection {
-    /// If a map of the Earth shows a position, in degrees. Maps put a plane's tiles on the Earth's, and archives have
+    /// The degrees at which a map of the Earth shows a position. Map libraries draw a plane's tiles on the Earth, and archives have
     /// no other bounds.
     package func degrees(x: Double, y: Double) -> (longitude: Double, latitude: Double) {
         guard case .planar = self else { return (x, y) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 
-/// A part of a zoom's tiles, small enough to be written at once.
+/// A part of a zoom's tiles that is small enough to be written at once.
 struct TileBatch: Sendable {
     let block: TileBlock
     let zoom: Int
@@ -20,7 +20,7 @@ struct TileBatch: Sendable {
         return ids
     }
 
-    /// Nodes of a batch, about; a single tile may have more.
+    /// The approximate number of nodes in a batch. A single tile may have more.
     private static let mostNodes = 2048
 
     /// All batches of some zooms, in the order of their tiles in an archive.

@@ -10,7 +10,7 @@ import TileCompression
 
 /// Writes all tiles of a view as a PMTiles archive.
 ///
-/// Tiles are encoded on all cores, batch by batch, and written in the archive's order. Memory is that of a few batches,
+/// Tiles are encoded on all cores, batch by batch, and written in the archive's order. Memory is bounded by a few batches,
 /// whatever the archive's size.
 public struct TilePublication: Sendable {
     private let revision: Revision
@@ -19,7 +19,7 @@ public struct TilePublication: Sendable {
     private let threads: Int
     private let cancellation: Cancellation
 
-    /// - Parameter threads: how many threads encode; the archive does not depend on it.
+    /// - Parameter threads: the number of threads that encode. The archive does not depend on it.
     public init(
         of view: View, revision: Revision, _ request: ArchiveRequest, threads: Int,
         _ cancellation: Cancellation
@@ -79,7 +79,7 @@ public struct TilePublication: Sendable {
 
     /// Writes all tiles and returns how many there are.
     ///
-    /// While some batches are encoded, one thread writes those before them.
+    /// One thread writes finished batches while the others encode the next ones.
     private func writeTiles(
         with writer: borrowing Mutex<ArchiveWriter>, _ progress: (ArchiveProgress) -> Void
     ) throws(ArchiveError) -> Int {
@@ -102,7 +102,7 @@ public struct TilePublication: Sendable {
         return state.tiles
     }
 
-    /// Many batches a thread, so that none waits long for the slowest.
+    /// Many batches for each thread, so that none waits long for the slowest.
     private var batchesAtOnce: Int { threads * 16 }
 
     private func check() throws(ArchiveError) {
@@ -121,7 +121,7 @@ public struct TilePublication: Sendable {
 
     // MARK: Encoding
 
-    /// The encoded tiles of a batch, one behind the other.
+    /// The encoded tiles of a batch, one after another.
     private struct EncodedBatch: Sendable {
         var ids: [UInt64] = []
         var ends: [Int] = []
@@ -129,7 +129,7 @@ public struct TilePublication: Sendable {
         var bytes: [UInt8] = []
     }
 
-    /// Encodes batches, and does some other work beside that.
+    /// Encodes batches, and runs `work` at the same time.
     private func encode(
         _ batches: [TileBatch], beside work: @Sendable () throws(ArchiveError) -> Void
     ) throws(ArchiveError) -> [EncodedBatch] {
@@ -188,7 +188,7 @@ public struct TilePublication: Sendable {
         }
     }
 
-    /// For tiles that take so long that a cancellation would have to wait.
+    /// Compresses in steps, for tiles that would delay a cancellation.
     private func appendInSteps(
         _ tile: UnsafeRawBufferPointer, to output: inout [UInt8]
     ) throws(ArchiveError) {
@@ -200,10 +200,10 @@ public struct TilePublication: Sendable {
         if !isWhole { throw .cancelled }
     }
 
-    /// Bytes of a tile below which compression saves next to nothing: most tiles of a deep zoom are smaller.
+    /// Tiles of fewer bytes are not compressed, since that saves almost nothing. Most tiles of deep zooms are smaller.
     private static let leastCompressed = 256
 
-    /// Bytes of a tile that are compressed without a check for cancellation: about 10 ms of work.
+    /// The most bytes to compress without a check for cancellation: about 10 ms of work.
     private static let mostInOneStep = 2 << 20
 
     private static func compressor() throws(ArchiveError) -> TileCompressor {

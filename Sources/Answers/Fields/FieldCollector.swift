@@ -4,17 +4,17 @@ import JSON
 
 /// Collects statistics of properties, feature by feature.
 struct FieldCollector {
-    /// In the order in which they were first seen.
+    /// The names in the order of their first occurrence.
     private(set) var names: [[UInt8]] = []
     private(set) var statistics: [FieldStatistics] = []
     private var indices: [[UInt8]: Int] = [:]
 
     /// - Parameters:
-    ///   - properties: JSON text that was found valid, an object or null.
-    ///   - selection: the properties to look at; nil for all.
+    ///   - properties: validated JSON text, an object or null.
+    ///   - selection: the properties to count; nil for all.
     mutating func add(_ properties: UnsafeRawBufferPointer, _ selection: PropertySelection?) {
         guard properties.first == UInt8(ascii: "{") else { return }
-        // Features mostly have the same properties in the same order, so the next name is a good guess.
+        // Most features have the same properties in the same order, so the next name is a good guess.
         var guess = 0
         for (key, value) in JSONMembers(ofValidated: properties) {
             let index: Int
@@ -29,7 +29,7 @@ struct FieldCollector {
         }
     }
 
-    /// The index of a name. Names differ if they are written differently in JSON.
+    /// The index of a name. Different spellings in JSON count as different names.
     private mutating func index(of key: [UInt8]) -> Int {
         if let index = indices[key] { return index }
         indices[key] = names.count
@@ -38,7 +38,7 @@ struct FieldCollector {
         return names.count - 1
     }
 
-    /// By decoded name.
+    /// The statistics by decoded name.
     var byName: [String: FieldStatistics] {
         var result: [String: FieldStatistics] = [:]
         for (key, statistics) in zip(names, statistics) where !statistics.kinds.isEmpty {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The types that a property's values have in vector tiles, in all features together.
+/// The set of types that a property's values have in vector tiles.
 public struct FieldKinds: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
 
@@ -10,7 +10,7 @@ public struct FieldKinds: OptionSet, Sendable, Hashable {
     public static let string = FieldKinds(rawValue: 2)
     public static let boolean = FieldKinds(rawValue: 4)
 
-    /// The type of a value by its JSON text. Null has none: tiles leave it out. Arrays and objects are strings there.
+    /// The type of a value by its JSON text. Null has none, since tiles omit it. Arrays and objects are strings.
     init(ofJSON text: UnsafeRawBufferPointer) {
         switch text.first {
         case UInt8(ascii: "\""), UInt8(ascii: "["), UInt8(ascii: "{"): self = .string
@@ -20,7 +20,7 @@ public struct FieldKinds: OptionSet, Sendable, Hashable {
         }
     }
 
-    /// As TileJSON 3.0 and the MBTiles specification write it.
+    /// The name in TileJSON 3.0 and the MBTiles specification.
     public var name: StaticString {
         switch self {
         case .number: "Number"

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// What the values of one property have in common.
+/// Statistics of one property's values.
 public struct FieldStatistics: Sendable, Equatable {
     public internal(set) var kinds: FieldKinds = []
-    /// Features that have a value; nulls are not counted.
+    /// The number of features with a value. Null does not count.
     public internal(set) var featureCount = 0
-    /// Different values, by their JSON text; at most `mostValues` are kept.
+    /// Different values as JSON text, at most `mostValues`.
     public internal(set) var values: Set<[UInt8]> = []
-    /// Of the numbers; nil without one.
+    /// The range of the numbers; nil if there are none.
     public internal(set) var range: ClosedRange<Double>?
 
-    /// As many as tippecanoe counts, whose statistics map editors read.
+    /// The limit of tippecanoe, whose statistics map editors read.
     public static let mostValues = 1000
 
     mutating func add(_ text: UnsafeRawBufferPointer) {
@@ -36,6 +36,6 @@ public struct FieldStatistics: Sendable, Equatable {
             min(range.lowerBound, other.lowerBound)...max(range.upperBound, other.upperBound)
     }
 
-    /// Longer values are no categories.
+    /// Longer values are not useful as categories.
     private static let longestValue = 256
 }

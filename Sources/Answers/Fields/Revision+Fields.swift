@@ -10,7 +10,7 @@ import SystemSupport
 extension Revision {
     /// Statistics of all properties that a view's tiles can contain, by name.
     ///
-    /// - Parameter output: which properties features keep, and what clusters have besides.
+    /// - Parameter output: which properties features keep, and which details clusters have.
     /// - Complexity: O(the properties' text), on several threads.
     public func fields(
         of view: View, output: FeatureOutput = FeatureOutput(), threads: Int, _ cancellation: Cancellation
@@ -42,7 +42,7 @@ extension Revision {
 
     private static let featuresPerShare = 8192
 
-    /// The properties of clusters. Those that expressions make may be of any type.
+    /// The properties of clusters. Aggregates by expression may be of any type.
     private func clusterFields(of view: View, _ output: FeatureOutput) -> [String: FieldKinds] {
         var fields: [String: FieldKinds] = [
             "cluster": .boolean, "cluster_id": .number, "point_count": .number,

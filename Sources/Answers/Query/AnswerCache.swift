@@ -2,13 +2,13 @@
 import Sources
 import SystemSupport
 
-/// What answers keep beside a view: hulls that were asked for, and features in their serialized form.
+/// What answers cache for a view: requested hulls, and serialized features.
 final class AnswerCache: ViewCache {
     let hulls = HullCache()
     let features: PrintedFeatures
 
     private init(_ view: View) {
-        // Filters' views are many, and what they hold is counted when they are made.
+        // There are many views of filters, and their memory is counted when they are made.
         features = PrintedFeatures(indexBytes: view.members == nil ? view.index.memoryBytes : 0)
     }
 

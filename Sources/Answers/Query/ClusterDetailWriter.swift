@@ -5,9 +5,9 @@ import JSON
 import Sources
 import SystemSupport
 
-/// Writes the further members of a cluster's properties that a call includes.
+/// Writes the additional properties of clusters that a call requests by `include`.
 ///
-/// All but the expansion zoom look at each of the cluster's points.
+/// All but the expansion zoom read each of the cluster's points.
 struct ClusterDetailWriter {
     let revision: Revision
     let view: View
@@ -29,7 +29,7 @@ struct ClusterDetailWriter {
         writeExtent(of: cluster, into: &bytes)
     }
 
-    /// The offsets of the first points, in the order of `GetLeaves`.
+    /// Writes the offsets of the first points, in the order of `GetLeaves`.
     private func writeSpider(_ count: Int, into bytes: inout ByteWriter) {
         bytes.append(",\"spider\":[")
         for (place, offset) in SpiderOffsets.offsets(of: count).enumerated() {

@@ -4,19 +4,19 @@ import GeoJSON
 import Sources
 import SystemSupport
 
-/// If a cluster's points lie: their extent, whether they are one place, and which is nearest its centre.
+/// The extent of a cluster's points, whether they all coincide, and which one is nearest to its centre.
 struct ClusterExtent {
-    /// Greater than `east` where the shortest extent crosses the antimeridian.
+    /// Greater than `east` if the shortest extent crosses the antimeridian.
     private(set) var west = Double.infinity
     private(set) var south = Double.infinity
     private(set) var east = -Double.infinity
     private(set) var north = -Double.infinity
-    /// The place of the point nearest to the cluster's centre on the map; of equally near ones the first.
+    /// The location of the point nearest to the cluster's centre on the map. The first one wins a tie.
     private(set) var anchor = (longitude: 0.0, latitude: 0.0)
 
     var isOnePlace: Bool { west == east && south == north }
 
-    /// - Complexity: O(points); O(points × log(points)) where they reach around more than half the world.
+    /// - Complexity: O(points); O(points × log(points)) if they span more than half the world.
     init(of cluster: ClusterOrdinal, in view: View, store: FeatureStore) {
         let centre = view.index.unitPosition(of: cluster)
         let projection = view.index.options.projection
@@ -43,12 +43,12 @@ struct ClusterExtent {
         }
     }
 
-    /// The west and east ends of what is left of the circle without its widest gap between longitudes.
+    /// The west and east ends of the circle of longitudes without its widest gap.
     static func shortestExtent(of longitudes: [Double]) -> (west: Double, east: Double) {
         let sorted = longitudes.sorted()
         guard let first = sorted.first, let last = sorted.last else { return (0, 0) }
         var (west, east) = (first, last)
-        // The gap across the antimeridian is the one to beat.
+        // Starts with the gap across the antimeridian.
         var widest = first + 360 - last
         for (left, right) in zip(sorted, sorted.dropFirst()) where right - left > widest {
             widest = right - left

@@ -3,12 +3,12 @@ import GeoJSON
 import Sources
 import SystemSupport
 
-/// What `GetClusters` is asked.
+/// The query of `GetClusters`.
 public struct ClustersQuery: Sendable {
     public var box: Box
-    /// Any finite number; its floor counts, within the zooms that the source has.
+    /// Any finite number. Its floor is used, clamped to the source's zooms.
     public var zoom: Double
-    /// The greatest number of features; nil for all.
+    /// The most features to return; nil for all.
     public var limit: Int?
     public var output: FeatureOutput
 
@@ -20,13 +20,13 @@ public struct ClustersQuery: Sendable {
     }
 }
 
-/// How much of each feature an answer contains.
+/// Which parts of each feature an answer contains.
 public struct FeatureOutput: Sendable {
-    /// The properties to keep, of points and of what clusters aggregate; nil for all.
+    /// The properties to keep, of points and of aggregates; nil for all.
     public var properties: PropertySelection?
-    /// Decimals of coordinates; nil for all there are.
+    /// The number of decimals of coordinates; nil for full precision.
     public var precision: Int?
-    /// Further members of clusters' properties.
+    /// Additional properties of clusters.
     public var include: ClusterDetails
 
     public init(
@@ -39,14 +39,14 @@ public struct FeatureOutput: Sendable {
 }
 
 extension FeatureOutput {
-    /// Whether features have the form that they have if the query asks for nothing in particular.
+    /// Whether features have their default form.
     var isWhole: Bool { properties == nil && precision == nil && include.isEmpty }
 
-    /// How many features may be written between two looks for cancellation: each may cost its whole cluster.
+    /// How many features may be written between two checks for cancellation. Costly details read all points of a cluster.
     var checkInterval: Int { include.isDisjoint(with: .costly) ? 256 : 1 }
 }
 
-/// Further members of a cluster's properties.
+/// Additional properties of a cluster.
 public struct ClusterDetails: OptionSet, Sendable {
     public let rawValue: UInt8
 
@@ -56,24 +56,24 @@ public struct ClusterDetails: OptionSet, Sendable {
 
     /// The convex hull of its points, a GeoJSON geometry.
     public static let hull = ClusterDetails(rawValue: 1)
-    /// The extent of its points; west is greater than east where it crosses the antimeridian.
+    /// The extent of its points. West is greater than east if it crosses the antimeridian.
     public static let bounds = ClusterDetails(rawValue: 2)
-    /// The zoom at which it falls into its children.
+    /// The zoom at which it splits into its children.
     public static let expansionZoom = ClusterDetails(rawValue: 4)
-    /// Whether all its points are at one place.
+    /// Whether all its points coincide.
     public static let coincident = ClusterDetails(rawValue: 8)
-    /// The place of the point nearest to its centre.
+    /// The location of the point nearest to its centre.
     public static let anchor = ClusterDetails(rawValue: 16)
 
-    /// The key of the feature that a marker grew from; of points too. A member of the feature, not of its properties.
+    /// The key of the feature that a marker grew from. Points have it too. A member of the feature, not of its properties.
     public static let key = ClusterDetails(rawValue: 32)
     /// Offsets in pixels at which to draw the points of a cluster whose points are all at one location.
     public static let spider = ClusterDetails(rawValue: 64)
 
-    /// Details that look at each of a cluster's points.
+    /// Details that read each of a cluster's points.
     public static let costly: ClusterDetails = [.hull, .bounds, .coincident, .anchor, .spider]
 
-    /// The details by the names that calls use.
+    /// The details by their names in calls.
     public static let byName: [(name: String, detail: ClusterDetails)] = [
         ("hull", .hull), ("bbox", .bounds), ("expansionZoom", .expansionZoom),
         ("coincident", .coincident), ("anchor", .anchor), ("key", .key), ("spider", .spider),

@@ -4,34 +4,34 @@ import JSON
 import Sources
 import SystemSupport
 
-/// Writes the frame of a FeatureCollection and looks for cancellation between features.
+/// Writes the frame of a FeatureCollection and checks for cancellation between features.
 struct CollectionWriter: ~Copyable {
     private var isFirst = true
-    /// How many more features are written before the next look.
+    /// How many more features are written before the next check.
     private var left: Int
     private let interval: Int
 
     /// Begins the collection.
     ///
-    /// - Parameter interval: how many features are written between two looks for cancellation.
+    /// - Parameter interval: how many features are written between two checks for cancellation.
     init(into bytes: inout ByteWriter, interval: Int = 256) {
         self.interval = interval
         left = interval
         bytes.append("{\"type\":\"FeatureCollection\",\"features\":[")
     }
 
-    /// To be called before each feature is written.
+    /// Must be called before each feature.
     mutating func beginFeature(_ bytes: inout ByteWriter, _ cancellation: Cancellation) throws(SourceError) {
         if !isFirst { bytes.append(",") }
         isFirst = false
         left -= 1
         guard left <= 0 else { return }
         left = interval
-        // Nobody can use what goes past the limit of an answer.
+        // An answer beyond its limit is useless.
         if bytes.hasOverflowed || cancellation.isCancelled { throw .cancelled }
     }
 
-    /// Writes features that were printed before.
+    /// Copies features that were printed before.
     @inline(__always) mutating func append(
         _ range: Range<Int>, of texts: PrintedTexts, to bytes: inout ByteWriter
     ) {
@@ -40,10 +40,10 @@ struct CollectionWriter: ~Copyable {
         isFirst = false
     }
 
-    /// Writes features that were all printed before; false, and nothing, if one was not.
+    /// Copies features that were all printed before; writes nothing and returns false if one was not.
     ///
-    /// All are looked up before the first is copied: what is looked up lies all over memory, and so a processor
-    /// waits for all of it together.
+    /// All are looked up before the first is copied. The look-ups are scattered over memory, and this way the processor
+    /// waits for all of them at the same time.
     mutating func append(_ nodes: [Node], of texts: PrintedTexts, to bytes: inout ByteWriter) -> Bool {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: nodes.count) { entries in
             for place in nodes.indices {
@@ -66,7 +66,7 @@ struct CollectionWriter: ~Copyable {
         }
     }
 
-    /// Ends the list of features; further members may follow.
+    /// Ends the array of features. Further members may follow.
     consuming func endFeatures(_ bytes: inout ByteWriter) {
         bytes.append("]")
     }

@@ -2,23 +2,23 @@
 import Synchronization
 import VectorTile
 
-/// Encoders that have written a tile and may write another: their tables are a tenth of a tile's work to make.
+/// A pool of tile encoders for reuse. Making their tables takes a tenth of a tile's work.
 /// Safe from any thread.
 final class EncoderShelf: Sendable {
     static let shared = EncoderShelf()
 
     private let idle = Mutex<[Holder]>([])
-    /// As many as are in use at once on most machines.
+    /// The number in use at the same time on most machines.
     private static let capacity = 8
-    /// Encoders keep the memory of the largest tile that they wrote; those of larger ones are let go of.
+    /// An encoder keeps the memory of its largest tile. Encoders that wrote larger tiles are freed.
     private static let largestTile = 64 << 10
 
-    /// Whoever has taken it off the shelf is the only one to use it; that is why it may be sent.
+    /// Only the thread that took it off the shelf uses it, so it may be sent.
     private final class Holder: @unchecked Sendable {
         var encoder = VectorTileEncoder()
     }
 
-    /// Lends an encoder that `body` begins a tile with.
+    /// Lends an encoder to `body`, which writes one tile.
     ///
     /// - Parameter body: returns the tile's size in bytes.
     func lend<Failure: Error>(

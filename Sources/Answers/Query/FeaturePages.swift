@@ -10,28 +10,28 @@ public struct FeaturePages: Sendable {
     private let revision: Revision
     private let view: View
     private let output: FeatureOutput
-    /// Of the next feature: an index among the filter's features, or a place in the store.
+    /// The next feature: an index into the filter's features, or a row of the store.
     private var next = 0
-    /// Nil if the features are not written in the order of clustering, and once all are written.
+    /// Nil if the features are not written in the order of clustering, and after the last one.
     private var walk: PointOrder.Walk?
-    /// How many features were written.
+    /// The number of features written.
     public private(set) var written = 0
 
-    /// A page ends behind the feature that reaches so many bytes.
+    /// A page ends after the feature that reaches this size.
     public static let pageBytes = 256 << 10
     private static let cancellationInterval = 256
 
     /// - Parameters:
-    ///   - filter: an expression of which the features must pass; nil for all.
-    ///   - output: the properties to keep and the decimals of coordinates.
+    ///   - filter: the filter that features must pass; nil for all features.
+    ///   - output: the properties to keep, and the number of decimals of coordinates.
     ///
-    /// Blocks if the filter's features are not known yet: only for threads of the pool.
+    /// Blocks if the filter's view must be built: only for threads of the pool.
     public init(
         _ revision: Revision, filter: QueryFilter?, output: FeatureOutput, _ cancellation: Cancellation
     ) throws(SourceError) {
         (self.revision, self.output) = (revision, output)
         view = try revision.view(filter, zoom: nil, cancellation)
-        // Replicas of a table have got their features in different orders.
+        // Replicas of a table receive features in different orders, so these are sorted.
         if revision.log != nil, view.order != nil, view.members == nil { walk = PointOrder.Walk() }
     }
 
@@ -40,7 +40,7 @@ public struct FeaturePages: Sendable {
 
     private var end: Int { view.members?.count ?? revision.store.count }
 
-    /// The place of the next feature; nil if it is gone.
+    /// The row of the next feature; nil if it has been removed.
     private mutating func nextPlace() -> Int? {
         let place: Int
         if var walk, let order = view.order {

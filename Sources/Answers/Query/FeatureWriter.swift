@@ -6,16 +6,16 @@ import JSON
 import Sources
 import SystemSupport
 
-/// Writes nodes of a view as GeoJSON features: points as they were sent, clusters as supercluster's.
+/// Writes nodes of a view as GeoJSON features: points as they were sent, clusters like supercluster's.
 struct FeatureWriter {
     let revision: Revision
     let view: View
     let output: FeatureOutput
     let cancellation: Cancellation
-    /// Whether clusters have more properties than the built-in four.
+    /// Whether clusters have more than the four built-in properties.
     let hasExtras: Bool
     private let projection: Projection
-    /// Numbers of features, if ids are made from them.
+    /// The features' numbers, if cluster ids are derived from them.
     private let codes: FeatureCodes?
 
     init(revision: Revision, view: View, output: FeatureOutput, cancellation: Cancellation) {
@@ -24,14 +24,14 @@ struct FeatureWriter {
         self.output = output
         self.cancellation = cancellation
         projection = view.index.options.projection
-        // Never cancelled: what is written here is kept for other calls.
+        // Never cancelled, since the result is cached for other calls.
         codes = revision.options.clusterIds == .origin ? try? revision.featureCodes(.never) : nil
         hasExtras =
             !view.aggregates.isEmpty || !view.partitions.isEmpty || !output.include.isEmpty
             || view.index.isWeighted
     }
 
-    /// Writes what a map shows as features of a collection.
+    /// Writes the nodes of a map's view as features of a collection.
     func writeShown(
         _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter
     ) throws(SourceError) {
@@ -51,7 +51,7 @@ struct FeatureWriter {
         var features = revision.store.preparedFeatures
         var start = 0
         while start < nodes.count {
-            // So many at once that what is looked up stays in the processor's nearest memory.
+            // A batch is small enough for the looked-up data to stay in the processor's first cache.
             let end = min(nodes.count, start + Self.batchSize)
             let batch = nodes[start..<end]
             start = end
@@ -118,7 +118,7 @@ struct FeatureWriter {
         bytes.append("}}")
     }
 
-    /// A cluster's id by the source's options.
+    /// A cluster's id according to the source's options.
     func id(of cluster: ClusterOrdinal) -> Int64 { id(of: cluster, view.index.summary(of: cluster)) }
 
     func id(of cluster: ClusterOrdinal, _ summary: ClusterSummary) -> Int64 {
@@ -126,8 +126,8 @@ struct FeatureWriter {
         return revision.originId(of: cluster, in: view, codes)
     }
 
-    /// Writes the members of a cluster's properties: what it aggregates, the built-in four, and the rest
-    /// that options and call ask for. An aggregate that has the name of one of the others gives way.
+    /// Writes the members of a cluster's properties: aggregates, the four built-in ones, and those
+    /// that the options and the call request. An aggregate with the name of another member is omitted.
     func writeProperties(
         of cluster: ClusterOrdinal, into bytes: inout ByteWriter
     ) throws(SourceError) {
@@ -165,7 +165,7 @@ struct FeatureWriter {
         }
     }
 
-    /// Writes what a cluster aggregates as members, each with a comma behind it.
+    /// Writes a cluster's aggregates as members, each followed by a comma.
     func writeAggregates(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
         for aggregate in view.aggregates where includes(aggregate) {
             bytes.append(contentsOf: aggregate.key)
@@ -187,7 +187,7 @@ struct FeatureWriter {
 
 /// Writes positions.
 enum Coordinates {
-    /// Writes `[longitude,latitude]`, rounded to a number of decimals where one is given.
+    /// Writes `[longitude,latitude]`, rounded to a number of decimals if one is given.
     static func write(
         _ longitude: Double, _ latitude: Double, precision: Int?, into bytes: inout ByteWriter
     ) {

@@ -4,11 +4,11 @@ import Sources
 import Synchronization
 import SystemSupport
 
-/// The hulls of large clusters that were asked for, so that asking again costs nothing.
+/// Caches requested hulls of large clusters.
 final class HullCache: Sendable {
     private let hulls = Mutex<[ClusterOrdinal: ConvexHull]>([:])
 
-    /// Hulls of fewer points are found again sooner than they are worth keeping.
+    /// Hulls of fewer points are too fast to compute to be worth caching.
     private static let smallestKept = 1000
     private static let capacity = 256
 
@@ -16,7 +16,7 @@ final class HullCache: Sendable {
         hulls.withLock { $0[cluster] }
     }
 
-    /// Keeps a hull; if there are too many, others go. False where it is too small to be worth it.
+    /// Caches a hull, evicting others if there are too many. False if the cluster is too small to be worth it.
     func keep(_ hull: ConvexHull, of cluster: ClusterOrdinal, points: Int) -> Bool {
         guard points >= Self.smallestKept else { return false }
         hulls.withLock { hulls in

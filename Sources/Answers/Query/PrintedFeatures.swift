@@ -5,47 +5,47 @@ import Sources
 import Synchronization
 import SystemSupport
 
-/// The texts of features that a view's answers were made of, to be copied where they are asked for again: maps
-/// that are looked at overlap, and a cluster takes ten times as long to print as to copy. Safe from any thread.
+/// Caches the serialized features of a view's answers. Views of maps
+/// overlap, and printing a cluster takes ten times as long as copying it. Safe from any thread.
 ///
-/// Memory is taken as answers ask for features, four times as much where it is full, until there is as much as is
-/// worth it; then all texts go, and the next ones come. Where few of them were asked for again, that is only after a
-/// while: maps that are everywhere and never the same gain nothing by it.
+/// Memory grows with use, by a factor of four whenever it is full, up to the limit. Then all texts are
+/// dropped and caching starts over. If few of them were reused, it starts over only after a
+/// pause, since views that never repeat gain nothing from a cache.
 final class PrintedFeatures: Sendable {
     private struct State {
         var texts: PrintedTexts?
-        /// Whether keeping has rested since these texts became full.
+        /// Whether caching has paused since these texts became full.
         var hasRested = false
     }
 
     private let state = Mutex(State())
-    /// How many features are still to be printed before texts are kept again.
+    /// How many more features are printed before caching resumes.
     private let rest = Atomic<Int>(0)
-    /// The most bytes of texts; 0 where the view is too small for that to be worth it.
+    /// The most bytes of texts; 0 if the view is too small to be worth caching.
     let limit: Int
 
-    /// Answers of more features than these are no map's, and would only push out what maps show.
+    /// Answers with more features do not come from maps, and would only evict what maps show.
     static let mostFeatures = 512
     private static let fewestBytes = 1 << 16
     private static let mostBytes = 1 << 24
     private static let growth = 4
-    /// How many features are printed without being kept, for each that was kept in vain.
+    /// How many features are printed without caching for each one that was cached in vain.
     private static let restFactor = 4
 
-    /// - Parameter indexBytes: the memory of the view's index; texts take half of that at the most.
+    /// - Parameter indexBytes: the memory of the view's index. Texts take at most half of that.
     init(indexBytes: Int) {
         var limit = Self.mostBytes
         while limit > indexBytes / 2 { limit /= 2 }
         self.limit = limit >= Self.fewestBytes ? limit : 0
     }
 
-    /// Whether texts are not kept at the moment.
+    /// Whether caching is paused.
     var isResting: Bool { rest.load(ordering: .relaxed) > 0 }
 
-    /// Bytes that are held.
+    /// Bytes of memory held.
     var memoryBytes: Int { state.withLock { $0.texts?.memoryBytes ?? 0 } }
 
-    /// Writes a collection's features, and keeps what had to be printed.
+    /// Writes a collection's features, and caches those that had to be printed.
     func write(
         _ nodes: [Node], by writer: FeatureWriter, to collection: inout CollectionWriter,
         into bytes: inout ByteWriter
@@ -54,7 +54,7 @@ final class PrintedFeatures: Sendable {
             return try writer.write(nodes, to: &collection, into: &bytes)
         }
         if collection.append(nodes, of: texts, to: &bytes) { return texts.countFound(nodes.count) }
-        // What was printed together lies together, and is copied together.
+        // Features that were printed together are adjacent and copied together.
         var run = 0..<0
         var printed = 0
         let isResting = isResting
@@ -75,7 +75,7 @@ final class PrintedFeatures: Sendable {
             let start = bytes.count
             try writer.write(node, into: &bytes)
             printed += 1
-            // Past the limit of an answer what comes goes over what was.
+            // Beyond an answer's limit, the writer overwrites its buffer, so the text is not valid.
             guard bytes.count > start, !isResting else { continue }
             let isKept = bytes.withUnsafeBytes {
                 texts.keep(UnsafeRawBufferPointer(rebasing: $0[start...]), of: node)
@@ -87,7 +87,7 @@ final class PrintedFeatures: Sendable {
         if isResting { rest.subtract(printed, ordering: .relaxed) }
     }
 
-    /// The current texts; new ones if there are none, or still those that are full. Nil if none are to be kept.
+    /// The current texts; new ones if there are none, or if they are still the full ones. Nil while caching is paused.
     private func current(replacing full: PrintedTexts?) -> PrintedTexts? {
         guard limit > 0 else { return nil }
         return state.withLock { state in

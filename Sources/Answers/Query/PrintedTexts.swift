@@ -6,28 +6,28 @@ import Sources
 import Synchronization
 import SystemSupport
 
-/// Texts of features as they were printed, each with a comma before it, found by their nodes. Safe from any thread,
+/// Serialized features by node, each with a comma before it. Safe from any thread,
 /// without a lock.
 ///
 /// Invariant: `entries` has `ways` values for each of `setMask + 1` sets and `texts` has `capacity` bytes behind them,
-/// in one block of malloc's that is freed at the end. What lies below `used` has been given to one writer each, who
-/// writes his bytes before he makes an entry of them; after that nobody writes them again. An entry other than 0 is
-/// therefore a text's place, and who has read it may read the text. That is why this may be shared.
+/// in one block from malloc that `deinit` frees. Each byte below `used` has been assigned to one writer, which
+/// writes it before it publishes an entry; afterwards nobody writes it again. A nonzero entry is
+/// therefore the position of a complete text, which any thread that has read the entry may read. So this may be shared.
 final class PrintedTexts: @unchecked Sendable {
     private let texts: UnsafeMutableRawPointer
     private let entries: UnsafeMutablePointer<Atomic<UInt64>>
     private let setMask: Int
     let capacity: Int
     private let used = Atomic<Int>(0)
-    /// How many texts were kept, and how often kept ones were asked for again.
+    /// The number of cached texts, and how often they were reused.
     private let kept = Atomic<Int>(0)
     private let found = Atomic<Int>(0)
 
-    /// Entries that a node may have, side by side.
+    /// The number of adjacent entries in which a node may be.
     private static let ways = 2
-    /// Half as much as the shortest texts, so that few nodes push each other out.
+    /// Half the size of the shortest texts, so that few nodes evict each other.
     private static let bytesPerEntry = 64
-    /// Longer texts than would leave room for so many are not kept.
+    /// Texts so long that fewer than this many would fit are not cached.
     private static let fewestTexts = 16
     static let capacities = 1 << 14...1 << 24
 
@@ -51,10 +51,10 @@ final class PrintedTexts: @unchecked Sendable {
     /// Bytes that are held.
     var memoryBytes: Int { capacity + (setMask + 1) * Self.ways * MemoryLayout<UInt64>.stride }
 
-    /// The place of a node's text; empty if it is not here.
+    /// The range of a node's text; empty if it is not cached.
     @inline(__always) func find(_ node: Node) -> Range<Int> { Entry.range(entry(of: node)) }
 
-    /// A node's entry; 0 where it has none.
+    /// A node's entry; 0 if it has none.
     @inline(__always) func entry(of node: Node) -> UInt64 {
         let (set, tag) = place(of: node)
         for way in 0..<Self.ways {
@@ -64,24 +64,24 @@ final class PrintedTexts: @unchecked Sendable {
         return 0
     }
 
-    /// Counts texts that were found.
+    /// Counts reused texts.
     func countFound(_ count: Int) { found.add(count, ordering: .relaxed) }
 
-    /// How many texts are here.
+    /// The number of cached texts.
     var keptCount: Int { kept.load(ordering: .relaxed) }
-    /// Whether texts were asked for again as often as others were kept: else keeping costs more than it saves.
+    /// Whether texts were reused as often as texts were cached. If not, caching costs more than it saves.
     var hasPaid: Bool { found.load(ordering: .relaxed) >= keptCount }
 
-    /// Writes texts that lie behind each other.
+    /// Writes adjacent texts.
     @inline(__always) func write(_ range: Range<Int>, into bytes: inout ByteWriter) {
         bytes.append(
             contentsOf: UnsafeRawBufferPointer(start: texts + range.lowerBound, count: range.count))
     }
 
-    /// Keeps a node's text, unless it is very long. Another node's may be found no more.
+    /// Caches a node's text, unless it is very long. May evict another node's text.
     ///
     /// - Parameter text: without the comma.
-    /// - Returns: false where there is no room left.
+    /// - Returns: false if there is no room left.
     func keep(_ text: UnsafeRawBufferPointer, of node: Node) -> Bool {
         let length = text.count + 1
         guard let source = text.baseAddress, length <= min(Entry.longest, capacity / Self.fewestTexts) else {
@@ -108,8 +108,8 @@ final class PrintedTexts: @unchecked Sendable {
 
     @inline(__always) private func set(_ number: UInt32) -> Int { (Int(number) & setMask) &* Self.ways }
 
-    /// From the top: a node's number without its lowest bits, which follow from its set, whether it is a cluster, the text's
-    /// place and its length.
+    /// From the highest bits: a node's number without its lowest bits, which follow from its set; whether it is a cluster; the text's
+    /// position and its length.
     enum Entry {
         private static let impliedBits = UInt32(5)
         private static let startBits = UInt64(24)

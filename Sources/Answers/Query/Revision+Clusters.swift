@@ -6,14 +6,14 @@ import SystemSupport
 
 extension Revision {
     /// Writes the clusters and points in a box at a zoom, as a FeatureCollection with `revision`, and
-    /// `truncated` where there is a limit.
+    /// `truncated` if there is a limit.
     ///
     /// Their order is documented with `ClusterIndex.nodes`: the same for the same data.
     public func writeClusters(
         _ query: ClustersQuery, of view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         var nodes: [Node] = []
-        // Most maps show some dozens.
+        // Most views show a few dozen nodes.
         nodes.reserveCapacity(min(query.limit ?? .max, 64))
         let isTruncated = try view.nodes(query, into: &nodes)
         let writer = FeatureWriter(
@@ -48,8 +48,8 @@ extension Revision {
     /// Writes a page of a cluster's points, with `total`, how many it has.
     ///
     /// - Parameters:
-    ///   - limit: the greatest number of points; 0 for all.
-    ///   - offset: how many to leave out; past the end the page is empty.
+    ///   - limit: the most points; 0 for all.
+    ///   - offset: how many points to skip. Beyond the end the page is empty.
     public func writeLeaves(
         of clusterId: Int64, in view: View, limit: Int, offset: Int, output: FeatureOutput = FeatureOutput(),
         into bytes: inout ByteWriter, _ cancellation: Cancellation
@@ -67,7 +67,7 @@ extension Revision {
         endCollection(&bytes)
     }
 
-    /// Writes the zoom at which a cluster falls into its children.
+    /// Writes the zoom at which a cluster splits into its children.
     public func writeExpansionZoom(
         of clusterId: Int64, in view: View, into bytes: inout ByteWriter,
         _ cancellation: Cancellation = .never

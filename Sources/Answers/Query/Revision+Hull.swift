@@ -7,7 +7,7 @@ import SystemSupport
 extension Revision {
     /// Writes a cluster's convex hull as a Feature with `revision`.
     ///
-    /// - Complexity: O(points × log(points)) the first time; large clusters' hulls are kept.
+    /// - Complexity: O(points × log(points)) the first time. Hulls of large clusters are cached.
     public func writeHull(
         of clusterId: Int64, in view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
@@ -46,7 +46,7 @@ extension Revision {
 }
 
 extension Revision {
-    /// Points that one thread reads at a time.
+    /// The number of points that one thread reads at a time.
     private static let share = 32_768
 
     private func position(of point: PointIndex, in view: View) -> Position {
@@ -54,7 +54,7 @@ extension Revision {
         return Position(longitude: longitude, latitude: latitude)
     }
 
-    /// Where points are, read from their features' text: by several threads if there are many.
+    /// The positions of points, read from their features' text by several threads if there are many.
     private func positions(
         of points: [PointIndex], in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> [Position] {
@@ -71,7 +71,7 @@ extension Revision {
 
 /// Writes hulls as GeoJSON geometries.
 enum HullWriter {
-    /// The hull of the rounded corners: rounding alone may put corners on one line or in one place.
+    /// The hull of the rounded corners, since rounding may make corners collinear or equal.
     private static func rounded(_ hull: ConvexHull, _ precision: Int) -> ConvexHull {
         let corners =
             switch hull {

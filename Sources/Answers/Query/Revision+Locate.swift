@@ -7,13 +7,13 @@ import SystemSupport
 extension Revision {
     /// Writes the cluster or point that shows a feature at a zoom, and the zoom from which it stands alone.
     ///
-    /// Where several features have the id, the first in the view counts. One that is in a cluster at the
-    /// highest zoom that has clusters stands alone from the zoom after it.
+    /// If several features have the id, the first one in the view is used. A feature that is in a cluster at the
+    /// highest zoom with clusters stands alone from the next zoom on.
     public func writeLocation(
         of identifier: FeatureIdentifier, at zoom: Double, in view: View, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
     ) throws(SourceError) {
-        // Many features may have one id; those behind the first in the view need not be looked at.
+        // Many features may have one id. Those after the first one in the view need not be examined.
         var shownPoint: PointIndex?
         _ = try identifierIndex(cancellation).firstPlace(of: identifier, in: store) {
             shownPoint = view.point(of: $0)

@@ -4,16 +4,16 @@ import JSON
 import Sources
 import SystemSupport
 
-/// A tile's place: zoom, column and row.
+/// A tile's address: zoom, column and row.
 public struct TilePlace: Sendable, Equatable {
     public let z: Int
     public let x: Int
     public let y: Int
 
-    /// The deepest zoom of a tile: columns and rows are then still exact in 64-bit floats.
+    /// The deepest zoom of a tile. Columns and rows are still exact in 64-bit floats.
     public static let deepest = 30
 
-    /// Nil if the world has no such tile.
+    /// Nil if there is no such tile.
     public init?(z: Int, x: Int, y: Int) {
         guard (0...Self.deepest).contains(z) else { return nil }
         let side = 1 << z
@@ -32,7 +32,7 @@ public struct TileFeature: Sendable {
 }
 
 extension Revision {
-    /// The features of a tile with its margin, as supercluster's `getTile` places them.
+    /// The features of a tile and its margin, at the positions of supercluster's `getTile`.
     public func tileFeatures(_ tile: TilePlace, of view: View) -> [TileFeature] {
         var nodes: [ClusterIndex.TileNode] = []
         view.index.tileNodes(z: tile.z, x: Double(tile.x), y: Double(tile.y), into: &nodes)
@@ -101,7 +101,7 @@ extension Revision {
         options.generateId || store.hasIdentifier(view.feature(of: point))
     }
 
-    /// The point's place in the input where the options ask for that, else its own id where it has one.
+    /// Writes the point's index in the input if the options ask for that, else its own id if it has one.
     func writeIdentifier(of point: PointIndex, in view: View, into bytes: inout ByteWriter) {
         if options.generateId {
             bytes.append(integer: Int64(view.inputIndex(of: point)))
@@ -121,7 +121,7 @@ extension Revision {
         }
     }
 
-    /// Rounds as JavaScript's `Math.round`: halves go up.
+    /// Rounds like JavaScript's `Math.round`: halves round up.
     static func tileCoordinate(_ number: Double) -> Int64 {
         let floor = number.rounded(.down)
         return Int64(exactly: number - floor >= 0.5 ? floor + 1 : floor) ?? 0

@@ -11,18 +11,18 @@ public struct TileFeatureParts {
     public let y: Int64
     public let content: Content
 
-    /// What a feature is and carries. Texts are valid during the call that lends them.
+    /// A feature's content. Texts are valid only during the call that lends them.
     public enum Content {
-        /// A cluster with no more tags than the built-in four. The count for labels is a JSON number or string.
+        /// A cluster with only the four built-in tags. The abbreviated count is a JSON number or string.
         case cluster(ClusterSummary, abbreviatedCount: UnsafeRawBufferPointer)
-        /// Any other feature: the id as JSON text, nil if there is none; the tags as JSON text, an object
+        /// Any other feature: the id as JSON text, nil if there is none, and the tags as JSON text, an object
         /// or null.
         case other(id: UnsafeRawBufferPointer?, tags: UnsafeRawBufferPointer)
     }
 }
 
 extension Revision {
-    /// Lends the features of a tile one by one: the same, in the same order, as `writeTile` writes.
+    /// Lends the features of a tile one by one, in the order of `writeTile`.
     public func eachTileFeature(
         _ tile: TilePlace, of view: View, output: FeatureOutput = FeatureOutput(),
         _ cancellation: Cancellation, _ body: (TileFeatureParts) -> Void
@@ -91,7 +91,7 @@ extension Revision {
         }
     }
 
-    /// Adds a key to tags: the text of an object, or null.
+    /// Adds a key to tags, which are the text of an object or null.
     private static func append(_ key: MarkerKey, toTags text: inout ByteWriter, from start: Int) {
         let isObject = text.withUnsafeBytes { $0.count > start && $0[start] == UInt8(ascii: "{") }
         let isEmpty = !isObject || text.count - start == 2

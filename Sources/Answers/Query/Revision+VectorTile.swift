@@ -7,8 +7,8 @@ import VectorTile
 extension Revision {
     /// Appends a tile as a Mapbox Vector Tile: one layer, and no bytes if the tile has no features.
     ///
-    /// Features, positions, tags and ids are those of `writeTile`. Ids that are not whole numbers from 0 up are left
-    /// out, since a vector tile has no others.
+    /// Features, positions, tags and ids are those of `writeTile`. Ids that are not integers from 0 up are left
+    /// out, since a vector tile allows no others.
     public func appendVectorTile(
         _ tile: TilePlace, of view: View, layer: String, output: FeatureOutput = FeatureOutput(),
         into bytes: inout ByteWriter, _ cancellation: Cancellation

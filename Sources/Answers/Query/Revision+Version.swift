@@ -3,7 +3,7 @@ import JSON
 import Sources
 
 extension Revision {
-    /// Writes the members by which an answer says what data it was made from, each with a comma before: `revision`, and
+    /// Writes the members that identify the data of an answer, each after a comma: `revision`, and
     /// `position` if the data follow a table.
     public func writeVersion(into bytes: inout ByteWriter) {
         bytes.append(",\"revision\":")

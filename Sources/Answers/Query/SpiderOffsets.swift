@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Where to draw the points of a cluster whose points are all at one location, so that each can be seen and clicked: in pixels
+/// Where to draw the points of a cluster whose points all coincide, so that each can be seen and clicked: in pixels
 /// from that location, x to the right and y down. Up to 8 points stand on a circle, more on a spiral.
 enum SpiderOffsets {
     /// More points get no offset.
     static let most = 60
     private static let mostOnCircle = 8
-    /// About the distance of neighbours, in pixels: a marker's width.
+    /// The approximate distance of neighbours in pixels: a marker's width.
     private static let distance = 28.0
 
     static func offsets(of count: Int) -> [(x: Double, y: Double)] {
@@ -21,7 +21,7 @@ enum SpiderOffsets {
         return (0..<count).map { offset(angle: Double($0) * step, radius: radius) }
     }
 
-    /// Archimedes' spiral, whose turns are as far apart as its points.
+    /// An Archimedean spiral whose turns are as far apart as its points.
     private static func spiral(_ count: Int) -> [(x: Double, y: Double)] {
         var (angle, radius) = (0.0, distance)
         return (0..<count).map { _ in

@@ -3,9 +3,9 @@ import Clustering
 import Sources
 import SystemSupport
 
-/// An upper bound of what an answer costs, found quickly: the event loop leaves costlier answers to the pool.
+/// A quick upper bound of an answer's cost. The event loop leaves costly answers to the pool.
 extension View {
-    /// About how many nodes a box shows; too many rather than too few.
+    /// The approximate number of nodes in a box, rather too high than too low.
     public func expectedNodes(in box: Box, zoom: Double) -> Int {
         let projection = index.options.projection
         let domain = projection.domain
@@ -29,8 +29,8 @@ extension View {
     private func expectedNodes(area: Double, at level: Zoom) -> Int {
         let options = index.options
         let tiles = area * Double(sign: .plus, exponent: 2 * level.rawValue, significand: 1)
-        // Where pairs cluster, no two nodes are within a radius: so many fit a tile at most. Elsewhere points
-        // may lie on each other, and a guess has to do.
+        // If two nodes form a cluster, no two nodes are within a radius of each other, which bounds their number in a tile. Otherwise points
+        // may coincide, and an estimate has to do.
         let radius = level.rawValue <= options.maximumZoom ? options.radii[level.rawValue] : 0
         let isSpaced = options.minimumPoints <= 2 && radius > 0
         let density = isSpaced ? options.extent * options.extent / (radius * radius) : Self.guessedDensity
@@ -42,17 +42,17 @@ extension View {
 }
 
 extension Revision {
-    /// How many children a cluster has; 0 if there is none with this id.
+    /// The number of a cluster's children; 0 if there is no cluster with this id.
     public func childCount(of clusterId: Int64, in view: View) -> Int {
         knownCluster(clusterId, in: view).map { view.index.children(of: $0).count } ?? 0
     }
 
-    /// How many points a cluster has; 0 if there is none with this id.
+    /// The number of a cluster's points; 0 if there is no cluster with this id.
     public func pointCount(of clusterId: Int64, in view: View) -> Int {
         knownCluster(clusterId, in: view).map { view.index.pointCount(of: $0) } ?? 0
     }
 
-    /// How many points are looked at for a cluster's hull: none if it is known already.
+    /// The number of points to read for a cluster's hull; 0 if it is cached.
     public func hullCost(of clusterId: Int64, in view: View) -> Int {
         guard let cluster = knownCluster(clusterId, in: view),
             AnswerCache.of(view).hulls.hull(of: cluster) == nil

@@ -3,7 +3,7 @@ import Clustering
 import Sources
 
 extension View {
-    /// The nodes that a query shows, and whether there are more than its limit.
+    /// Finds the nodes of a query. Returns whether there are more than its limit.
     func nodes(_ query: ClustersQuery, into nodes: inout [Node]) throws(SourceError) -> Bool {
         let box = query.box
         guard index.options.projection.isRound || box.west <= box.east else {

@@ -4,23 +4,23 @@ import GeoJSON
 import Sources
 import SystemSupport
 
-/// What the nodes of a viewport were found to be, so that those that have not changed since need not be written
-/// out to be known again.
+/// Remembers the candidates of a viewport's nodes, so that unchanged nodes need not be serialized
+/// again to be recognized.
 ///
-/// A cluster's number stands for the same cluster in all revisions that updates made of one built as a whole,
-/// and so does a point's as long as its feature is not another. Two lineages show which those are, the
-/// index's and the store's. For one output alone: what is sent about a node depends on it.
+/// A cluster's number denotes the same cluster in all revisions that updates derived from one build,
+/// and so does a point's number as long as its feature is the same. Two lineages identify those revisions, the
+/// index's and the store's. Valid for one output only, since that determines what is sent about a node.
 struct CandidateMemo: Sendable {
     private let index: UInt64
     private let store: UInt64
     private var nodes: [Node] = []
     private var candidates: [Candidate] = []
-    /// Where in `nodes` the next node is looked for: answers of one lineage have one order.
+    /// The index in `nodes` at which the search for the next node starts, since answers of one lineage have the same order.
     private var next = 0
 
-    /// Viewports of more nodes are not remembered.
+    /// Viewports with more nodes are not remembered.
     static let capacity = 4096
-    /// How many nodes may have gone between two that stayed.
+    /// How many nodes may have disappeared between two that stayed.
     private static let reach = 16
 
     init(of revision: Revision, _ view: View) {
@@ -41,7 +41,7 @@ struct CandidateMemo: Sendable {
         candidates.append(candidate)
     }
 
-    /// What an unchanged node was found to be; nil if that is not known. To be asked in the answer's order.
+    /// The candidate of an unchanged node; nil if unknown. Must be called in the answer's order.
     mutating func candidate(for node: Node, at place: Int) -> Candidate? {
         var position = next
         let end = min(nodes.count, next + Self.reach)

@@ -21,7 +21,7 @@ struct FeatureKeys {
     /// The key of a node's origin.
     func key(of node: Node) -> MarkerKey { key(ofFeature: view.feature(of: view.index.origin(of: node))) }
 
-    /// A feature's key: made from its id, or from all its text if it has none. Features for which that is the same
+    /// A feature's key: derived from its id, or from its text if it has no id. Features for which that is the same
     /// are distinguished by their rank.
     private func key(ofFeature place: Int) -> MarkerKey {
         var identity = Fingerprint(seed: Fingerprint.open)

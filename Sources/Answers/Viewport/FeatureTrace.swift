@@ -8,7 +8,7 @@ import SystemSupport
 struct FeatureTrace {
     private let from: ShownMarkers.Origin
     private let to: ShownMarkers.Origin
-    /// Whether a feature has the same place in both.
+    /// Whether a feature has the same row in both.
     private let isOneLineage: Bool
     private let cancellation: Cancellation
 
@@ -32,7 +32,7 @@ struct FeatureTrace {
         guard let identifier = from.revision.store.featureIdentifier(place) else { return nil }
         let places = try to.revision.identifierIndex(cancellation).places(of: identifier, in: store)
         guard places.count > 1 else { return places.first }
-        // Of features with one id, the one of the same rank.
+        // Among features with the same id, the one of the same rank.
         let rank = try from.revision.featureCodes(cancellation).rank(of: place, in: from.revision.store)
         return rank < places.count ? places[rank] : nil
     }

@@ -2,18 +2,18 @@
 import Sources
 import SystemSupport
 
-/// Sixty-four bits that stand for a text, taken in piece by piece.
+/// A 64-bit hash of a text, computed piece by piece.
 ///
-/// With the open seed, equal texts have equal fingerprints on every machine; with the secret one, nobody
-/// outside can look for two texts that share one.
+/// With the open seed, equal texts have equal fingerprints on every machine. With the secret seed, nobody
+/// outside can construct two texts with the same fingerprint.
 struct Fingerprint {
     private var state: UInt64
     private let factor: UInt64
     private var length: UInt64 = 0
 
-    /// The seed of fingerprints that others may see.
+    /// The seed of fingerprints that clients see.
     static let open: UInt64 = 0x6A09_E667_F3BC_C908
-    /// Of this process alone.
+    /// The seed of this process only.
     static let secret = UInt64.random(in: 0...(.max))
 
     init(seed: UInt64) {
@@ -34,7 +34,7 @@ struct Fingerprint {
             add(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
             place += 8
         }
-        // With how many are left, so that zeros at the end count.
+        // Includes the number of remaining bytes, so that trailing zeros count.
         var rest = UInt64(bytes.count - place) << 56
         for offset in 0..<(bytes.count - place) { rest |= UInt64(bytes[place + offset]) << (8 * offset) }
         add(rest)
@@ -42,7 +42,7 @@ struct Fingerprint {
 
     var value: UInt64 { Self.fold(state ^ length, factor) ^ state }
 
-    /// Both halves of a product on each other, which brings every bit of `word` everywhere.
+    /// Combines both halves of a product, which spreads every bit of `word`.
     private static func fold(_ word: UInt64, _ factor: UInt64) -> UInt64 {
         let (high, low) = word.multipliedFullWidth(by: factor | 1)
         return high ^ low

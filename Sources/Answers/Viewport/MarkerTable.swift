@@ -2,15 +2,15 @@
 import Sources
 import SystemSupport
 
-/// What a marker is known by, to daemon and client.
+/// A marker's key, known to the daemon and the client.
 struct MarkerKey: Sendable, BitwiseCopyable, Hashable {
-    /// Stands for what keeps a marker the same from one answer to the next.
+    /// Identifies a marker from one answer to the next.
     var identity: UInt64
-    /// Distinguishes markers of one identity.
+    /// Distinguishes markers with the same identity.
     var occurrence: UInt32
 }
 
-/// What a marker is called and what it shows, in little room.
+/// A marker's key and content in compact form.
 struct Marker: Sendable, BitwiseCopyable, Equatable {
     var identity: UInt64
     /// A hash of everything that is sent about it.
@@ -20,14 +20,14 @@ struct Marker: Sendable, BitwiseCopyable, Equatable {
     var key: MarkerKey { MarkerKey(identity: identity, occurrence: occurrence) }
 }
 
-/// The markers that a client has: a change of its viewport is sent as the difference from them.
+/// The markers that a client has. A change of its viewport is sent as a difference.
 ///
-/// Twenty-four bytes a marker, and as much again for what it was made of. The empty table is a client's that has nothing yet.
+/// Takes 24 bytes for each marker, and as much again for the memo. A new client's table is empty.
 public struct MarkerTable: Sendable {
     /// By identity, then content, then occurrence.
     private(set) var markers: [Marker] = []
 
-    /// Of what the answer was made; nil if that is not remembered.
+    /// The nodes of the answer; nil if they are not remembered.
     var memo: CandidateMemo?
 
     public init() {}
@@ -37,28 +37,28 @@ public struct MarkerTable: Sendable {
     public var count: Int { markers.count }
 }
 
-/// A node of the new answer, before it is known whether the client has it.
+/// A node of the new answer, not yet matched with the client's markers.
 struct Candidate: BitwiseCopyable {
     let identity: UInt64
     let content: UInt64
-    /// Its place in the answer.
+    /// Its position in the answer.
     let place: Int
 }
 
-/// How to make one set of markers into another with the fewest words.
+/// The smallest change from one set of markers to another.
 struct MarkerChange {
-    /// Nodes to send, by their index in the answer.
+    /// The nodes to send, by their index in the answer.
     private(set) var added: [(place: Int, key: MarkerKey)] = []
-    /// Markers that go, by what they were.
+    /// The markers to remove.
     private(set) var removed: [Marker] = []
-    /// How many stay just as they are.
+    /// The number of markers that stay unchanged.
     private(set) var kept = 0
     private var next: [Marker] = []
 
-    /// Pairs what is to be shown with what the client has.
+    /// Matches the new answer with the markers that the client has.
     ///
-    /// Of one identity, those that show the same stay; of the others, each new one takes the place of an
-    /// old one for as long as there are any.
+    /// Among markers of one identity, those with equal content stay. Of the others, each new one replaces an
+    /// old one as long as there are any.
     ///
     /// - Complexity: O(n log n) in all markers together, however many share an identity.
     init(from table: MarkerTable, to candidates: consuming [Candidate]) {
@@ -77,20 +77,20 @@ struct MarkerChange {
             while new < candidates.count, candidates[new].identity == identity { new += 1 }
             pair(held[oldStart..<old], candidates[newStart..<new])
         }
-        // Sent in the answer's order.
+        // Markers are sent in the answer's order.
         added.sort { $0.place < $1.place }
     }
 
-    /// No change: the client has all that is to be shown.
+    /// No change: the client has all markers.
     init(keeping table: MarkerTable) {
         next = table.markers
         kept = table.count
     }
 
-    /// What the client has once it has applied the change.
+    /// What the client has after it has applied the change.
     var table: MarkerTable { MarkerTable(sorted: next) }
 
-    /// Pairs markers of one identity, both sorted by content.
+    /// Matches markers of one identity, both lists sorted by content.
     private mutating func pair(_ held: ArraySlice<Marker>, _ candidates: ArraySlice<Candidate>) {
         let start = next.count
         var spare: [Marker] = []
@@ -120,7 +120,7 @@ struct MarkerChange {
         next[start...].sort { ($0.content, $0.occurrence) < ($1.content, $1.occurrence) }
     }
 
-    /// Gives further nodes the lowest occurrences that are free.
+    /// Assigns the lowest free occurrences to further nodes.
     private mutating func append(_ candidates: ArraySlice<Candidate>, after start: Int) {
         guard !candidates.isEmpty else { return }
         var taken = next[start...].map(\.occurrence).sorted()[...]

@@ -12,10 +12,10 @@ struct MarkerWriter: ~Copyable {
 
     init(_ features: FeatureWriter) { self.features = features }
 
-    /// The member that a marker's key stands under; a feature's own member of that name gives way.
+    /// The member that holds a marker's key. A feature's own member of that name is omitted.
     static let keyMember: StaticString = "key"
 
-    /// Stands for a node's text.
+    /// A hash of a node's text.
     mutating func content(of node: Node) throws(SourceError) -> UInt64 {
         scratch.truncate(to: 0)
         try Self.write(node, with: features, into: &scratch)
@@ -29,7 +29,7 @@ struct MarkerWriter: ~Copyable {
         return Candidate(identity: identity(of: node), content: content, place: place)
     }
 
-    /// Writes the feature with its key behind its other members.
+    /// Writes the feature with its key after its other members.
     ///
     /// - Parameter source: the key of the marker that it comes from.
     func write(
@@ -58,7 +58,7 @@ struct MarkerWriter: ~Copyable {
             precision: output.precision, leavingOut: keyMember)
     }
 
-    /// Writes a key as a JSON string: the identity's sixteen digits, and the occurrence where it is not the
+    /// Writes a key as a JSON string: the identity's sixteen digits, and the occurrence if it is not the
     /// first.
     static func write(
         key: MarkerKey, into bytes: inout ByteWriter
@@ -75,8 +75,8 @@ struct MarkerWriter: ~Copyable {
         bytes.append("\"")
     }
 
-    /// A cluster is its place, how many it has and what it aggregates; a point its feature's id, or without
-    /// one all that is sent about it. For a point this follows on `write`, which has left its text in `scratch`.
+    /// A cluster's identity is its position, its count and its aggregates. A point's identity is its feature's id or, without
+    /// one, its whole text. For a point, `write` must have left its text in `scratch`.
     private mutating func identity(of node: Node) -> UInt64 {
         var identity = Fingerprint(seed: Fingerprint.open)
         switch node {

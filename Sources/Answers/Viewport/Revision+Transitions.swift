@@ -6,13 +6,13 @@ import Sources
 import SystemSupport
 
 extension Revision {
-    /// Writes what a client has to change so that its map shows a query's answer, with where its markers come from and go:
+    /// Writes the changes that make a client's map show a query's answer, with the origins and targets of its markers:
     /// `{"add":[features],"update":[features],"remove":[{"key":k,"into":k}],"keep":n,"revision":n}`, and
     /// `truncated` if there is a limit.
     ///
     /// - Parameter shown: what the client has.
-    /// - Returns: what it has once it has applied the change.
-    /// - Complexity: that of `writeClusters`, and O(zooms) for each marker that comes or goes.
+    /// - Returns: what the client has after it has applied the change.
+    /// - Complexity: that of `writeClusters`, and O(zooms) for each marker that appears or disappears.
     public func writeTransitions(
         from shown: ShownMarkers, to query: ClustersQuery, of view: View, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
@@ -44,7 +44,7 @@ extension Revision {
         return next
     }
 
-    /// The markers of an answer. The text of a marker that the client has and that cannot have changed is not made again.
+    /// The markers of an answer. The text of an unchanged marker that the client has is not written again.
     private func rows(
         of nodes: [Node], _ origin: ShownMarkers.Origin, _ shown: ShownMarkers, _ query: ClustersQuery,
         _ writer: inout MarkerWriter, _ cancellation: Cancellation
@@ -112,7 +112,7 @@ extension Revision {
     }
 }
 
-/// Which markers come, go, and show something else.
+/// Which markers appear, disappear and change.
 private struct TransitionChange {
     /// Indexes of the new rows.
     private(set) var added: [Int] = []

@@ -5,16 +5,16 @@ import Sources
 import SystemSupport
 
 extension Revision {
-    /// Writes the least change from what a client has to what a query shows:
-    /// `{"add":[features],"remove":[keys],"keep":n,"revision":n}`, and `truncated` where there is a limit.
+    /// Writes the smallest change from a client's markers to a query's answer:
+    /// `{"add":[features],"remove":[keys],"keep":n,"revision":n}`, and `truncated` if there is a limit.
     ///
-    /// Each feature in `add` has a member `key`. Where the client has that key already, the feature takes the
-    /// other's place: it is the same marker with new contents, such as a cluster's new id.
-    /// Keys are unique among what a client has; they are the same for the same marker in every revision.
+    /// Each feature in `add` has a member `key`. If the client already has that key, the feature replaces the
+    /// old one: it is the same marker with new content, such as a cluster's new id.
+    /// Keys are unique among a client's markers, and the same for the same marker in every revision.
     ///
     /// - Parameter table: what the client has.
-    /// - Returns: what it has once it has applied the change.
-    /// - Complexity: that of `writeClusters`, and sorting the markers. If the nodes have not changed, that of finding them.
+    /// - Returns: what the client has after it has applied the change.
+    /// - Complexity: that of `writeClusters`, and sorting the markers. If the nodes have not changed, only finding them.
     public func writeChange(
         from table: MarkerTable, to query: ClustersQuery, of view: View, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
@@ -26,7 +26,7 @@ extension Revision {
             FeatureWriter(revision: self, view: view, output: query.output, cancellation: cancellation))
         var old = table.memo
         if old?.holds(for: self, view) == false { old = nil }
-        // Most changes of a source are elsewhere. The memo leaves out nodes that do not last.
+        // Most changes of a source are outside the viewport. The memo leaves out nodes that do not last.
         if let old, table.count == nodes.count, old.isOf(nodes),
             nodes.allSatisfy({ isLasting($0, in: view) })
         {
@@ -54,10 +54,10 @@ extension Revision {
         return table
     }
 
-    /// Nodes by which a viewport may grow from one answer to the next without room for them being made twice.
+    /// How many nodes a viewport may gain from one answer to the next without a second allocation.
     private static let expectedGrowth = 8
 
-    /// Whether a node is the same in all of this lineage that have it.
+    /// Whether a node is the same in all revisions of this lineage that contain it.
     func isLasting(_ node: Node, in view: View) -> Bool {
         switch node {
         case .cluster: true

@@ -2,16 +2,16 @@
 import Clustering
 import Sources
 
-/// The markers that a client of transitions has, and the data that they come from.
+/// The markers of a client that asked for transitions, and the data that they were made from.
 public struct ShownMarkers: Sendable {
     struct Row: Sendable {
         let key: MarkerKey
-        /// Stands for the marker's text.
+        /// A hash of the marker's text.
         let content: UInt64
         let node: Node
     }
 
-    /// What the rows are of; nil before the first answer.
+    /// The data of the rows; nil before the first answer.
     struct Origin: Sendable {
         let revision: Revision
         let view: View

@@ -16,19 +16,19 @@ struct SplitMix: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// From 0 up to 1, without 1.
+    /// A number in [0, 1).
     mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     mutating func number(in range: ClosedRange<Double>) -> Double {
         range.lowerBound + unit() * (range.upperBound - range.lowerBound)
     }
 
-    /// From 0 up to `bound`, without it. `bound` is at least 1.
+    /// A number in [0, bound). `bound` is at least 1.
     mutating func integer(below bound: Int) -> Int {
         Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(bound)).high)
     }
 
-    /// Normally distributed about 0 with deviation 1 (Box and Muller; they come in pairs).
+    /// A standard normal number (Box and Muller, which produces pairs).
     mutating func gaussian() -> Double {
         if let spare = spareGaussian {
             spareGaussian = nil

@@ -3,14 +3,14 @@ import Glibc
 import JSON
 import SystemSupport
 
-/// Features for trying things at scale: the same for the same kind, count and seed.
+/// Synthetic features for tests at scale: the same for the same kind, count and seed.
 public struct SyntheticPoints {
     public enum Kind: String, CaseIterable, Sendable {
         /// Evenly over the map.
         case uniform
-        /// Round towns of very unequal size, as people live.
+        /// Round towns of very unequal sizes, like real settlements.
         case gathered
-        /// Half of them at a few awkward places (poles, antimeridian), the rest on a coarse grid.
+        /// Half of them at a few awkward locations (poles, antimeridian), the rest on a coarse grid.
         case duplicates
     }
 
@@ -20,7 +20,7 @@ public struct SyntheticPoints {
 
     static let categories: [StaticString] = ["school", "cafe", "hospital", "fuel", "hotel", "museum"]
     private static let townCount = 2000
-    /// Where implementations trip: the antimeridian, the poles, the edge of Mercator's square.
+    /// Locations where implementations fail: the antimeridian, the poles, the edge of the Mercator square.
     private static let awkwardPlaces: [(Double, Double)] = [
         (-180, 0), (180, 0), (0, 90), (0, -90), (179.999999, 45), (-179.999999, 45), (0, 85.0511287798),
         (12.5, 41.9),
@@ -29,7 +29,7 @@ public struct SyntheticPoints {
     let kind: Kind
     private var random: SplitMix
     private let towns: [Town]
-    /// Running sums of the towns' weights, the last one being their total.
+    /// Cumulative sums of the towns' weights. The last one is the total.
     private let townShares: [Double]
 
     public init(kind: Kind, seed: UInt64) {
@@ -91,7 +91,7 @@ public struct SyntheticPoints {
 }
 
 extension ByteWriter {
-    /// Appends a number rounded to so many decimals, without zeros at its end. For |value| below 1e9.
+    /// Appends a number rounded to `places` decimals, without trailing zeros. |value| must be below 1e9.
     mutating func append(decimal value: Double, places: Int) {
         let power = (0..<places).reduce(1) { power, _ in power * 10 }
         guard let scaled = Int(exactly: (value * Double(power)).rounded()) else {

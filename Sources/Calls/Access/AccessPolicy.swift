@@ -2,9 +2,9 @@
 import ClusterProtocol
 import Glibc
 
-/// Who may do what, by the user and the groups of the process at the other end.
+/// Who may do what, by the user and the groups of the client process.
 ///
-/// The daemon's own user and root may do all; others what the rules give them.
+/// The daemon's own user and root have all rights. Others have what the rules grant.
 public struct AccessPolicy: Sendable, Equatable {
     /// Users and groups that have a right.
     public struct Rule: Sendable, Equatable {
@@ -12,7 +12,7 @@ public struct AccessPolicy: Sendable, Equatable {
         public var everybody: Bool
         public var users: Set<UInt32>
         public var groups: Set<UInt32>
-        /// Names of users and groups that the system does not have, as the configuration has them: they give nobody a
+        /// Configured names of users and groups that do not exist on this system. They grant nobody a
         /// right.
         public var unknownNames: [String] = []
 
@@ -31,18 +31,18 @@ public struct AccessPolicy: Sendable, Equatable {
     public var query = Rule(everybody: true)
     public var manage = Rule()
     public var admin = Rule()
-    /// What the rules name that the system does not have.
+    /// Configured names that do not exist on this system.
     public var unknownNames: [String] {
         query.unknownNames + manage.unknownNames + admin.unknownNames
     }
-    /// Whom the daemon runs as.
+    /// The user that the daemon runs as.
     let ownUser: UInt32
 
-    /// The rules that hold if the configuration has none.
+    /// The default rules.
     public init(ownUser: UInt32 = geteuid()) { self.ownUser = ownUser }
 
-    /// The highest right that the rules give a caller. A caller whom the system does not name gets what
-    /// everybody has.
+    /// The highest right that the rules grant a caller. A caller of unknown user has the right of
+    /// everybody.
     public func right(of peer: Peer) -> AccessRight {
         if peer.hasUser, peer.userID == 0 || peer.userID == ownUser || admin.admits(peer) {
             return .admin

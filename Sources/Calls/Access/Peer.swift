@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Who is at the other end of a connection.
+/// The client of a connection.
 public struct Peer: Sendable, Equatable {
     public var processID: Int32
     public var userID: UInt32
     public var groupID: UInt32
     /// Its supplementary groups.
     public var groups: [UInt32]
-    /// The address and port of a client over TCP, whose user nobody knows; nil for one on a Unix socket.
+    /// The address and port of a client over TCP, whose user is unknown; nil for a client of a Unix socket.
     public private(set) var address: String?
 
     public init(processID: Int32, userID: UInt32, groupID: UInt32, groups: [UInt32] = []) {
@@ -17,7 +17,7 @@ public struct Peer: Sendable, Equatable {
         self.groups = groups
     }
 
-    /// Nobody whom the system names.
+    /// A client whose user is unknown.
     public static let unknown = Peer(processID: 0, userID: .max, groupID: .max)
 
     /// A client over TCP.
@@ -27,6 +27,6 @@ public struct Peer: Sendable, Equatable {
         return peer
     }
 
-    /// Whether the system names its user.
+    /// Whether its user is known.
     public var hasUser: Bool { userID != Self.unknown.userID }
 }

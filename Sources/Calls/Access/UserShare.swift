@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Whose connections share what the server gives one user.
+/// Identifies a user, whose connections share one user's limits.
 package enum UserKey: Hashable, Sendable {
     case user(UInt32)
     /// All callers over TCP.
     case http
-    /// A process whose user the system does not name.
+    /// A process whose user is unknown.
     case unknown
 
-    /// A number that no other key has.
+    /// A number unique to the key.
     var number: UInt64 {
         switch self {
         case .user(let user): UInt64(user)
@@ -18,11 +18,11 @@ package enum UserKey: Hashable, Sendable {
         }
     }
 
-    /// The key of the process at the other end of a Unix socket.
+    /// The key of a client process of a Unix socket.
     package init(_ peer: Peer) { self = peer.hasUser ? .user(peer.userID) : .unknown }
 }
 
-/// What one user's connections take of the server together. Safe from any thread.
+/// What the connections of one user use of the server together. Safe from any thread.
 package final class UserShare: Sendable {
     package let key: UserKey
     private let inFlight = Atomic<Int>(0)
@@ -42,7 +42,7 @@ package final class UserShare: Sendable {
     package var unread: Int { unreadBytes.load(ordering: .relaxed) }
     package func addUnread(_ count: Int) { unreadBytes.add(count, ordering: .relaxed) }
 
-    /// Bytes of one part of what the user's clients have sent.
+    /// Bytes of input from the user's clients, of one kind.
     package func input(_ part: InputBudget.Part) -> Int {
         switch part {
         case .messages: inputBytes.load(ordering: .relaxed)
@@ -57,7 +57,7 @@ package final class UserShare: Sendable {
         }
     }
 
-    /// Memory that the user's large messages take while they are read.
+    /// Memory of the user's large messages while they are parsed.
     package var reading: Int { readingBytes.load(ordering: .relaxed) }
     package func addReading(_ count: Int) { readingBytes.add(count, ordering: .relaxed) }
 
@@ -72,9 +72,9 @@ package final class UserTable: Sendable {
 
     package init() {}
 
-    /// Counts a connection in, unless the user has as many already.
+    /// Adds a connection, unless the user has reached the limit.
     ///
-    /// - Parameter most: nil if there is no limit.
+    /// - Parameter most: the limit; nil if there is none.
     package func enter(_ key: UserKey, most: Int? = nil) -> UserShare? {
         shares.withLock { shares in
             let entry = shares[key] ?? (UserShare(key), 0)
@@ -84,7 +84,7 @@ package final class UserTable: Sendable {
         }
     }
 
-    /// Counts a connection out; users without any are forgotten.
+    /// Removes a connection. Users without connections are removed.
     package func leave(_ share: UserShare) {
         shares.withLock { shares in
             let left = (shares[share.key]?.connections ?? 0) - 1
@@ -94,6 +94,6 @@ package final class UserTable: Sendable {
 
     package func connections(of key: UserKey) -> Int { shares.withLock { $0[key]?.connections ?? 0 } }
 
-    /// How many users have a connection open.
+    /// The number of users with open connections.
     package var count: Int { shares.withLock { $0.count } }
 }

@@ -5,10 +5,10 @@ import JSON
 /// Makes an answer within a limit of bytes, wrapped by the transport's encoder.
 struct AnswerBuilder: Sendable {
     let encoder: any AnswerEncoder
-    /// Of the answer with its wrapping.
+    /// The most bytes of the answer with its envelope.
     var maximumBytes: Int
 
-    /// Appends a part of an answer to `bytes`. After an error nothing of it is left.
+    /// Appends a part of an answer to `bytes`, which is unchanged after an error.
     func make(
         _ part: AnswerPart, _ facts: AnswerFacts, into bytes: inout ByteWriter,
         _ body: (inout ByteWriter) throws(RPCError) -> Void
@@ -18,7 +18,7 @@ struct AnswerBuilder: Sendable {
         encoder.begin(part, into: &bytes)
         var failure: RPCError?
         do throws(RPCError) { try body(&bytes) } catch { failure = error }
-        // Writers give up with an error of their own once they see that it is too much.
+        // Writers stop with an error of their own when they exceed the limit.
         if bytes.hasOverflowed || failure == nil && bytes.count - start > maximumBytes {
             failure = Self.tooLarge(maximumBytes)
         }
@@ -37,6 +37,6 @@ struct AnswerBuilder: Sendable {
         )
     }
 
-    /// What a wrapping adds to an item at most, in bytes.
+    /// The most bytes that an envelope adds to an item.
     static let envelope = 64
 }

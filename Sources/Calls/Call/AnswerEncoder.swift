@@ -2,8 +2,8 @@
 import ClusterProtocol
 import JSON
 
-/// How a transport wraps an answer. The answer is written between `begin` and `end` into the bytes that go out, so it is
-/// made once; both are called on the thread that makes it. A value, used from any thread.
+/// How a transport wraps an answer. The answer is written between `begin` and `end` directly into the outgoing bytes, so it is
+/// written only once. Both are called on the thread that writes it. A value, used from any thread.
 package protocol AnswerEncoder: Sendable {
     /// Whether `end` compresses, which is work for the pool.
     var compresses: Bool { get }
@@ -24,10 +24,10 @@ package enum AnswerPart: Sendable {
     case end
 }
 
-/// What a transport may need to know of an answer besides its bytes.
+/// What a transport may need to know about an answer besides its bytes.
 package struct AnswerFacts: Sendable, Equatable {
     package var mediaType: String
-    /// The number of the source revision that it was made from; nil if it was made from none.
+    /// The number of the source revision that it was made from; nil if there is none.
     package var revision: UInt64?
 
     package init(mediaType: String = Self.json, revision: UInt64? = nil) {
@@ -40,15 +40,15 @@ package struct AnswerFacts: Sendable, Equatable {
 
 /// Outgoing bytes that the system may still be reading.
 ///
-/// The writer is filled by one thread and read by another after a hand-over through the loop's queue; that
-/// is why it may be sent.
+/// One thread fills the writer and another reads it after a hand-over through the loop's queue, which
+/// orders the two. So it may be sent.
 package final class OutgoingBytes: @unchecked Sendable {
     package var writer: ByteWriter
 
     package init(_ writer: consuming ByteWriter) { self.writer = writer }
 }
 
-/// A part of an answer that is ready to be sent.
+/// A part of an answer, ready to be sent.
 package struct FinishedAnswer {
     package let bytes: OutgoingBytes
     package let part: AnswerPart

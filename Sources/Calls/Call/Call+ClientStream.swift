@@ -2,33 +2,33 @@
 import ClusterProtocol
 import JSON
 
-/// A client stream's items on their way to the pool. Belongs to the loop's thread.
+/// A client stream's items that wait for the pool. Used only on the loop's thread.
 final class ClientStreamInput {
     let stream: any ClientStream
     fileprivate var items: [[UInt8]] = []
-    /// Bytes of items that have not been worked on.
+    /// Bytes of items that have not been processed.
     fileprivate var queuedBytes = 0
     var hasEnded = false
-    /// Whether a job of this call waits or runs; one at a time keeps the items' order.
+    /// Whether a job of this call is queued or running. One at a time keeps the items in order.
     fileprivate var isBusy = false
     private var isCancelled = false
 
     init(_ stream: any ClientStream) { self.stream = stream }
 
-    /// Forgets what waits, and returns how many bytes that was.
+    /// Drops the waiting items, and returns their size in bytes.
     func drop() -> Int {
         defer { queuedBytes = 0 }
         items = []
         return queuedBytes
     }
 
-    /// Lets the stream forget what it took, after the job that runs now.
+    /// Discards what the stream has received, after the running job.
     func cancel(on loop: any CallLoop) {
         isCancelled = true
         if !isBusy { forget(on: loop) }
     }
 
-    /// The job that ran, or waited, is over.
+    /// The running or queued job is over.
     fileprivate func jobIsOver(on loop: any CallLoop) {
         isBusy = false
         if isCancelled { forget(on: loop) }
@@ -48,13 +48,13 @@ extension Call {
         advance(input)
     }
 
-    /// Gives the pool the next job of a stream: the items that wait, or the end.
+    /// Queues the next job of a stream: the waiting items, or the end.
     func advance(_ input: ClientStreamInput) {
         guard !input.isBusy, !input.items.isEmpty || input.hasEnded, let loop = caller?.engine.loop else {
             return
         }
         input.isBusy = true
-        // Items are only read; the last job changes the source.
+        // Items are only parsed. The last job changes the source.
         enqueue(on: input.items.isEmpty ? input.stream.subject : nil) { call in
             let items = input.items
             input.items = []
@@ -82,12 +82,12 @@ extension Call {
     }
 }
 
-/// Some items of a stream, or its end, worked on by the pool.
+/// Some items of a stream, or its end, processed by the pool.
 ///
-/// Made on the loop's thread, run on one of the pool, looked at on the loop's again: the loop's hand-over orders
-/// these; that is why it may be shared.
+/// Made on the loop's thread, run on a thread of the pool, and read on the loop's thread again. The loop's hand-over orders
+/// these, so it may be shared.
 private final class ItemsJob: @unchecked Sendable {
-    /// Whether no items were left, so that this job made the answer.
+    /// Whether there were no more items, so that this job wrote the answer.
     let isLast: Bool
     let inputBytes: Int
     let answer: AnswerJob

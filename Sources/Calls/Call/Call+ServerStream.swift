@@ -2,14 +2,14 @@
 import ClusterProtocol
 import JSON
 
-/// Streams from the server: each writes its next item when the client has taken all before it.
+/// Streams from the server. Each writes its next item after the client has taken all earlier ones.
 extension Call {
-    /// Asks for the next item, in the stream's next turn.
+    /// Requests that the stream writes its next item soon.
     func wantToSend() {
         if case .serverStream(_, let output) = work { output.wantToSend() }
     }
 
-    /// Lets the stream write its next item, if the client keeps up.
+    /// Makes the stream write its next item, if the client keeps up.
     func sendNext() {
         guard let caller, case .serverStream(let stream, let output) = work, caller.transport.canTakeItem,
             !output.isBusy
@@ -35,10 +35,10 @@ extension Call {
         } catch { fail(error) }
     }
 
-    /// How long to wait, in nanoseconds, while the user's clients have too much to read.
+    /// How long to wait, in nanoseconds, while the user's clients have too much unread data.
     private static let patience: UInt64 = 50_000_000
 
-    /// The most bytes of an item, without its wrapping.
+    /// The most bytes of an item, without its envelope.
     private var mostBytes: Int {
         (caller?.engine.limits.maxAnswerBytes ?? Int.max) - AnswerBuilder.envelope
     }
@@ -103,7 +103,7 @@ extension Call {
     }
 }
 
-/// A server stream's way back, which other threads may use to ask for a turn.
+/// A server stream's link to its call. Other threads use it to request the next item.
 final class StreamOutput: ServerStreamOutput {
     private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let side: OnLoop<Side>
@@ -113,7 +113,7 @@ final class StreamOutput: ServerStreamOutput {
         side = OnLoop(Side())
     }
 
-    /// What belongs to the loop's thread.
+    /// State used only on the loop's thread.
     private final class Side {
         weak var call: Call?
         var timer: AnyObject?
@@ -130,7 +130,7 @@ final class StreamOutput: ServerStreamOutput {
         }
     }
 
-    /// The call has begun. On the loop's thread.
+    /// The call has begun. Only on the loop's thread.
     func open(_ call: Call) { side.value.call = call }
 
     func wantToSend() { post { [side] in side.value.wantToSend() } }
@@ -148,13 +148,13 @@ final class StreamOutput: ServerStreamOutput {
         side.value.call?.runOnPool(body, completion: completion)
     }
 
-    /// Whether the item before is still being made ready. On the loop's thread.
+    /// Whether the previous item is still being prepared. Only on the loop's thread.
     var isBusy: Bool {
         get { side.value.isBusy }
         set { side.value.isBusy = newValue }
     }
 
-    /// The call is over. On the loop's thread.
+    /// The call is over. Only on the loop's thread.
     func close() {
         side.value.timer = nil
         side.value.call = nil

@@ -2,12 +2,12 @@
 import ClusterProtocol
 import Sources
 
-/// What a call needs while it waits for a position. Belongs to the loop's thread.
+/// The state of a call that waits for a position. Used only on the loop's thread.
 final class CallDelay {
     fileprivate let prepared: PreparedCall
     fileprivate let wait: PositionWait
     fileprivate var observation: SourceObservation?
-    /// The last item that the client has sent meanwhile: a viewport overtakes those before it.
+    /// The last item that the client has sent meanwhile. A new viewport supersedes earlier ones.
     fileprivate var item: [UInt8]?
     fileprivate var hasEnded = false
 
@@ -23,7 +23,7 @@ final class CallDelay {
 
 /// Calls that are answered once their source has a position.
 extension Call {
-    /// Begins to wait. The deadline goes on.
+    /// Begins to wait. The deadline still applies.
     func begin(_ delay: CallDelay) {
         guard let post = caller?.engine.loop.post else { return }
         let (waiting, news) = (OnLoop(self), Signal())
@@ -35,7 +35,7 @@ extension Call {
         if delay.wait.isOver, news.raise() { post { waiting.value.goOn() } }
     }
 
-    /// The position is reached: the call begins as if it came now.
+    /// The position has been reached, so the call begins as if it had just arrived.
     private func goOn() {
         guard let caller, case .waiting(let delay) = work else { return }
         delay.end()

@@ -2,8 +2,8 @@
 import ClusterProtocol
 import JSON
 
-/// A call that was not answered within the turn that brought it: the one owner of its id, deadline, cancellation and
-/// work. Belongs to the loop's thread.
+/// A call that was not answered immediately: the only owner of its id, deadline, cancellation and
+/// work. Used only on the loop's thread.
 package final class Call {
     let opening: CallOpening
     let context: CallContext
@@ -11,17 +11,17 @@ package final class Call {
     private(set) var caller: Caller?
     private let served: Method
     private let started: UInt64
-    /// When the first item of a stream went out: it may go on for days, and that is not slowness.
+    /// When the first item of a stream was sent. A stream may last for days without being slow.
     private var answered: UInt64?
     var work: Work
     private var deadlineTimer: AnyObject?
 
     enum Work {
-        /// On the pool, or waiting for it.
+        /// Running on the pool, or queued for it.
         case unary
         case clientStream(ClientStreamInput)
         case serverStream(any ServerStream, StreamOutput)
-        /// For its source to have a position.
+        /// Waiting until its source has reached a position.
         case waiting(CallDelay)
     }
 
@@ -56,7 +56,7 @@ package final class Call {
 
     // MARK: What the client does
 
-    /// Takes an item, or the next of a file's bytes.
+    /// Receives an item, or more bytes of a file.
     package func receive(_ item: [UInt8]) {
         switch work {
         case .unary: break
@@ -92,12 +92,12 @@ package final class Call {
         return method.threads == .change ? (load.changes, caller.changes) : (load.queries, caller.queries)
     }
 
-    /// Queues a job for the pool among the caller's others. Nothing happens once the call is over.
+    /// Queues a job for the pool among the caller's other jobs. Does nothing if the call is over.
     ///
     /// - Parameters:
-    ///   - subject: no two jobs with the same subject run at once.
-    ///   - begin: makes the job on the loop's thread, when it is the next.
-    ///   - completion: after the job, on the loop's thread.
+    ///   - subject: no two jobs with the same subject run at the same time.
+    ///   - begin: makes the job on the loop's thread when its turn has come.
+    ///   - completion: called on the loop's thread after the job.
     func enqueue(
         on subject: PoolSubject? = nil,
         _ begin: @escaping (Call) -> (body: @Sendable () -> Void, completion: (Call) -> Void),
@@ -111,7 +111,7 @@ package final class Call {
             }
             let (body, completion) = begin(self)
             loop.work(body) { [self] in
-                // What this answer holds counts before the next is begun.
+                // The memory of this answer is counted before the next job begins.
                 defer { queue.finished(in: lane, on: subject) }
                 if isOver { abandoned() } else { completion(self) }
             }
@@ -144,7 +144,7 @@ package final class Call {
         transport.call(self, answered: answer)
     }
 
-    /// Ends the call before its answer: an error goes out in its place, and its work is to stop.
+    /// Ends the call with an error instead of an answer, and cancels its work.
     package func fail(_ error: RPCError) {
         guard let transport = end(error.code) else { return }
         transport.call(self, failed: error)
@@ -153,7 +153,7 @@ package final class Call {
     /// Nobody waits for the call any more.
     func abandon() { _ = end(.cancelled) }
 
-    /// Stops the work and counts the call; nil if it was over already.
+    /// Cancels the work and counts the call; nil if it was already over.
     private func end(_ status: StatusCode) -> (any CallTransport)? {
         guard let caller else { return nil }
         self.caller = nil
@@ -179,8 +179,8 @@ package final class Call {
     }
 }
 
-/// An answer in the making. Written by one thread and read by another after the loop's hand-over, which orders the two;
-/// that is why it may be shared.
+/// An answer being made. One thread writes it and another reads it after the loop's hand-over, which orders the two,
+/// so it may be shared.
 final class AnswerJob: @unchecked Sendable {
     let bytes = OutgoingBytes(ByteWriter(capacity: 4096))
     private(set) var error: RPCError?

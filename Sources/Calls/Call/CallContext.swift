@@ -2,18 +2,18 @@
 import ClusterProtocol
 import Synchronization
 
-/// A call in progress, as its method sees it: who asks, and whether anybody still waits for the answer. Safe from any
+/// A running call, as its method sees it: who called, and whether anybody still waits for the answer. Safe from any
 /// thread.
 package final class CallContext: Sendable {
     /// Who opened the call.
     package let peer: Peer
     /// What the caller may do.
     package let right: AccessRight
-    /// When the caller stops waiting, by `MonotonicClock`; nil: never.
+    /// When the caller stops waiting, by `MonotonicClock`; nil for never.
     package let deadline: UInt64?
     package let form: AnswerForm
     package let input: InputForm
-    /// What the caller's user takes of the server.
+    /// What the caller's user uses of the server.
     package let share: UserShare
 
     private let changes = Atomic<Int>(0)
@@ -31,7 +31,7 @@ package final class CallContext: Sendable {
         self.share = share
     }
 
-    /// Whether the work should stop: the caller has gone, has cancelled, or the deadline has passed.
+    /// Whether the work should stop: the caller has disconnected or cancelled, or the deadline has passed.
     package var isOver: Bool { isCancelled || isPastDeadline }
 
     package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
@@ -44,7 +44,7 @@ package final class CallContext: Sendable {
         if isPastDeadline { throw Self.deadlineError }
     }
 
-    /// How many features the call has put in, replaced or removed.
+    /// The number of features that the call has inserted, replaced or removed.
     package var changed: Int { changes.load(ordering: .relaxed) }
     package func noteChanged(_ count: Int) { changes.store(count, ordering: .relaxed) }
 

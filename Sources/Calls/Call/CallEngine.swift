@@ -2,19 +2,19 @@
 import ClusterProtocol
 import JSON
 
-/// What the calls of one loop share, whatever transport they come by. Belongs to the loop's thread.
+/// The state that all calls of one loop share, whatever their transport. Used only on the loop's thread.
 package final class CallEngine {
     package let loop: any CallLoop
     package private(set) var limits: Limits
-    /// Who may do what; a change applies to the next calls.
+    /// Who may do what. A change applies to later calls.
     package private(set) var access: AccessPolicy
     package let methods: MethodSet
-    /// What all loops' connections take together.
+    /// What the connections of all loops use together.
     package let load: ServerLoad
     package let metrics: Metrics.Shard
-    /// Sees each call that is over.
+    /// Notified of each call that is over.
     package var observer: (any CallObserver)?
-    /// No new calls are taken: the server is about to end.
+    /// Whether new calls are rejected because the server is shutting down.
     package private(set) var isDraining = false
     let streamTurns: StreamTurns
     private var lastMethod: Method?
@@ -37,7 +37,7 @@ package final class CallEngine {
         statisticsTimer = loop.timer(after: 200, every: 200) { [unowned self] in publish() }
     }
 
-    /// Makes what changes often visible to other threads; done a few times a second, not for every call.
+    /// Publishes frequently changing counts to other threads, a few times a second instead of for every call.
     package func publish() {
         let depths = Metrics.QueueDepths(
             queries: load.queries.depth, changes: load.changes.depth, messages: load.reading.depth)
@@ -48,7 +48,7 @@ package final class CallEngine {
         }
     }
 
-    /// Takes over what can change while the server serves.
+    /// Applies settings that can change at run time.
     package func apply(limits: Limits, access: AccessPolicy) {
         self.limits = self.limits.taking(liveFrom: limits)
         self.access = access
@@ -56,7 +56,7 @@ package final class CallEngine {
 
     package func beginDraining() { isDraining = true }
 
-    /// What answers a method: mostly the same as the call before.
+    /// Looks up a method, which is usually that of the previous call.
     package func method(_ fullName: String) -> Method? {
         if let lastMethod, lastMethod.declaration.fullName == fullName { return lastMethod }
         guard let method = methods[fullName] else { return nil }
@@ -66,7 +66,7 @@ package final class CallEngine {
 
     /// Counts a call that is over.
     ///
-    /// - Parameter answered: when its answer began, if that was before now.
+    /// - Parameter answered: when its answer began, if that was earlier.
     func record(
         _ method: Method, _ request: CallRequest, by peer: Peer, _ status: StatusCode, since started: UInt64,
         until answered: UInt64? = nil, changed: Int = 0
@@ -79,7 +79,7 @@ package final class CallEngine {
                 changed: changed))
     }
 
-    /// A call is open that was not answered at once.
+    /// Counts a call that was not answered immediately.
     func callBegan(_ share: UserShare) {
         callsInFlight += 1
         load.addCalls(1)
@@ -92,7 +92,7 @@ package final class CallEngine {
         share.addCalls(-1)
     }
 
-    /// When a call is over at the latest.
+    /// The deadline of a call.
     func deadline(of request: CallRequest, from start: UInt64) -> UInt64? {
         var milliseconds = request.timeoutMilliseconds
         if limits.maxTimeoutMs > 0 { milliseconds = min(milliseconds ?? .max, Int64(limits.maxTimeoutMs)) }

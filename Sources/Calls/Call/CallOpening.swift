@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// A call as a transport opens it.
+/// A call opened by a transport.
 package struct CallOpening: Sendable {
-    /// Its id is the transport's own, unique among the caller's open calls.
+    /// The request. Its id is chosen by the transport and unique among the caller's open calls.
     package var request: CallRequest
     /// How the transport wraps the answer.
     package var encoder: any AnswerEncoder
@@ -21,7 +21,7 @@ package struct CallOpening: Sendable {
     }
 }
 
-/// What the bytes of an answer are.
+/// The form of an answer.
 package enum AnswerForm: Sendable {
     /// The JSON value that the protocol defines.
     case json
@@ -29,7 +29,7 @@ package enum AnswerForm: Sendable {
     case raw
 }
 
-/// What a stream from the client consists of.
+/// The form of a stream from the client.
 package enum InputForm: Sendable, Equatable {
     /// The protocol's items, each a JSON text.
     case items

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// What a caller's calls need of its transport. Belongs to the loop's thread.
+/// What calls need from their transport. Used only on the loop's thread.
 package protocol CallTransport: AnyObject {
-    /// Whether everything before has been written, so that a stream may send its next item.
+    /// Whether everything so far has been written, so that a stream may send its next item.
     var canTakeItem: Bool { get }
 
     /// The call has its answer, or the end of its stream; it is over.
@@ -14,6 +14,6 @@ package protocol CallTransport: AnyObject {
     /// The call is over without an answer.
     func call(_ call: Call, failed error: RPCError)
 
-    /// Some of what the client streamed has been worked on: the transport may read on.
+    /// Some of the client's input has been processed, so the transport may continue reading.
     func callTookInput(_ call: Call)
 }

@@ -2,21 +2,26 @@
 import Compression
 import SystemSupport
 
-/// How a journal lies in its file.
+/// The layout of a journal file.
 ///
-/// The header is that of all files of the state directory, with, at 24, whether the journal goes on where the
-/// one before it ends (32 bits), at 28 whether its
-/// snapshot counts only once the mark says so (32 bits), at 32 the number of its snapshot's revision, at 48 the generation of the
-/// snapshot that it follows, and at 56 that of the journal that it goes on from (64 bits each). At 64 stands up to where records are known to be on disk, 64 bits,
-/// and that number's CRC-32; it is brought up to date after each sync, so that a record that is bad before that
-/// place is damage, and one behind it was never acknowledged. Records begin at 128: length, number from 1, each
-/// of 64 bits, the CRC-32 of these and the payload, the CRC-32 of these alone, and the payload.
+/// The header begins as in all files of the state directory. Further fields, by offset:
+///
+///     24  whether the journal continues the previous one, 32 bits
+///     28  whether its snapshot takes effect only once the mark says so, 32 bits
+///     32  the revision number of its snapshot, 64 bits
+///     48  the generation of the snapshot that it follows, 64 bits
+///     56  the generation of the journal that it continues, 64 bits
+///     64  the mark: the offset up to which records are synced, 64 bits, and the CRC-32 of that number
+///
+/// The mark is updated after each sync. A bad record before it is damage; one after it was never acknowledged. Records
+/// begin at 128. Each has its length and its number (from 1), 64 bits each; the CRC-32 of these and the payload; the
+/// CRC-32 of these alone; and the payload.
 package enum JournalFormat {
     package static let markOffset = 64
     package static let start = 128
     package static let recordHeaderSize = 24
 
-    /// - Parameter previous: the generation of the journal that it goes on from; nil if it follows other data.
+    /// - Parameter previous: the generation of the journal that it continues; nil if it follows other data.
     package static func header(generation: UInt64, revision: UInt64, previous: UInt64?) -> [UInt8] {
         SectionFile.header(.journal) { header in
             SectionFile.store(UInt32(previous != nil ? 1 : 0), at: 24, in: &header)

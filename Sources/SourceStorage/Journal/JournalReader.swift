@@ -2,36 +2,36 @@
 import Compression
 import SystemSupport
 
-/// A journal as it was found: its good records, and what is behind them.
-/// - `Record`: what a payload says; the layer above knows.
+/// A journal as read from disk: its intact records, and what follows them.
+/// - `Record`: the decoded payload. The layer above defines it.
 package struct JournalReader<Record: StoredRecord>: Sendable {
     package let path: String
     /// The format version in its header.
     package let version: UInt32
     package let generation: UInt64
-    /// Whether it goes on where the journal before it ends, rather than behind a snapshot of other data.
+    /// Whether it continues the previous journal. If not, it follows a snapshot of other data.
     package let continues: Bool
-    /// The generation of the journal that it goes on from; 0 if it does not say.
+    /// The generation of the journal that it continues; 0 if the header does not name one.
     package let previous: UInt64
-    /// Whether its snapshot was known to be in place.
+    /// Whether its snapshot is known to have been written.
     package let hasBegun: Bool
-    /// Whether the call that began the generation was never answered: neither its snapshot nor this counts.
+    /// Whether the call that started this generation was never answered. If so, its snapshot and this journal are ignored.
     package let isUncommitted: Bool
-    /// What is to be known of it beside.
+    /// A remark for the operator; nil if there is nothing to report.
     package let note: String?
-    /// Up to where records were known to be on disk; nil if that is not known.
+    /// The offset up to which records were synced to disk; nil if the mark is damaged.
     package let known: Int?
     package let records: [Record]
-    /// The greatest number of a revision in it: its snapshot's or a record's.
+    /// The highest revision number in it, of its snapshot or of a record.
     package let newestRevision: UInt64
-    /// Behind the last good record.
+    /// The offset after the last intact record.
     package let end: Int
     /// Bytes of a record that was being written when the daemon ended; it was never acknowledged.
     package let tornBytes: Int
-    /// Why records that were known to be on disk are missing behind the good ones; nil if all are there.
+    /// Why records that had been synced are missing after the intact ones; nil if none is missing.
     package let damage: String?
 
-    /// Reads all records up to the first that is damaged. O(the file).
+    /// Reads all records up to the first damaged one. O(file size).
     package init(_ path: String) throws(StateFault) {
         let file: FileImage
         do throws(FileError) { file = try FileImage(loading: path) } catch { throw StateFault(error) }
@@ -51,7 +51,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
             records.append(record)
             place += JournalFormat.recordHeaderSize + payload.count
         }
-        // Without a good mark, what is behind the last good record may have been acknowledged.
+        // Without an intact mark, bytes after the last intact record may belong to an acknowledged change.
         let isWhole = known.map { place >= $0 } ?? (place == bytes.count)
         damage =
             isWhole
@@ -75,7 +75,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
         tornBytes = bytes.count - place
     }
 
-    /// Up to where records are known to have been on disk; 0 if the journal had not begun, nil if the mark is damaged.
+    /// The offset up to which records were synced; 0 if the journal was never put into effect, nil if the mark is damaged.
     private static func known(_ bytes: UnsafeRawBufferPointer) -> Int? {
         let mark = UnsafeRawBufferPointer(
             rebasing: bytes[JournalFormat.markOffset..<JournalFormat.markOffset + 12])
@@ -87,7 +87,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
         return known
     }
 
-    /// The payload of the record that the bytes begin with; nil if there is no whole one.
+    /// The payload of the record at the start of the bytes; nil if that record is incomplete or damaged.
     private static func payload(
         _ bytes: UnsafeRawBufferPointer, number: UInt64
     ) -> UnsafeRawBufferPointer? {

@@ -2,24 +2,24 @@
 import Glibc
 import SystemSupport
 
-/// A journal that is written to. For one thread at a time.
+/// A journal open for writing. Not safe for concurrent use.
 package struct JournalWriter: Sendable {
     package var path: String
     package let generation: UInt64
     private let file: FileDescriptor
-    /// If the next record goes.
+    /// The offset at which the next record is written.
     package private(set) var end = JournalFormat.start
-    /// How many records there are.
+    /// The number of records.
     package private(set) var count: UInt64 = 0
-    /// Whether a failed write could not be taken back: then nothing may follow it.
+    /// Whether a failed write could not be undone. If so, nothing may be written after it.
     private var isBroken = false
 
-    /// Makes an empty journal; it is on disk on return, its name apart, which it gets when it is whole.
+    /// Creates an empty journal under a temporary name, syncs it and renames it. The directory is not synced.
     ///
     /// - Parameters:
-    ///   - temporary: the name until then.
-    ///   - previous: the generation of the journal that it goes on from; nil if it follows other data.
-    ///   - hasBegun: false where the journal counts only once `begin` was called.
+    ///   - temporary: the name until the file is complete.
+    ///   - previous: the generation of the journal that it continues; nil if it follows other data.
+    ///   - hasBegun: false if the journal takes effect only after `begin`.
     package init(
         creating path: String, beside temporary: String, generation: UInt64, revision: UInt64,
         previous: UInt64?, hasBegun: Bool
@@ -41,7 +41,7 @@ package struct JournalWriter: Sendable {
         }
     }
 
-    /// Goes on with a journal that was read, what is behind its last good record cut off.
+    /// Continues a journal that was read. Anything after its last intact record is cut off.
     package init(continuing reader: JournalReader<some StoredRecord>) throws(FileError) {
         path = reader.path
         generation = reader.generation
@@ -49,24 +49,24 @@ package struct JournalWriter: Sendable {
         end = reader.end
         count = UInt64(reader.records.count)
         if reader.tornBytes > 0 { try FileIO.truncate(file, to: end, path: path) }
-        // Records behind the mark were written, but nobody knows whether the disk has them.
+        // Records after the mark were written, but may not have reached the disk.
         if reader.tornBytes > 0 || reader.known != end { try FileIO.sync(file, path: path) }
         try write(JournalFormat.mark(end), at: JournalFormat.markOffset)
     }
 
-    /// From now on the journal, and the snapshot that it follows, count. That is on disk on return.
+    /// Puts the journal, and the snapshot that it follows, into effect. Synced on return.
     package mutating func begin() throws(FileError) {
         try write(JournalFormat.mark(end), at: JournalFormat.markOffset)
         try FileIO.sync(file, path: path)
     }
 
-    /// Takes `begin` back: neither the journal nor its snapshot counts, if they can't be removed.
+    /// Undoes `begin`, so that the journal and its snapshot are ignored even if they cannot be removed.
     package func unbegin() throws(FileError) {
         try write(JournalFormat.mark(0), at: JournalFormat.markOffset)
         try FileIO.sync(file, path: path)
     }
 
-    /// Appends a record; it is on disk on return. If this throws, the journal is unchanged.
+    /// Appends a record and syncs it. If this throws, the journal is unchanged.
     package mutating func append(_ payload: [UInt8]) throws(FileError) {
         if isBroken { takeBack() }
         guard !isBroken else {
@@ -78,7 +78,7 @@ package struct JournalWriter: Sendable {
         do throws(FileError) {
             try write(record, at: end)
             try FileIO.sync(file, path: path)
-            // What is written to a file without its name is gone with the process.
+            // A file that has lost its name is gone when the process ends.
             guard try FileIO.isNamed(file, path) else {
                 throw FileError.unusable(
                     "\(path) was removed or replaced while the daemon runs; nothing has changed. Put the state directory back, or restart the daemon on the one that is there"
@@ -90,16 +90,16 @@ package struct JournalWriter: Sendable {
         }
         end += record.count
         count += 1
-        // The record is safe; where the mark cannot follow, it only is not known to be.
+        // The record is on disk. If the mark cannot be written, a start only cannot tell that it is.
         try? write(JournalFormat.mark(end), at: JournalFormat.markOffset)
     }
 
-    /// Makes sure that what lies behind the last good record is not read as one.
+    /// Makes sure that bytes after the last intact record are not read as a record.
     private mutating func takeBack() {
         isBroken = true
         do throws(FileError) {
             do throws(FileError) { try FileIO.truncate(file, to: end, path: path) } catch {
-                // Without its length a record is none.
+                // A record without a length is not read as a record.
                 try write([UInt8](repeating: 0, count: JournalFormat.recordHeaderSize), at: end)
             }
             try FileIO.sync(file, path: path)

@@ -2,7 +2,7 @@
 import Compression
 import SystemSupport
 
-/// A file of named arrays: what a snapshot is.
+/// A file of named arrays, which is the format of snapshots.
 ///
 /// Numbers are in the machine's byte order, which the header states. The header comes first:
 ///
@@ -12,8 +12,8 @@ import SystemSupport
 ///     16  0x01020304            40  the file's size, 64 bits
 ///     20  CRC-32 of the header  48  the snapshot's generation, 64 bits
 ///
-/// Its CRC takes the CRC's own place for zero. Each entry of the table has a section's name, `BlockChecksum`,
-/// offset and length, each of 64 bits. Sections begin at multiples of 64.
+/// The header's CRC is computed with its own field set to zero. Each entry of the table holds a section's name, `BlockChecksum`,
+/// offset and length, 64 bits each. Sections begin at multiples of 64.
 package enum SectionFile {
     package static let magic: [UInt8] = Array("clusterd".utf8)
     package static let byteOrder: UInt32 = 0x0102_0304
@@ -26,11 +26,11 @@ package enum SectionFile {
         case snapshot = 1
         case journal = 2
 
-        /// The format version that is written; this and all before are read.
+        /// The format version that is written. This version and all earlier ones can be read.
         ///
         /// A version rises when an older clusterd would misread the file: when a section or record changes its meaning,
-        /// or when one comes that must not be overlooked. A section or record member that may be overlooked needs no
-        /// new version. A kind that rises keeps its reader for all versions before. `docs/versioning.md` lists them.
+        /// or when one is added that must not be ignored. A section or record member that may be ignored needs no
+        /// new version. The readers of all earlier versions stay. `docs/versioning.md` lists the versions.
         package var version: UInt32 {
             switch self {
             case .snapshot: 2
@@ -39,10 +39,10 @@ package enum SectionFile {
         }
     }
 
-    /// What has its own checksums, chunk by chunk, and is not looked at when a file is opened.
+    /// Stands for a section that has its own checksums for each chunk and is not checked when a file is opened.
     package static let checkedElsewhere: UInt64 = 0
 
-    /// Checks what all files of the state directory begin with.
+    /// Checks the header that all files of the state directory share.
     package static func checkStart(_ bytes: UnsafeRawBufferPointer, _ kind: Kind, _ path: String)
         throws(StateFault)
     {
@@ -53,7 +53,7 @@ package enum SectionFile {
             throw StateFault("\(path) is no file of clusterd's")
         }
         let found = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
-        // A damaged number is damage; only one with a good checksum says who wrote it.
+        // A version number proves a newer format only if the header's checksum is correct. Otherwise it is damage.
         let isIntact = headerChecksum(bytes) == bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
         guard !isIntact || found <= kind.version else {
             throw StateFault(
@@ -73,7 +73,7 @@ package enum SectionFile {
         return header.withUnsafeBytes { Zlib.crc32($0) }
     }
 
-    /// The first bytes of a file, with its checksum.
+    /// A file's header, with its checksum.
     package static func header(_ kind: Kind, _ fill: (inout [UInt8]) -> Void) -> [UInt8] {
         var header = [UInt8](repeating: 0, count: headerSize)
         header.replaceSubrange(0..<magic.count, with: magic)
@@ -91,7 +91,7 @@ package enum SectionFile {
     }
 }
 
-/// Writes a file of sections, one after the other. It has no header, and so is no file of clusterd's, before
+/// Writes a file of sections one after another. The file has no header, so nothing reads it, before
 /// `finish`.
 package final class SectionFileWriter {
     package let path: String
@@ -100,17 +100,17 @@ package final class SectionFileWriter {
     private var table: [UInt8] = []
     private var count: UInt32 = 0
 
-    /// - Parameter path: taken over where something has this name.
+    /// - Parameter path: an existing file of this name is replaced.
     package init(_ path: String) throws(FileError) {
         self.path = path
         file = try FileIO.create(path)
     }
 
-    /// Goes on with a file that begins with a section.
+    /// Continues a file that already contains its first section.
     ///
     /// - Parameters:
     ///   - file: open for writing; `path` is its name now.
-    ///   - count: bytes of the section, which begins behind the header.
+    ///   - count: the size of the section in bytes. It begins after the header.
     package init(
         continuing file: FileDescriptor, _ path: String, section name: UInt32, count: Int, checksum: UInt64
     ) {
@@ -118,7 +118,7 @@ package final class SectionFileWriter {
         _ = reserve(name, count: count, checksum: checksum)
     }
 
-    /// - Parameter checksum: nil works it out.
+    /// - Parameter checksum: computed if nil.
     package func add(_ name: UInt32, _ bytes: UnsafeRawBufferPointer, checksum: UInt64? = nil)
         throws(FileError)
     {
@@ -126,9 +126,9 @@ package final class SectionFileWriter {
         try FileIO.write(bytes, to: file, at: start, path: path)
     }
 
-    /// Makes room for a section, which the caller writes into the file before `finish`.
+    /// Reserves space for a section, which the caller writes into the file before `finish`.
     ///
-    /// - Returns: where it begins in the file.
+    /// - Returns: its offset in the file.
     package func reserve(_ name: UInt32, count size: Int, checksum: UInt64) -> Int {
         offset = (offset + SectionFile.alignment - 1) / SectionFile.alignment * SectionFile.alignment
         let start = offset
@@ -151,7 +151,7 @@ package final class SectionFileWriter {
         if let failure { throw failure }
     }
 
-    /// Writes table and header; returns once all is on disk.
+    /// Writes the table and the header, and syncs the file.
     package func finish(generation: UInt64) throws(FileError) {
         let start = offset
         let (count, table) = (count, table)

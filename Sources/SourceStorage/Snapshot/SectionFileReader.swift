@@ -3,7 +3,7 @@ import Compression
 import Synchronization
 import SystemSupport
 
-/// The sections of a mapped file, each within it and with its checksum.
+/// The sections of a mapped file. Each lies within the file and has a checksum.
 package struct SectionFileReader: Sendable {
     package let file: FileImage
     package let path: String
@@ -15,7 +15,7 @@ package struct SectionFileReader: Sendable {
         let range: Range<Int>
     }
 
-    /// Reads header and table; no section is loaded yet.
+    /// Reads the header and the table. No section is read yet.
     package init(_ file: FileImage, path: String) throws(StateFault) {
         let bytes = file.bytes
         try Self.load(0..<min(bytes.count, SectionFile.headerSize), of: file)
@@ -65,20 +65,20 @@ package struct SectionFileReader: Sendable {
         return (name, Section(checksum: checksum, range: offset..<offset + length))
     }
 
-    /// A section's bytes, valid while `file` lives; none where it is not there.
+    /// A section's bytes, valid while `file` is alive; empty if there is no such section.
     package func bytes(_ name: UInt32) -> UnsafeRawBufferPointer {
         guard let section = sections[name] else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return UnsafeRawBufferPointer(rebasing: file.bytes[section.range])
     }
 
-    /// If a section begins in the file.
+    /// The offset of a section in the file.
     package func offset(of name: UInt32) -> Int { sections[name]?.range.lowerBound ?? 0 }
 
     package func has(_ name: UInt32) -> Bool { sections[name] != nil }
 
-    /// Loads all sections but one and compares their checksums, on all cores. O(their bytes), some gigabytes a second.
+    /// Reads all sections but one and compares their checksums, on all cores. O(bytes), at several gigabytes per second.
     package func verify(except unchecked: UInt32) throws(StateFault) {
-        // The largest first, so that no core is left with one at the end.
+        // The largest section comes first, so that the last ones are short and all cores finish together.
         let names = sections.keys.filter { $0 != unchecked }
             .sorted { (sections[$0]?.range.count ?? 0, $0) > (sections[$1]?.range.count ?? 0, $1) }
         let faults = Mutex<[UInt32: StateFault]>([:])
@@ -87,12 +87,12 @@ package struct SectionFileReader: Sendable {
             do throws(StateFault) { try verify(section: name) } catch { faults.withLock { $0[name] = error } }
         }
         let found = faults.withLock { $0 }
-        // What could not be read may be good: then nothing is known of the file.
+        // A section that the machine could not read may be intact, so the file must not count as damaged.
         if let fault = found.values.first(where: { $0.kind == .machine }) { throw fault }
         if let fault = found.min(by: { $0.key < $1.key }) { throw fault.value }
     }
 
-    /// Loads a section, if it is there, and compares its checksum.
+    /// Reads a section, if it exists, and compares its checksum.
     package func verify(section name: UInt32) throws(StateFault) {
         guard let section = sections[name] else { return }
         try Self.load(section.range, of: file)
@@ -101,7 +101,7 @@ package struct SectionFileReader: Sendable {
         }
     }
 
-    /// A section's values, copied.
+    /// A copy of a section's values.
     package func values<Element: BitwiseCopyable>(
         _ name: UInt32, count: Int? = nil
     ) throws(StateFault) -> [Element] {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Blocks of files, kept in memory up to a limit over all files. If it is full, blocks that were not read lately make
-/// room for others.
+/// A cache of file blocks with one limit for all files. When it is full, blocks that were not read recently are
+/// evicted (the clock algorithm).
 ///
-/// Readers get copies, so a block may go at any time. Safe from any thread.
+/// Readers get copies, so a block may be evicted at any time. Safe from any thread.
 package final class BlockCache: Sendable {
-    /// Bytes of a block; a file's last one may be shorter.
+    /// The size of a block in bytes. A file's last block may be shorter.
     package static let blockSize = 4096
 
-    /// How many blocks of one file are there.
+    /// Counts the cached blocks of one file.
     package final class Holder: Sendable {
         package let number: UInt32
         fileprivate let blocks = Atomic<Int>(0)
@@ -22,32 +22,32 @@ package final class BlockCache: Sendable {
     private let shards: [Shard]
     private let holders = Atomic<UInt32>(0)
 
-    /// - Parameter bytes: the most that are kept; memory is taken as blocks come.
+    /// - Parameter bytes: the limit. Memory is allocated as blocks arrive.
     package init(bytes: Int) {
         let slots = max(0, bytes) / Self.blockSize / Self.shardCount
         shards = (0..<Self.shardCount).map { _ in Shard(slots: slots) }
     }
 
-    /// So many threads read at once mostly without waiting for each other.
+    /// About as many threads can read at the same time without waiting for each other.
     private static let shardCount = 16
 
-    /// For the blocks of one file. Numbers are not used twice.
+    /// Creates the holder of one file's blocks. Numbers are never reused.
     package func makeHolder() -> Holder { Holder(holders.add(1, ordering: .relaxed).newValue) }
 
-    /// Bytes that blocks hold now.
+    /// The size of the cached blocks in bytes.
     package var bytes: Int { shards.reduce(0) { $0 + $1.count } * Self.blockSize }
 
-    /// Copies bytes of a block, `offset` bytes from its start; false if it is not there.
+    /// Copies bytes of a block from `offset` bytes after its start; false if the block is not cached.
     package func copy(
         _ block: Int, of holder: Holder, from offset: Int, to target: UnsafeMutableRawBufferPointer
     ) -> Bool {
         shard(block).copy(Self.key(block, holder), from: offset, to: target)
     }
 
-    /// Keeps a block.
+    /// Adds a block.
     ///
-    /// - Parameter replacing: whether another goes if there is no room; else this one is not kept.
-    /// - Returns: whether it is kept now.
+    /// - Parameter replacing: whether to evict another block if the cache is full. If false, this one is not added then.
+    /// - Returns: whether the block is cached now.
     @discardableResult
     package func insert(
         _ block: Int, of holder: Holder, _ bytes: UnsafeRawBufferPointer, replacing: Bool
@@ -55,7 +55,7 @@ package final class BlockCache: Sendable {
         shard(block).insert(Self.key(block, holder), bytes, holder, replacing: replacing)
     }
 
-    /// Forgets a file's blocks. O(all blocks).
+    /// Removes a file's blocks. O(all blocks).
     package func removeAll(of holder: Holder) {
         guard holder.blockCount > 0 else { return }
         for shard in shards { shard.removeAll(of: holder) }
@@ -69,28 +69,28 @@ package final class BlockCache: Sendable {
 }
 
 extension BlockCache {
-    /// Every sixteenth block.
+    /// One sixteenth of the blocks, with a lock of its own.
     private final class Shard: Sendable {
         private let slotCount: Int
         private let state = Mutex(State())
 
         private struct Slot {
             var key: UInt64
-            /// Nil for a slot without a block.
+            /// Nil if the slot has no block.
             var holder: Holder?
             var size: Int
-            /// Whether it was read since it was last looked at for removal.
+            /// Whether the block was read since the hand last passed it.
             var isRecent = false
         }
 
         /// Invariant: each slab is one allocation of `slabSize` blocks, and there is one for each `slabSize` slots begun.
-        /// They are read and written with the lock held; that is why the state may be handed from thread to thread.
+        /// They are read and written only with the lock held, so the state may be passed between threads.
         private struct State: @unchecked Sendable {
             var slabs: [UnsafeMutableRawBufferPointer] = []
             var places: [UInt64: Int] = [:]
             var slots: [Slot] = []
             var free: [Int] = []
-            /// The slot that is looked at next for removal.
+            /// The next slot to be considered for eviction.
             var hand = 0
 
             func bytes(_ slot: Int) -> UnsafeMutableRawBufferPointer {
@@ -100,7 +100,7 @@ extension BlockCache {
             }
         }
 
-        /// Blocks for which memory is taken at once.
+        /// The number of blocks in one allocation.
         private static let slabSize = 256
 
         init(slots: Int) { slotCount = slots }
@@ -137,7 +137,7 @@ extension BlockCache {
             }
         }
 
-        /// A slot without a block.
+        /// Finds an empty slot; nil if there is none.
         private func takeSlot(_ state: inout State, replacing: Bool) -> Int? {
             if let slot = state.free.popLast() { return slot }
             if state.slots.count < slotCount {
@@ -149,7 +149,7 @@ extension BlockCache {
                 return state.slots.count - 1
             }
             guard replacing else { return nil }
-            // Each slot is passed once at most before one that was not read since is met.
+            // The hand clears each mark that it passes, so it stops after one round at the latest.
             while state.slots[state.hand].isRecent {
                 state.slots[state.hand].isRecent = false
                 state.hand = (state.hand + 1) % slotCount

@@ -4,21 +4,21 @@ import Glibc
 import Synchronization
 import SystemSupport
 
-/// A run of a file's bytes that stays there: read block by block, each compared with its checksum whenever it is read.
+/// A range of a file's bytes that is read on demand, block by block. Each block is compared with its checksum on every read.
 ///
-/// What a reader gets is a copy in memory, so nothing that happens to the file or its disk afterwards reaches it, and
-/// bytes that are not those that were written are never handed out. Safe from any thread. Reading may wait for the disk.
+/// A reader gets a copy in memory, so later changes of the file or faults of its disk cannot reach it.
+/// Bytes that differ from those written are never returned. Safe from any thread. Reading may wait for the disk.
 package final class BlockText: Sendable {
-    /// Bytes of the run.
+    /// The size of the range in bytes.
     package let count: Int
     private let file: FileDescriptor
     private let path: String
-    /// Where the run begins in the file.
+    /// The range's offset in the file.
     private let start: Int
     private let checksums: [UInt64]
-    /// Bytes that one checksum covers: a multiple of the cache's.
+    /// The number of bytes that one checksum covers, a multiple of the cache's block size.
     private let blockSize: Int
-    /// The file, while it is no snapshot yet.
+    /// The file if it is not a snapshot yet.
     package let draft: TextDraft?
     private let cache: BlockCache
     private let holder: BlockCache.Holder
@@ -29,7 +29,7 @@ package final class BlockText: Sendable {
     ///   - file: open for reading.
     ///   - path: its name, for messages.
     ///   - checksums: `BlockChecksum` of each block.
-    /// - Returns: nil if these are not as many as the blocks.
+    /// - Returns: nil if the number of checksums differs from the number of blocks.
     package init?(
         _ file: FileDescriptor, path: String, range: Range<Int>, checksums: [UInt64], blockSize: Int,
         cache: BlockCache, draft: TextDraft? = nil
@@ -46,21 +46,21 @@ package final class BlockText: Sendable {
 
     deinit { cache.removeAll(of: holder) }
 
-    /// Bytes of memory that it holds, the cache's blocks apart.
+    /// The memory that it holds in bytes, without the cached blocks.
     package var memoryBytes: Int { checksums.count * MemoryLayout<UInt64>.stride }
 
-    /// Whether bytes that were asked for could not be had. Once true it stays so.
+    /// Whether a read has failed or a checksum was wrong. Never becomes false again.
     package var isDamaged: Bool { hasFailed.load(ordering: .acquiring) }
 
-    /// What the system refused, if it was that and not a checksum.
+    /// The failed system call; nil if a checksum was wrong.
     package var failure: FileError? { lastFailure.withLock { $0 } }
 
-    /// Whether all of it lies in the cache, so that reading does not wait for a disk.
+    /// Whether all blocks are cached, so that reading does not wait for a disk.
     package var isAtHand: Bool {
         holder.blockCount == (count + BlockCache.blockSize - 1) / BlockCache.blockSize
     }
 
-    /// Copies bytes, which stay in the cache for the next reader; false if they can't be had.
+    /// Copies bytes, whose blocks stay in the cache; false if they cannot be read.
     package func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) -> Bool {
         var place = range.lowerBound
         while place < range.upperBound {
@@ -77,7 +77,7 @@ package final class BlockText: Sendable {
         return true
     }
 
-    /// Reads whole blocks past the cache and copies the part of them that was asked for.
+    /// Reads whole blocks from the file and copies the requested part of them.
     private func load(
         _ range: Range<Int>, into target: UnsafeMutableRawBufferPointer, from first: Int
     ) -> Bool {
@@ -107,16 +107,16 @@ package final class BlockText: Sendable {
         }
     }
 
-    /// Reads whole blocks past the cache, for who reads all of it.
+    /// Reads whole blocks from the file, bypassing the cache: for sequential readers.
     ///
     /// - Parameters:
-    ///   - window: filled from its start; as many blocks as it has room for.
-    ///   - place: in the first block.
-    /// - Returns: which bytes of the run it has now; nil if they can't be had.
+    ///   - window: filled from its start with as many blocks as fit.
+    ///   - place: an offset within the first block.
+    /// - Returns: the range of bytes in the window; nil if they cannot be read.
     package func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? {
         let begin = place / blockSize * blockSize
         let room = window.count / blockSize * blockSize
-        // Only the last block is shorter than others.
+        // Only the last block may be shorter.
         let end = min(count, begin + (window.count >= count - begin ? count - begin : room))
         guard place >= 0, begin < end, read(window, begin..<end) else { return fail() }
         for block in begin / blockSize...(end - 1) / blockSize {
@@ -141,7 +141,7 @@ package final class BlockText: Sendable {
             let size = pread(file.number, base + done, range.count - done, offset)
             if size < 0, errno == EINTR { continue }
             guard size > 0 else {
-                // A file that ends early is shorter than it was when it was opened.
+                // The file has become shorter since it was opened.
                 let error = FileIO.failure(size == 0 ? EIO : errno, "read", path)
                 lastFailure.withLock { $0 = error }
                 return false
@@ -151,15 +151,15 @@ package final class BlockText: Sendable {
         return true
     }
 
-    /// Compares all checksums, and keeps blocks for which the cache has room. False if some bytes can't be had.
+    /// Compares all checksums, and caches blocks while there is room. False if some bytes cannot be read.
     ///
-    /// - Complexity: O(bytes), at some gigabytes a second if they lie in the system's memory.
+    /// - Complexity: O(bytes), at several gigabytes per second from the page cache.
     package func verify(isCancelled: () -> Bool) -> Bool { readAll(isCancelled) { true } }
 
-    /// Keeps blocks, from the first on, until the cache has no room.
+    /// Caches blocks from the first on until the cache is full.
     package func readAhead(isCancelled: () -> Bool) { _ = readAll(isCancelled) { false } }
 
-    /// - Parameter goesOn: asked when the cache has no room.
+    /// - Parameter goesOn: called when the cache is full; returns whether to continue.
     private func readAll(_ isCancelled: () -> Bool, goesOn: () -> Bool) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: Self.windowSize, alignment: 16) { window in
             var place = 0

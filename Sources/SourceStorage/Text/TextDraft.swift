@@ -3,21 +3,21 @@ import Compression
 import Synchronization
 import SystemSupport
 
-/// A file of sections that begins with features' text, written before anything else of the snapshot is known.
+/// The beginning of a snapshot: a file with the features' text, written before the other sections are known.
 ///
-/// It has no header until a snapshot is made of it. If none is, it goes with the last reference. Parts may be written by
-/// several threads; checksums are taken of the bytes in memory, not of those that the disk gives back.
+/// It has no header until it becomes a snapshot. If it never does, it is deleted with its last reference. Several threads
+/// may write parts. Checksums are computed from the bytes in memory, not from what the disk returns.
 package final class TextDraft: Sendable {
     package let file: FileDescriptor
-    /// The name that it was made under.
+    /// The path under which it was created.
     package let path: String
     private let state: Mutex<State>
     private let written = Atomic<Int>(0)
 
     private struct State {
-        /// By chunk: its checksum, and those of its small blocks.
+        /// By chunk: its checksum and those of its blocks.
         var sums: [Int: Sums] = [:]
-        /// Chunks of which not all bytes have come.
+        /// Incomplete chunks.
         var partial: [Int: Partial] = [:]
         var failure: FileError?
         /// Whether the file still has its name.
@@ -39,9 +39,9 @@ package final class TextDraft: Sendable {
         var count = 0
     }
 
-    /// Bytes that a checksum of each kind covers.
+    /// The number of bytes that a checksum of each kind covers.
     package static let (chunkSize, fineSize) = (1 << 16, BlockCache.blockSize)
-    /// Where the text begins in the file.
+    /// The offset of the text in the file.
     package static let start = SectionFile.headerSize
 
     package init(_ path: String) throws(FileError) {
@@ -52,13 +52,13 @@ package final class TextDraft: Sendable {
 
     deinit { if state.withLock({ $0.isNamed }) { FileIO.remove(path) } }
 
-    /// Bytes of text that were written.
+    /// The number of bytes of text written so far.
     package var bytes: Int { written.load(ordering: .relaxed) }
 
-    /// Why some part could not be written.
+    /// The first failed write; nil if none failed.
     package var failure: FileError? { state.withLock { $0.failure } }
 
-    /// Writes a part of the text. Safe from any thread, if parts do not overlap.
+    /// Writes a part of the text. Safe from any thread as long as parts do not overlap.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         do throws(FileError) {
             try FileIO.write(bytes, to: file, at: Self.start + offset, path: path)
@@ -110,8 +110,8 @@ package final class TextDraft: Sendable {
         }
     }
 
-    /// Gives the file to who makes a snapshot of it, under another name; false if somebody has it already, or the name can't
-    /// be changed.
+    /// Hands the file over under a new name to the caller, who turns it into a snapshot; false if it was handed over before, or
+    /// cannot be renamed.
     package func hand(to new: String) -> Bool {
         state.withLock { state in
             guard state.isNamed, (try? FileIO.rename(path, to: new)) != nil else { return false }

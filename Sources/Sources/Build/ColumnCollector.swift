@@ -6,10 +6,10 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// Decodes what expressions read while features come in, when their values are at hand.
+/// Decodes the properties that expressions read while features are being parsed.
 ///
-/// `@unchecked Sendable` holds because only the holder of the builder that it belongs to uses it, who is one at a
-/// time; a piece is filled by one thread and taken over by another after that has ended.
+/// `@unchecked Sendable` holds because only the thread that holds its builder uses it, one at a
+/// time. A piece is filled by one thread, and taken over by another after the first has finished.
 package final class ColumnCollector: PropertyCollector, @unchecked Sendable {
     private let names: [String]
     private let columns: [PropertyColumnBuilder]
@@ -30,7 +30,7 @@ package final class ColumnCollector: PropertyCollector, @unchecked Sendable {
         count += piece.count
     }
 
-    /// The columns of all features that came in.
+    /// The columns of all features read.
     package func finish() -> SourceColumns {
         var all = FeatureColumns(count: count)
         for (name, column) in zip(names, columns) { all.add(name, column.finish()) }
@@ -42,10 +42,10 @@ package final class ColumnCollector: PropertyCollector, @unchecked Sendable {
 private final class ColumnPiece: PropertyPiece {
     private let names: [[UInt8]]
     fileprivate let columns: [PropertyColumnBuilder]
-    /// Of a feature, by column the last of the members that have its name.
+    /// By column, the feature's last member of that name.
     private var values: [JSONElement?]
     fileprivate private(set) var count = 0
-    /// The table that rows came of last, and its column of each name.
+    /// The last table that rows came from, and its column of each name.
     private var header: TableHeader?
     private var cells: [Int?] = []
 
@@ -92,7 +92,7 @@ private final class ColumnPiece: PropertyPiece {
         count += 1
     }
 
-    /// - Parameter first: the column that is looked at first.
+    /// - Parameter first: the column to try first.
     @inline(__always) private func column(named key: JSONElement, from first: Int) -> Int? {
         for place in first..<first + names.count {
             let column = place < names.count ? place : place - names.count

@@ -4,17 +4,17 @@ import GeoJSON
 import SourceStorage
 import SystemSupport
 
-/// Features on their way in, and which of them a source loads.
+/// Features to be loaded into a source, and which of them it accepts.
 package struct FeatureBatch {
     package let store: FeatureStore
     package let loaded: Rows
-    /// Features left out because of their weight.
+    /// The number of features left out because of their weight.
     package let badWeights: Int
 
     /// The reason under which features with a bad weight are counted.
     package static let badWeight = "badWeight"
 
-    /// Some of a store's places.
+    /// A selection of a store's rows.
     package enum Rows {
         case all(Int)
         /// Ascending.
@@ -37,7 +37,7 @@ package struct FeatureBatch {
         }
     }
 
-    /// The loaded features as runs of the store.
+    /// The loaded features as slices of the store.
     package var slices: [FeatureSlice] {
         switch loaded {
         case .all(let count): return count > 0 ? [FeatureSlice(store: store, rows: 0..<count)] : []
@@ -54,9 +54,9 @@ package struct FeatureBatch {
         }
     }
 
-    /// A store of the loaded features after those of another.
+    /// A store of another store's features followed by the loaded ones.
     ///
-    /// - Parameter spill: when the text goes to a file; nil: never.
+    /// - Parameter spill: decides when the text goes to a file; nil if never.
     package func store(after base: FeatureStore?, spill: TextSpill? = nil) -> FeatureStore {
         if case .all = loaded, base.map({ $0.count == 0 }) ?? true { return store.plain(spill: spill) }
         let first = base.map { $0.count > 0 ? [FeatureSlice(store: $0, rows: 0..<$0.count)] : [] } ?? []

@@ -4,19 +4,19 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// What stands before rows' values by their place, as the last rows had it: most features of a source have the same
-/// members in the same order and the same manner, and a comparison of some words then finds a member, tells its
-/// column, and where its value starts.
+/// The text that preceded each value in the last rows, by position. Most features of a source have the same
+/// members in the same order and with the same spacing. Comparing a few words then finds a member, its
+/// column, and the start of its value.
 ///
-/// Invariant: `known` leads to room for `most` members, of which the first `count` are written, and `bytes` to room
-/// for `mostBytes`, of which the first `byteCount` are; a known member's text lies within these.
+/// Invariant: `known` has capacity for `most` members, of which the first `count` are initialized. `bytes` has capacity
+/// for `mostBytes`, of which the first `byteCount` are initialized. A known member's text lies within these.
 package final class MemberOrder {
     private struct Known {
-        /// From the end of the value before, or the object's brace, up to the value.
+        /// The offset of the text from the end of the previous value, or the object's brace, up to the value.
         var start: Int
         var count: Int
         var column: Int
-        /// The first sixteen bytes, and which of them there are.
+        /// The first sixteen bytes, with a mask of those that exist.
         var words: (UInt64, UInt64)
         var masks: (UInt64, UInt64)
     }
@@ -29,7 +29,7 @@ package final class MemberOrder {
     private static let most = 64
     /// Longer ones are looked up each time.
     private static let longest = 256
-    /// Bytes of leads, those given up included; then it starts again.
+    /// The capacity for texts in bytes, including replaced ones. When it is full, learning starts over.
     private static let mostBytes = 1 << 16
 
     deinit {
@@ -37,19 +37,19 @@ package final class MemberOrder {
         bytes.deallocate()
     }
 
-    /// How much text stands before a member's value, and the column that the value fills; nil where either is other
-    /// than the last time.
+    /// The length of the text before a member's value, and the value's column; nil if either differs from
+    /// the last row.
     ///
-    /// - Parameter text: the object's, from where the member before ended.
+    /// - Parameter text: the rest of the object after the previous member.
     @inline(__always) package func member(
         _ member: Int, in text: UnsafeRawBufferPointer
     ) -> (lead: Int, column: Int)? {
         guard member < count else { return nil }
         let last = known[member]
-        // A value follows, of a character at least, and the object's brace.
+        // At least one character of a value and the object's brace follow.
         guard last.count < text.count, let asked = text.baseAddress else { return nil }
         if last.count <= 16, text.count >= 16 {
-            // Most leads are so short; without a loop there is no end of it to guess.
+            // Most texts are this short. Without a loop the processor has no loop end to mispredict.
             let first = asked.loadUnaligned(as: UInt64.self) ^ last.words.0
             let second = asked.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ last.words.1
             guard first & last.masks.0 | second & last.masks.1 == 0 else { return nil }
@@ -59,7 +59,7 @@ package final class MemberOrder {
         return text[last.count] > UInt8(ascii: " ") ? (last.count, last.column) : nil
     }
 
-    /// - Parameter lead: what stands between the value before and this one.
+    /// - Parameter lead: the text between the previous value and this one.
     package func learn(_ lead: UnsafeRawBufferPointer, _ column: Int, at place: Int) {
         guard place <= count, place < Self.most, lead.count <= Self.longest else { return }
         if byteCount + lead.count > Self.mostBytes {

@@ -2,7 +2,7 @@
 
 /// Which weights points may have.
 enum PointWeight {
-    /// Far from the ends of what a double holds: the sums of all weights, and of positions by their weights, stay finite and
+    /// Far from the limits of a double, so that sums of weights, and of weighted positions, stay finite and
     /// above 0.
     private static let range = 1e-100...1e100
 

@@ -10,11 +10,11 @@ package struct RevisionMaker {
     package let options: SourceOptions
     package let shared: SharedState
     package let cancellation: Cancellation
-    /// The source's.
+    /// The owner of the source.
     package let owner: UInt32?
     private let threads: Int
 
-    /// - Parameter threads: nil for as many as a build may use.
+    /// - Parameter threads: nil for the most that a build may use.
     package init(
         options: SourceOptions, shared: SharedState, owner: UInt32? = nil, threads: Int? = nil,
         cancellation: Cancellation
@@ -26,15 +26,15 @@ package struct RevisionMaker {
         self.cancellation = cancellation
     }
 
-    /// What clustering a point takes at its peak, in bytes: measured as 160 for a million.
+    /// The peak memory of clustering in bytes per point, as measured for a million points.
     package static let bytesOfPoint = 160
 
-    /// Clusters features that all passed `screen` with the same options.
+    /// Clusters features that have all passed `screen` with the same options.
     ///
     /// - Parameters:
-    ///   - counted: a store that the memory budget counts already, by an import's claim or a source.
-    ///   - known: columns of that store, counted too.
-    ///   - identifiers: the features by id, where that is known.
+    ///   - counted: a store that an import's claim or a source already counts in the memory budget.
+    ///   - known: columns of that store, also counted.
+    ///   - identifiers: the index by id, if it is known.
     package func make(
         _ store: FeatureStore, counted: FeatureStore? = nil, known: SourceColumns? = nil,
         identifiers: IdentifierIndex? = nil
@@ -62,12 +62,12 @@ package struct RevisionMaker {
         return revision
     }
 
-    /// Which features are loaded: those that pass the source's filter. Of these, one whose weight is
-    /// not a number above 0 is a bad feature.
+    /// Selects the features to load: those that pass the source's filter. Among these, one whose weight is
+    /// not a number above 0 is an invalid feature.
     ///
     /// - Parameters:
-    ///   - known: columns of the store that are at hand.
-    ///   - groups: which rows are one feature.
+    ///   - known: columns of the store that are already decoded.
+    ///   - groups: which rows belong to one feature.
     package func screen(
         _ store: FeatureStore, policy: InvalidFeaturePolicy, known: SourceColumns? = nil,
         groups: RowGroups = RowGroups()
@@ -88,7 +88,7 @@ package struct RevisionMaker {
             if good.count < rows.count {
                 if policy == .reject { throw Self.badWeight(rows, weights, groups) }
                 let kept = Set(good)
-                // All rows of a feature have its weight: the first stands for them.
+                // All rows of a feature have the same weight, so the first one is enough.
                 badWeights = rows.count { row in
                     !kept.contains(row) && groups.rows(of: Int(row)).lowerBound == Int(row)
                 }
@@ -115,7 +115,7 @@ package struct RevisionMaker {
 }
 
 extension Revision {
-    /// What a source has before its first import: no points, and the number 0.
+    /// The revision of a source before its first import: no points, number 0.
     package static func empty(options: SourceOptions, shared: SharedState) throws(SourceError) -> Revision {
         let store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
         let columns = try SourceColumns(store, reading: [], threads: 1, .never)

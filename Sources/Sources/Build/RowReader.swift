@@ -5,26 +5,26 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// Fills columns from features' properties, row by row. For one thread at a time.
+/// Fills columns from features' properties, row by row. Not safe for concurrent use.
 ///
-/// Invariant: `slots` leads to `names.count` initialised slots for this object's lifetime. They are not an array
-/// because checking who else holds one, at each value of each row, took a tenth of the time.
+/// Invariant: `slots` points to `names.count` initialized slots for this object's lifetime. They are not an array
+/// because the check for unique references at each value of each row took a tenth of the time.
 package final class RowReader {
     private let names: [[UInt8]]
     private let slots: UnsafeMutablePointer<Slot>
     private let order = MemberOrder()
 
-    /// A column on its way.
+    /// A column being filled.
     private struct Slot {
         var writer: PropertyColumnWriter
-        /// The text of the row's value, the last where the name comes twice; empty where it has none.
+        /// The text of the row's value, the last one if the name occurs twice; empty if the row has none.
         var value = UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     /// - Parameters:
     ///   - names: the columns' properties.
-    ///   - cells: the columns, as many.
-    ///   - rows: which of their rows are read; nobody else may write these.
+    ///   - cells: the columns, one for each name.
+    ///   - rows: the rows to fill. Nobody else may write them.
     package init(_ names: [String], _ cells: [PropertyCells], rows: Range<Int>) {
         let columns = zip(names, cells)
         self.names = columns.map { Array($0.0.utf8) }
@@ -42,7 +42,7 @@ package final class RowReader {
 
     /// Appends a row to each column.
     ///
-    /// - Parameter properties: text that has been found good: an object or null.
+    /// - Parameter properties: validated text, an object or null.
     @inline(__always) package func read(_ properties: UnsafeRawBufferPointer) {
         if properties.count > 0, properties[0] == UInt8(ascii: "{") { readMembers(properties) }
         for column in 0..<names.count {
@@ -51,7 +51,7 @@ package final class RowReader {
         }
     }
 
-    /// What was read, by column.
+    /// The result, by column.
     package func finish() -> [PropertyColumnWriter] { names.indices.map { slots[$0].writer } }
 
     @inline(__always) private func readMembers(_ object: UnsafeRawBufferPointer) {
@@ -74,7 +74,7 @@ package final class RowReader {
         }
     }
 
-    /// Where a value ends; nil where that takes more than a glance.
+    /// The offset of a value's end; nil if finding it takes a full parse.
     @inline(__always) private static func end(of object: UnsafeRawBufferPointer, from place: Int) -> Int? {
         switch object[place] {
         case UInt8(ascii: "\""): TextWords.endOfPlainString(object, from: place)
@@ -83,9 +83,9 @@ package final class RowReader {
         }
     }
 
-    /// Reads a member the general way and remembers what stands before its value.
+    /// Parses a member in full and remembers the text before its value.
     ///
-    /// - Returns: where the value ends; nil behind the last member.
+    /// - Returns: the offset of the value's end; nil after the last member.
     @inline(never) private func lookUp(
         _ member: Int, in object: UnsafeRawBufferPointer, from place: Int
     ) -> Int? {
@@ -98,8 +98,8 @@ package final class RowReader {
         return members.place
     }
 
-    /// - Parameter key: a member's name as written.
-    /// - Returns: -1 where there is no such column.
+    /// - Parameter key: a member's name as it is written in the text.
+    /// - Returns: -1 if there is no such column.
     private func column(named key: UnsafeRawBufferPointer) -> Int {
         if let column = names.firstIndex(where: { key.elementsEqual($0) }) { return column }
         guard key.contains(UInt8(ascii: "\\")) else { return -1 }

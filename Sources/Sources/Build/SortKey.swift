@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A feature's place in the order that the option `sortKey` asks for: numbers by value, then strings by their UTF-8 bytes,
+/// A feature's key in the order of the option `sortKey`: numbers by value, then strings by their UTF-8 bytes,
 /// then everything else.
 package enum SortKey: Comparable, Sendable {
     case number(Double)
@@ -10,14 +10,14 @@ package enum SortKey: Comparable, Sendable {
 
     package init(_ value: JSONValue) {
         switch value {
-        // Zero has one sign here, as it has one place among numbers.
+        // Negative zero equals zero.
         case .number(let number) where !number.isNaN: self = .number(number == 0 ? 0 : number)
         case .string(let text): self = .text(Array(text.utf8))
         default: self = .none
         }
     }
 
-    /// Numbers come before strings, these before none.
+    /// Numbers sort before strings, and strings before everything else.
     var rank: Int {
         switch self {
         case .number: 0
@@ -34,7 +34,7 @@ package enum SortKey: Comparable, Sendable {
         }
     }
 
-    /// A number that orders keys of one rank as far as it goes: equal for numbers that are equal, and for strings that
+    /// A number that orders keys of one rank as far as 8 bytes can: equal for equal numbers, and for strings that
     /// begin with the same 8 bytes.
     var prefix: UInt64 {
         switch self {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 
-/// The sort keys of many features in little memory, and the order that they give.
+/// The sort keys of many features in compact form, and the resulting order.
 struct SortKeyColumn: Sendable {
     private var ranks: [UInt8] = []
     private var prefixes: [UInt64] = []
@@ -33,7 +33,7 @@ struct SortKeyColumn: Sendable {
     }
 
     mutating func append(_ key: SortKey) {
-        // Strings of up to 8 bytes without a zero are their prefixes.
+        // Strings of up to 8 bytes without a zero byte are stored entirely in their prefix.
         if case .text(let bytes) = key, bytes.count > 8 || bytes.contains(0) {
             texts[UInt32(truncatingIfNeeded: ranks.count)] = bytes
         }
@@ -41,9 +41,9 @@ struct SortKeyColumn: Sendable {
         prefixes.append(key.prefix)
     }
 
-    /// The rows in ascending order of their keys, equal ones in their order; nil if they are so already.
+    /// The rows in ascending order of their keys (a stable sort); nil if they are already sorted.
     ///
-    /// - Complexity: O(rows), and O(n log n) for strings that begin with the same 8 bytes.
+    /// - Complexity: O(rows), and O(n log n) among strings that share their first 8 bytes.
     func sortedRows(threads: Int) -> [UInt32]? {
         if isSorted { return nil }
         guard ranks.contains(where: { $0 != 0 }) else {
@@ -72,7 +72,7 @@ struct SortKeyColumn: Sendable {
         return ranks[a] == 1 && text(a).lexicographicallyPrecedes(text(b))
     }
 
-    /// Sorts runs of strings that begin with the same 8 bytes.
+    /// Sorts runs of strings that share their first 8 bytes.
     private func sortTexts(_ rows: inout [UInt32], from first: Int) {
         var start = first
         while start < rows.count {

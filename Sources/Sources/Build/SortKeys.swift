@@ -43,7 +43,7 @@ package struct SortKeys {
         }
     }
 
-    /// The places of a store's features in the order of their keys; equal keys keep the order of places.
+    /// A store's rows in the order of their features' keys. Equal keys keep the order of rows.
     package func sorted(
         _ store: FeatureStore, with columns: SourceColumns? = nil, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt32] {
@@ -94,7 +94,7 @@ package struct SortKeys {
         }
     }
 
-    /// The value of an integer without a sign of at most 15 digits.
+    /// The value of an unsigned integer of at most 15 digits.
     private static func shortInteger(_ text: UnsafeRawBufferPointer) -> Double? {
         guard !text.isEmpty, text.count <= 15 else { return nil }
         var value = 0

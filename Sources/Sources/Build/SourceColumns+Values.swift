@@ -8,7 +8,7 @@ import Synchronization
 import SystemSupport
 
 extension SourceColumns {
-    /// Rows of the columns, with what expressions read beyond these.
+    /// The rows of the columns, with what else expressions can read.
     package func rows(
         _ members: [UInt32]?, of store: FeatureStore, zoom: Double? = nil, _ cancellation: Cancellation
     ) -> RowSource {
@@ -27,8 +27,8 @@ extension SourceColumns {
 
     /// The rows of a store for which a filter is true, ascending.
     ///
-    /// - Parameter threads: how many threads may work on it; the outcome does not depend on it.
-    /// - Throws: `evaluationTooLong` if the rows take more steps than a filter may.
+    /// - Parameter threads: the most threads to use. The result does not depend on it.
+    /// - Throws: `evaluationTooLong` if the rows take more steps than a filter is allowed.
     package func passing(
         _ filter: Expression, of store: FeatureStore, zoom: Double? = nil, threads: Int,
         _ cancellation: Cancellation
@@ -44,7 +44,7 @@ extension SourceColumns {
             let places = count * share / shares..<count * (share + 1) / shares
             let some = living.map { Array($0[places]) } ?? places.map { UInt32(truncatingIfNeeded: $0) }
             let source = rows(some, of: store, zoom: zoom, budget)
-            // The first share that stops stops all others; the budget says why.
+            // The first share that fails stops all others. The budget holds the reason.
             guard let some = try? filter.passing(source) else { return }
             passing.withLock { $0[share] = some }
         }
@@ -52,7 +52,7 @@ extension SourceColumns {
         return passing.withLock { $0.count == 1 ? $0[0] : Array($0.joined()) }
     }
 
-    /// Fewer rows than these are one thread's.
+    /// The least number of rows for one thread.
     private static let smallestShare = 16_384
 
     private static func feature(_ row: Int, of store: FeatureStore) -> (JSONValue, JSONObject) {
@@ -62,7 +62,7 @@ extension SourceColumns {
         return (identifier ?? .null, object)
     }
 
-    /// A weight for each row; not a number where the expression gives none.
+    /// A weight for each row; NaN if the expression returns no number.
     package static func weights(_ expression: Expression, _ rows: RowSource) throws(SourceError) -> [Double] {
         let values = try Self.values(expression, rows)
         return zip(values.numbers, values.kinds).map { $1 == .number ? $0 : .nan }
@@ -79,8 +79,8 @@ extension SourceColumns {
         do throws(EvaluationStop) { return try expression.numbers(rows) } catch { throw SourceError(error) }
     }
 
-    /// Numbers for the parts, by row, and what the expression gave for each. What is neither string nor
-    /// number is one part, null.
+    /// The partition number of each row, and the expression's value of each partition. Values that are neither string nor
+    /// number form one partition, null.
     package static func partitions(
         _ expression: Expression, _ rows: RowSource
     ) throws(SourceError) -> (codes: [UInt32], values: [JSONValue]) {

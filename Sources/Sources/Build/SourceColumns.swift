@@ -21,9 +21,9 @@ package struct SourceColumns: Sendable {
 
     package init(_ columns: FeatureColumns) { self.columns = columns }
 
-    /// Columns of which some are at hand; those of other names are no part of it.
+    /// Columns of which some are already decoded. Columns of other names are ignored.
     ///
-    /// - Complexity: O(the properties' text) where any is missing.
+    /// - Complexity: O(the properties' text) if any column is missing.
     package init(
         _ store: FeatureStore, reading names: Set<String>, from known: SourceColumns?,
         threads: Int, _ cancellation: Cancellation
@@ -35,7 +35,7 @@ package struct SourceColumns: Sendable {
         try read(names, of: store, threads: threads, cancellation)
     }
 
-    /// Columns of some of a store's features, whose rows are numbered again in this order.
+    /// Columns of some of a store's features, renumbered in this order.
     package init(
         _ store: FeatureStore, places: [UInt32], reading names: Set<String>, _ cancellation: Cancellation
     ) throws(SourceError) {
@@ -52,7 +52,7 @@ package struct SourceColumns: Sendable {
 
     package func has(_ name: String) -> Bool { columns.column(name) != nil }
 
-    /// These columns and others of the same rows.
+    /// These columns together with others of the same rows.
     package func adding(_ more: [String: PropertyColumn]) -> SourceColumns {
         var all = self
         for (name, column) in more { all.columns.add(name, column) }
@@ -85,15 +85,15 @@ package struct SourceColumns: Sendable {
         }
     }
 
-    /// Rows that one thread reads at a time: small stores are read by one. More parts would be shared out more
-    /// evenly, but different strings, where rows have such, are put together part by part.
+    /// Ranges of rows for one thread each. Small stores are read by one thread. More parts would balance the load
+    /// better, but the tables of different strings must be merged part by part.
     private static func parts(of count: Int) -> [Range<Int>] {
         let parts = count < 20_000 ? 1 : count < 100_000 ? 2 : 4
         let size = (count + parts - 1) / parts
         return (0..<parts).map { min(count, $0 * size)..<min(count, ($0 + 1) * size) }
     }
 
-    /// Reads some rows; where that was cancelled not all.
+    /// Reads some rows. If cancelled, it stops early.
     private static func read(
         _ names: [String], _ cells: [PropertyCells], _ rows: Range<Int>, of store: FeatureStore,
         _ cancellation: Cancellation

@@ -3,9 +3,9 @@ import Aggregates
 import SourceStorage
 import SystemSupport
 
-/// Looks at text by eight bytes at a time. Nothing outside of what callers name is read.
+/// Examines text eight bytes at a time. Never reads outside the given buffers.
 package enum TextWords {
-    /// Whether `count` bytes at both places are the same.
+    /// Whether `count` bytes at both addresses are equal.
     @inline(__always) package static func areEqual(
         _ first: UnsafeRawPointer, _ second: UnsafeRawPointer, _ count: Int
     ) -> Bool {
@@ -27,7 +27,7 @@ package enum TextWords {
         return true
     }
 
-    /// Where a string ends that starts at `place`, behind its quotation mark; nil where it has escapes, or where
+    /// The end of a string that starts at `place`, after its quotation mark; nil if it has escapes, or if
     /// the text ends first.
     @inline(__always) package static func endOfPlainString(_ text: UnsafeRawBufferPointer, from place: Int)
         -> Int?
@@ -51,7 +51,7 @@ package enum TextWords {
         return nil
     }
 
-    /// Where a number or word ends that starts at `place`: at a comma, a brace or space.
+    /// The end of a number or literal that starts at `place`: a comma, a brace or white space.
     @inline(__always) package static func endOfScalar(_ text: UnsafeRawBufferPointer, from place: Int) -> Int
     {
         guard let base = text.baseAddress else { return place }
@@ -79,12 +79,12 @@ package enum TextWords {
         UInt64(littleEndian: start.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// The lowest bit set is in the lowest byte that is zero; none is set where none is.
+    /// The lowest set bit is in the lowest zero byte; 0 if no byte is zero.
     @inline(__always) private static func zeroBytes(_ word: UInt64) -> UInt64 {
         (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
     }
 
-    /// The same for bytes up to a space.
+    /// The same for bytes not above a space.
     @inline(__always) private static func spaces(_ word: UInt64) -> UInt64 {
         (word &- 0x2121_2121_2121_2121) & ~word & 0x8080_8080_8080_8080
     }

@@ -32,7 +32,7 @@ package struct ViewMaker {
     /// Clusters some of the features.
     ///
     /// - Parameters:
-    ///   - members: the features' places, ascending.
+    ///   - members: the features' rows, ascending.
     ///   - source: the view of all, made with the same options.
     package func make(members: [UInt32], of source: View) throws(SourceError) -> View {
         let points = source.points(at: members)

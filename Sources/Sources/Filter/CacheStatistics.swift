@@ -3,16 +3,16 @@ import Aggregates
 import SourceStorage
 import SystemSupport
 
-/// What a registry's caches have done.
+/// Statistics of a registry's cache.
 public struct CacheStatistics: Sendable, Equatable {
     public var hits: Int
     public var misses: Int
-    /// What the cache holds; nil if that counts as its sources' memory.
+    /// Bytes that the cache holds; nil if they count as its sources' memory.
     public var bytes: Int?
 }
 
 extension SourceRegistry {
-    /// The indexes of filtered features, the columns that filters read, and how large clusters' hulls were found.
+    /// Statistics of the caches of filters' views, of the columns that filters read, and of large clusters' hulls.
     public var caches: (filters: CacheStatistics, columns: CacheStatistics, hulls: CacheStatistics) {
         let hulls = shared.hullUses.counts
         return (

@@ -5,26 +5,26 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// What filters lately used have left, over all sources, within a budget of bytes: views of the features that pass,
+/// A cache for recently used filters, with one budget of bytes for all sources. It holds the views of features that pass
 /// and the columns that filters read.
 ///
-/// A view is built once, however many ask for it at once; those others wait. What was used longest ago goes
-/// first. One that is larger than the whole budget is kept until the next comes.
+/// A view is built once, even if many callers request it at the same time; the others wait. The least recently used entry is
+/// evicted first. An entry larger than the whole budget is kept until the next one arrives.
 package final class FilterCache: Sendable {
-    /// A filter of one revision's features; revision numbers are unique over all sources.
+    /// A filter of one revision's features. Revision numbers are unique over all sources.
     package struct ViewKey: Hashable, Sendable {
         package let revision: UInt64
-        /// The filter's JSON text, by bytes: equality of strings would be canonical.
+        /// The filter's JSON text as bytes, since strings compare by canonical equivalence.
         package let filter: [UInt8]
-        /// If the filter depends on it.
+        /// The zoom, if the filter depends on it.
         package let zoom: Int8?
     }
 
     /// A property of a plain store's features.
     package struct ColumnKey: Hashable, Sendable {
-        /// The store's, which those have too that were made of it by changes.
+        /// The store's lineage, which stores derived from it by updates share.
         package let lineage: UInt64
-        /// The property's name, by bytes.
+        /// The property's name as bytes.
         package let name: [UInt8]
     }
 
@@ -41,7 +41,7 @@ package final class FilterCache: Sendable {
     fileprivate struct State {
         var views: [ViewKey: Entry] = [:]
         var columns: [ColumnKey: PropertyColumn] = [:]
-        /// Of what is there already.
+        /// The order of use of all entries.
         var order = UseOrder<Key>()
         var viewUses = (hits: 0, misses: 0)
         var columnUses = (hits: 0, misses: 0)
@@ -49,18 +49,18 @@ package final class FilterCache: Sendable {
 
     private let state = Mutex(State())
     private let budget: Int
-    /// A user's views are built one after the other, each on all the cores that a build may use: many filters at once
-    /// leave queries as much of the machine as one does, and decode the columns that they share once.
+    /// A user's views are built one after another, each on all cores that a build may use. So many filters at once
+    /// leave queries as much of the machine as one filter does, and decode shared columns once.
     private let building = UserLocks()
 
     package init(budget: Int) {
         self.budget = budget
     }
 
-    /// Bytes that all that is kept holds.
+    /// Bytes of all entries.
     package var bytes: Int { state.withLock { $0.order.bytes } }
 
-    /// How often a view was there when asked for, how often not, and what the views hold. O(what is kept).
+    /// Hits, misses and bytes of views. O(entries).
     package var viewStatistics: CacheStatistics {
         state.withLock { state in
             let bytes = state.order.bytes { if case .view = $0 { true } else { false } }
@@ -68,7 +68,7 @@ package final class FilterCache: Sendable {
         }
     }
 
-    /// The same for columns, where those count that were looked for when a view was built.
+    /// The same for columns. Look-ups while a view is built count.
     package var columnStatistics: CacheStatistics {
         state.withLock { state in
             let bytes = state.order.bytes { if case .column = $0 { true } else { false } }
@@ -76,7 +76,7 @@ package final class FilterCache: Sendable {
         }
     }
 
-    /// The view where it is there already. Never waits for a build.
+    /// The view, if it is cached. Never waits for a build.
     package func ready(_ key: ViewKey) -> View? {
         let entry = state.withLock { state -> Entry? in
             state.order.touch(.view(key))
@@ -85,7 +85,7 @@ package final class FilterCache: Sendable {
         return entry?.view.withLock { $0 }
     }
 
-    /// The view, built where it is not there. Blocks: only for threads of the pool.
+    /// The view, built if it is not cached. Blocks: only for threads of the pool.
     package func view(
         _ key: ViewKey, _ cancellation: Cancellation, build: () throws(SourceError) -> View
     ) throws(SourceError) -> View {
@@ -111,14 +111,14 @@ package final class FilterCache: Sendable {
             entry.view.withLock { $0 = view }
             state.withLock { state in
                 state.viewUses.misses += 1
-                // It may have been forgotten while it was built.
+                // It may have been removed while it was built.
                 if state.views[key] != nil { state.keep(.view(key), bytes: view.memoryBytes, budget) }
             }
             return view
         }
     }
 
-    /// A column where it is there.
+    /// A column, if it is cached.
     package func column(_ key: ColumnKey) -> PropertyColumn? {
         state.withLock { state in
             guard let column = state.columns[key] else {
@@ -138,14 +138,14 @@ package final class FilterCache: Sendable {
         }
     }
 
-    /// Forgets a revision's views.
+    /// Removes a revision's views.
     package func forget(revision: UInt64) {
         state.withLock { state in
             for key in state.views.keys where key.revision == revision { state.remove(.view(key)) }
         }
     }
 
-    /// Forgets the columns of a store and of all that were made of it by changes.
+    /// Removes the columns of a store and of all stores derived from it by updates.
     package func forget(lineage: UInt64) {
         state.withLock { state in
             for key in state.columns.keys where key.lineage == lineage { state.remove(.column(key)) }

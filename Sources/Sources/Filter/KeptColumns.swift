@@ -7,18 +7,18 @@ import SystemSupport
 
 /// The columns of a store's features that filters share.
 ///
-/// Columns are kept of the plain store below: one that was made of it by changes takes over all rows that are the
-/// same there.
+/// Columns of the underlying plain store are cached. A store derived from it by updates reuses all rows that are
+/// unchanged.
 package struct KeptColumns {
     package let cache: FilterCache
     package let store: FeatureStore
-    /// How many threads may read columns at the same time.
+    /// The most threads that may read columns at the same time.
     package let threads: Int
 
     /// Columns of some properties.
     ///
-    /// - Parameter known: those that are at hand anyway, of the same store.
-    /// - Complexity: O(the properties' text) for those that are not kept yet; O(features) for the others where
+    /// - Parameter known: columns of the same store that are already decoded.
+    /// - Complexity: O(the properties' text) for columns that are not cached; O(features) for the others if
     ///   features have changed, else O(1).
     package func columns(
         reading names: Set<String>, beside known: SourceColumns, _ cancellation: Cancellation
@@ -45,7 +45,7 @@ package struct KeptColumns {
         FilterCache.ColumnKey(lineage: store.lineage, name: Array(name.utf8))
     }
 
-    /// Brings in the features that changed since.
+    /// Applies the features that changed since.
     private func follow(
         _ columns: inout [String: PropertyColumn], _ cancellation: Cancellation
     ) throws(SourceError) {

@@ -4,10 +4,10 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// The filter of a query, known by its text: it is compiled only where no view of it is at hand.
+/// The filter of a query, identified by its text. It is compiled only if no view of it is cached.
 public struct QueryFilter: Sendable {
     package let source: JSONValue
-    /// The filter's text, by which its views are found again.
+    /// The filter's text, the key of its cached views.
     package let text: [UInt8]
     /// Whether the features that pass may differ from zoom to zoom.
     package let mentionsZoom: Bool
@@ -20,7 +20,7 @@ public struct QueryFilter: Sendable {
         mentionsZoom = Self.mentionsZoom(value)
     }
 
-    /// If a literal only looks like `["zoom"]`, the answer is yes too; that costs at most one view a
+    /// A literal that looks like `["zoom"]` also counts. That costs at most one view for each
     /// zoom.
     private static func mentionsZoom(_ value: JSONValue) -> Bool {
         switch value {

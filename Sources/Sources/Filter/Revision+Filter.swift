@@ -6,9 +6,9 @@ import SourceStorage
 import SystemSupport
 
 extension Revision {
-    /// The view of the features that pass a filter, of all without one, where it is at hand; never waits.
+    /// The view of the features that pass a filter, or of all features without a filter, if it is cached. Never waits.
     ///
-    /// - Parameter zoom: what `["zoom"]` is, for a query of one zoom.
+    /// - Parameter zoom: the value of `["zoom"]`, for a query of one zoom.
     public func readyView(_ filter: QueryFilter?, zoom: Double?) -> View? {
         guard options.clusterIds == .index || isReadyToName else { return nil }
         guard let filter else { return view }
@@ -16,7 +16,7 @@ extension Revision {
         return shared.filters.ready(key(filter, zoom))
     }
 
-    /// The view of the features that pass a filter, built where it is not at hand. Blocks: only for threads
+    /// The view of the features that pass a filter, built if it is not cached. Blocks: only for threads
     /// of the pool.
     ///
     /// Ids and answers are those of a source loaded with that filter.
@@ -59,7 +59,7 @@ extension Revision {
         return FilterCache.ViewKey(revision: number, filter: filter.text, zoom: level)
     }
 
-    /// The zoom that a filter sees: the one whose clusters answer.
+    /// The value of `["zoom"]` for a filter: the zoom whose clusters are returned.
     private func level(_ zoom: Double?) -> Double? {
         zoom.map { Double(view.index.level(for: $0).rawValue) }
     }

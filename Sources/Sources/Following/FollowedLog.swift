@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Which log the data of a revision follow, and up to where they have it.
+/// The log that a revision's data follow, and up to which position.
 public struct FollowedLog: Sendable, Equatable {
-    /// Identifies the table and how its rows become features. Data of another origin have to be copied again.
+    /// Identifies the table and how its rows become features. If the origin changes, the table must be copied again.
     public let origin: String
-    /// All transactions that were committed before are in the data, and none after.
+    /// The data contain all transactions committed before this mark and none after.
     public var mark: LogMark
 
     public init(origin: String, mark: LogMark) { (self.origin, self.mark) = (origin, mark) }

@@ -2,14 +2,14 @@
 import GeoJSON
 import JSON
 
-/// What transactions changed in a table, row by row: for each row only what became of it in the end.
+/// The changes of transactions to a table's rows, with only the final state of each row.
 public struct LogChanges: Sendable {
-    /// Whether all rows went before these changes.
+    /// Whether all rows were removed before these changes.
     public var clears = false
     /// The text of a JSON array of valid features, each with an id; all ids differ.
     public var upserts: [UInt8]
-    /// Ids of rows that went or are not features any more; none of them is among `upserts`. An id that no feature has
-    /// does no harm.
+    /// Ids of rows that were removed or are no longer features. None of them is in `upserts`. An id that no feature has
+    /// is ignored.
     public var removals: [FeatureIdentifier]
 
     public init(clears: Bool = false, upserts: [UInt8], removals: [FeatureIdentifier]) {
@@ -18,12 +18,12 @@ public struct LogChanges: Sendable {
         self.removals = removals
     }
 
-    /// About how many bytes they take in a journal.
+    /// Approximate size in a journal, in bytes.
     var size: Int { upserts.count + removals.count * 16 }
 
-    /// Takes features out that cannot be read by these rules: their rows are not features then.
+    /// Removes features that are invalid by these rules, so that their rows are not features.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of removed features.
     mutating func sieve(by rules: FeatureRules) -> Int {
         var good = ByteWriter(capacity: upserts.count)
         var bad: [FeatureIdentifier] = []

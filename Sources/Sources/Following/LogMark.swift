@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Where whoever reads a log goes on.
+/// The point at which a reader of the log resumes.
 public struct LogMark: Sendable, Equatable {
     public var position: LogPosition
-    /// What its reader needs to go on there; only the reader understands it.
+    /// What the reader needs in order to resume. Opaque to everything else.
     public var text: String
 
     public init(position: LogPosition, text: String) { (self.position, self.text) = (position, text) }

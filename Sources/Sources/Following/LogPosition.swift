@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A position in the log of a database: the number of the byte behind which it stands.
+/// A position in the log of a database: a byte offset.
 ///
 /// Its text is PostgreSQL's own for `pg_lsn`: two hexadecimal numbers of 32 bits each, such as `16/B374D848`.
 public struct LogPosition: Sendable, Hashable, Comparable, CustomStringConvertible {

@@ -3,19 +3,19 @@ import GeoJSON
 import JSON
 import SystemSupport
 
-/// Transactions on their way into a source: changes that become visible together.
+/// Transactions being applied to a source: changes that become visible together.
 ///
-/// They may be added in several parts, so that transactions of any size take bounded memory beside the data. No part is
-/// visible before the last was added.
+/// They may be added in several parts, so that transactions of any size take bounded memory besides the data. No part is
+/// visible before the last one has been added.
 public struct LogStep {
     private let source: Source
     private let moment: Timestamp
     private let cancellation: Cancellation
-    /// What the parts so far have made.
+    /// The revision made by the parts so far.
     private(set) var revision: Revision
-    /// Places that they changed; nil if the revision was built as a whole.
+    /// The rows that they changed; nil if the revision was built from scratch.
     private(set) var changedPlaces: [Int]? = []
-    /// The only part; nil if there are several or none.
+    /// The journal record of the only part; nil if there are several or none.
     private(set) var record: JournalRecord?
     private var partCount = 0
     /// Whether a part began with the removal of all features.
@@ -30,14 +30,14 @@ public struct LogStep {
         revision = base
     }
 
-    /// The text of the properties that a feature has, with the parts so far; nil if there is no such feature.
+    /// The text of a feature's properties after the parts so far; nil if there is no such feature.
     public func properties(of identifier: FeatureIdentifier) throws(SourceError) -> [UInt8]? {
         let index = try revision.identifierIndex(cancellation)
         guard let place = index.places(of: identifier, in: revision.store).first else { return nil }
         return revision.store.withProperties(place) { Array($0) }
     }
 
-    /// Adds changes that follow those of the parts before.
+    /// Adds changes that follow those of the previous parts.
     public mutating func add(_ changes: LogChanges) throws(SourceError) {
         try cancellation.stopIfCancelled()
         let claim = source.shared.memory.claim(for: source.owner)
@@ -74,7 +74,7 @@ public struct LogStep {
         }.get()
     }
 
-    /// The reason under which rows are counted that no reader takes, such as one with JSON that is nested too deeply.
+    /// The reason that counts rows rejected by the reader, such as one whose JSON is nested too deeply.
     private static let badFeature = "badFeature"
 
     private mutating func count(badWeights: Int) {
@@ -103,17 +103,17 @@ public struct LogStep {
         count(badWeights: badWeights)
     }
 
-    /// What is larger is kept by a snapshot: writing that takes less long than replaying it.
+    /// Larger changes are stored by a snapshot, which takes less time to write than the changes to replay.
     private static let largestRecord = 16 << 20
 
-    /// What the source has to swap in.
+    /// The change for the source to publish.
     func change(_ log: FollowedLog) throws(SourceError) -> Source.Change {
         if let record {
             return Source.Change(
                 revision: revision, keeping: .record(record), replacesData: hasCleared,
                 changedPlaces: changedPlaces, moment: moment, log: .at(log))
         }
-        // A snapshot holds what was built as a whole.
+        // A snapshot holds a plain revision, without a delta.
         let spill = DraftMaker(source.files, source.shared)?.spill
         let whole =
             try revision.isPlain

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// How far a source has followed its table, and what keeps it from going on.
+/// How far a source has followed its table, and what prevents it from continuing.
 public struct ReplicationStatus: Sendable, Equatable {
     public enum State: String, Sendable {
-        /// All rows are being copied. Older data answer, if there are any.
+        /// All rows are being copied. Until then, older data answer if there are any.
         case copying
         /// The server sends its changes.
         case following
-        /// No changes come: the server cannot be reached, or refuses.
+        /// No changes arrive: the server cannot be reached, or refuses.
         case waiting
     }
 
-    /// The table as messages name it.
+    /// The table's name for messages.
     public let table: String
     public var state: State
-    /// How many bytes of the server's log are not in the data yet.
+    /// Bytes of the server's log that are not in the data yet.
     public var lagBytes: UInt64 = 0
-    /// How long ago the oldest transaction was committed that is not in the data yet, or since when nobody knows of one, in
+    /// The age of the oldest transaction that is not in the data yet, or the time since the server was last heard, in
     /// milliseconds; 0 if there is none.
     public var lagMilliseconds: Double = 0
     /// Rows that were left out since the daemon started because they are not features, by reason.
     public var skippedReasons: [String: Int] = [:]
-    /// What is wrong and what to do, for a person.
+    /// What is wrong and what to do, for the operator.
     public var note: String?
-    /// Whether what is wrong needs a person: the table cannot be followed as it is.
+    /// Whether the operator must act: the table cannot be followed as it is.
     public var isStale = false
 
     public init(table: String, state: State) { (self.table, self.state) = (table, state) }

@@ -2,15 +2,15 @@
 import SourceStorage
 import SystemSupport
 
-/// Sources whose data follow a table: whoever reads its log puts the changes in here, in the order of their commits and
+/// Sources whose data follow a table. The reader of its log applies the changes here, in the order of commits and
 /// from one thread at a time.
 extension Source {
-    /// Makes what transactions changed visible at once, and keeps it together with the mark behind them.
+    /// Makes the changes of transactions visible at once, and stores them together with the mark after them.
     ///
     /// Blocks: only for threads of the pool.
     ///
-    /// - Parameter gather: adds the changes. If it adds none, only the mark moves.
-    /// - Returns: how many rows were left out because they are not features of this source, by reason.
+    /// - Parameter gather: adds the changes. If it adds none, only the mark advances.
+    /// - Returns: the number of rows left out because they are not features of this source, by reason.
     /// - Complexity: that of `update`.
     public func follow(
         to mark: LogMark, at moment: Timestamp = .now, _ cancellation: Cancellation,
@@ -28,32 +28,32 @@ extension Source {
         return skippedReasons
     }
 
-    /// The log has gone on without changes to the table: the data that answer are those of the new position too.
+    /// Advances the position: the log contains no changes to the table up to `mark`.
     public func follow(upTo mark: LogMark) {
         revision.follow(upTo: mark)
         positionObservers.tell()
     }
 
-    /// Writes the mark that `follow(upTo:)` has reached into the journal, or the copy that has become visible as a snapshot.
+    /// Writes the mark of `follow(upTo:)` to the journal, or writes a snapshot if a published copy has not been stored yet.
     /// Blocks: only for threads of the pool.
     public func keepMark(_ cancellation: Cancellation = .never) throws(SourceError) {
         try inTurn(cancellation) { () throws(SourceError) in try keepProgress() }
         if let files, files.wantsSnapshot { saveLater() }
     }
 
-    /// Whether the source is kept on disk.
+    /// Whether the source is stored on disk.
     public var isKept: Bool { files != nil }
 
-    /// Calls back whenever the data have reached a later position, or are of another log, and when the source is deleted.
+    /// Calls back when the data reach a later position or follow another log, and when the source is deleted.
     ///
     /// - Parameter callback: as with `observe`.
     public func observePosition(_ callback: @escaping @Sendable () -> Void) -> SourceObservation {
         SourceObservation(positionObservers, callback)
     }
 
-    /// Refuses callers that would change what comes from a table.
+    /// Throws if the source's data come from a table, so that callers must not change them.
     ///
-    /// - Parameter advice: what to do instead.
+    /// - Parameter advice: what the message recommends instead.
     public func checkWritable(_ advice: WriteAdvice) throws(SourceError) {
         guard let replication else { return }
         throw .followsTable(name, replication.table, advice)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Integers as JSON writes numbers: exact, of any length that a finite number can have.
+/// Exact integers in JSON's notation, of any length that a finite double can have.
 enum DecimalInteger {
     /// The most digits of a finite double.
     static let longest = 309
 
     /// The digits of a number that is an integer, with a minus sign if it is negative: `1000` for `1e3` and `1000.0`.
-    /// Nil if the text is no number of JSON, or no integer, or longer than a finite number.
+    /// Nil if the text is not a JSON number, not an integer, or beyond the range of a double.
     static func digits(_ text: some Sequence<UInt8>) -> [UInt8]? {
         guard var number = Parts(text) else { return nil }
         if number.exponent < 0 {
@@ -27,7 +27,7 @@ enum DecimalInteger {
 
     private static let zero = UInt8(ascii: "0")
 
-    /// A number's sign, its digits without the point, and the power of ten that they are multiplied by.
+    /// A number's sign, its digits without the point, and its power of ten.
     private struct Parts {
         var isNegative = false
         var digits: [UInt8] = []
@@ -51,7 +51,7 @@ enum DecimalInteger {
                 if isDivided || rest.first == UInt8(ascii: "+") { rest.removeFirst() }
                 let power = Self.takeDigits(&rest)
                 guard !power.isEmpty else { return nil }
-                // Larger powers are beyond any finite number, or a zero's.
+                // Larger powers are beyond the range of a double unless the number is 0.
                 let size = power.reduce(0) { min(1 << 20, $0 * 10 + Int($1 - UInt8(ascii: "0"))) }
                 exponent += isDivided ? -size : size
             }

@@ -4,15 +4,15 @@ import JSON
 import Synchronization
 import SystemSupport
 
-/// A number of 48 bits for every feature, the same in every revision and in every daemon, and the feature of a number.
+/// Maps every feature to a number of 48 bits, the same in every revision and every daemon, and back.
 ///
-/// It is a hash of the feature's id; of a feature without one, of all its text. Features whose hashes are equal, such as those with
-/// the same id, are ranked by their ids and then by their places, and each but the first gets a number that follows from
+/// The number is a hash of the feature's id, or of its text if it has no id. Features with equal hashes, such as those with
+/// the same id, are ranked by their ids and then by their rows. Each but the first gets a number derived from
 /// the hash and its rank. Takes 8 bytes for each feature.
 package struct FeatureCodes: Sendable {
     package static let bits: UInt64 = 48
     private static let mask: UInt64 = (1 << bits) - 1
-    /// Distance of the numbers of features with equal hashes: odd, so that ranks below 2^48 give different numbers.
+    /// The distance between the numbers of features with equal hashes. It is odd, so that ranks below 2^48 give different numbers.
     private static let step: UInt64 = 0x9e37_79b9_7f4b
     /// The inverse of `step` modulo 2^48.
     private static let inverse: UInt64 = {
@@ -22,21 +22,21 @@ package struct FeatureCodes: Sendable {
         return inverse & mask
     }()
 
-    /// What ids are hashed with here: the same everywhere, unlike the key of `IdentifierIndex`, since clients see what
-    /// comes of it.
+    /// The key for hashing ids here. It is the same everywhere, unlike the key of `IdentifierIndex`, because clients see
+    /// the result.
     static let key = SipHash(0, 0)
 
-    /// Features with an id: the upper half of the hash above the place, sorted.
+    /// Features with an id: the upper half of the hash above the row, sorted.
     private let identified: [UInt64]
-    /// Features without an id: the upper half of the hash above the place, sorted.
+    /// Features without an id: the upper half of the hash above the row, sorted.
     private let anonymous: [UInt64]
-    /// Upper halves of hashes that several features have.
+    /// Upper halves of hashes that several features share.
     private var repeated: Set<UInt32>
-    /// By upper half of the hash: places of features that updates added.
+    /// By upper half of the hash: rows of features that updates added.
     private var added: [UInt32: [Int]] = [:]
     private var groups = Groups()
 
-    /// Features with equal hashes, found once a revision.
+    /// Features with equal hashes, found once for each revision.
     private final class Groups: Sendable {
         struct Group {
             var places: [Int]
@@ -69,7 +69,7 @@ package struct FeatureCodes: Sendable {
         (identified.count + anonymous.count) * 8 + repeated.count * 8 + added.count * 48
     }
 
-    /// The same after an update added features.
+    /// The codes after an update has added features.
     package func adding(_ places: Range<Int>, in store: FeatureStore) -> FeatureCodes {
         var later = self
         later.groups = Groups()
@@ -113,8 +113,8 @@ package struct FeatureCodes: Sendable {
         return nil
     }
 
-    /// The feature with a hash whose upper half no other feature has: nearly every one. Takes no memory and, since hashes are
-    /// spread evenly, looks at few entries.
+    /// The feature with a hash whose upper half is unique, which holds for nearly all. Allocates nothing and, since hashes are
+    /// spread evenly, examines few entries.
     private func onlyPlace(of code: UInt64, in store: FeatureStore) -> Int? {
         let prefix = UInt32(truncatingIfNeeded: code >> (Self.bits - 32))
         guard !repeated.contains(prefix) else { return nil }
@@ -125,12 +125,12 @@ package struct FeatureCodes: Sendable {
         return place
     }
 
-    /// The place of the first entry with an upper half, sought from where it would be if hashes were spread perfectly.
+    /// The index of the first entry with an upper half. The search starts where it would be if hashes were spread perfectly.
     private static func first(_ prefix: UInt32, in entries: [UInt64]) -> Int? {
         guard !entries.isEmpty else { return nil }
         let sought = UInt64(prefix) << 32
         let guess = Int(sought.multipliedFullWidth(by: UInt64(entries.count)).high)
-        // Doubles its distance from there until the entry lies between both ends.
+        // The distance doubles until the entry lies between both ends.
         var (low, high, step) = (guess, guess, 8)
         while low > 0, entries[low] >= sought { (low, step) = (max(0, low - step), step * 2) }
         step = 8
@@ -142,7 +142,7 @@ package struct FeatureCodes: Sendable {
         return Int(UInt32(truncatingIfNeeded: entries[index]))
     }
 
-    /// The hashes that several features have, of those with equal upper halves.
+    /// The hashes that several features share, among those with equal upper halves.
     private func derivedGroups(in store: FeatureStore) -> [UInt64] {
         if let known = groups.derived.withLock({ $0 }) { return known }
         var found: Set<UInt64> = []
@@ -177,7 +177,7 @@ package struct FeatureCodes: Sendable {
         return group
     }
 
-    /// Places of features whose hashes have an upper half; some may be gone, or have another id now.
+    /// Rows of features whose hashes have an upper half. Some may have been removed or have another id now.
     private func candidates(_ prefix: UInt32) -> [Int] {
         Self.find(prefix, in: identified) + Self.find(prefix, in: anonymous) + (added[prefix] ?? [])
     }

@@ -4,7 +4,7 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// A feature's id as it is compared: a number by its value (1 is 1.0), a string by its bytes; the number 1
+/// A feature's id in comparable form: a number by its value (1 is 1.0), a string by its bytes. The number 1
 /// and the string "1" differ.
 public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// A string's bytes after a quotation mark, an integer's digits, or another number's text as JavaScript prints it.
@@ -25,9 +25,9 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Reads an id's JSON text; nil if it is none.
+    /// Reads an id's JSON text; nil if it is not an id.
     ///
-    /// Integers are compared digit by digit, however they are written and however long they are, since a double
+    /// Integers are compared digit by digit, whatever their notation and length, since a double
     /// cannot distinguish those beyond 2^53.
     public init?(json text: UnsafeRawBufferPointer) {
         if let plain = Self.plain(text) {
@@ -42,13 +42,13 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.init(value)
     }
 
-    /// The `hash` of an id's JSON text, mostly without allocation; nil if it is none.
+    /// The `hash` of an id's JSON text, usually without allocation; nil if it is not an id.
     package static func hash(json text: UnsafeRawBufferPointer, _ key: SipHash) -> UInt64? {
         if let plain = plain(text) { return key.hash(plain) }
         return FeatureIdentifier(json: text)?.hash(key)
     }
 
-    /// The bytes of what needs no decoding: strings without escapes, and integers written as digits.
+    /// The bytes of an id that needs no decoding: a string without escapes, or an integer written as digits.
     private static func plain(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard let first = text.first, let last = text.last else { return nil }
         if first == UInt8(ascii: "\"") {
@@ -63,7 +63,7 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         return isInteger && unsigned.allSatisfy({ digits.contains($0) }) ? text : nil
     }
 
-    /// Reads the text of a JSON array of ids, already validated; nil if it is no array, or holds something else.
+    /// Reads the validated text of a JSON array of ids; nil if it is not an array of ids.
     public static func list(json text: UnsafeRawBufferPointer) -> [FeatureIdentifier]? {
         guard let values = JSONElements(ofValidated: text) else { return nil }
         var identifiers: [FeatureIdentifier] = []
@@ -86,6 +86,6 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         bytes.dropFirst().withUnsafeBytes { output.append(json: $0) }
     }
 
-    /// A hash by which nobody who does not know the key can look for ids that collide.
+    /// A keyed hash: nobody without the key can construct ids that collide.
     package func hash(_ key: SipHash) -> UInt64 { bytes.withUnsafeBytes { key.hash($0) } }
 }

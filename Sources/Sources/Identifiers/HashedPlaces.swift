@@ -5,12 +5,12 @@ import GeoJSON
 import SourceStorage
 import SystemSupport
 
-/// Places of features with half of their ids' hashes above them: as an index by id sorts them.
+/// Features' rows, each below the upper half of its id's hash: the entries of an index by id.
 package enum HashedPlaces {
     /// Below this many features a second thread costs more than it saves.
     private static let smallestShare = 1 << 15
 
-    /// All features that have an id, by hash and then by place. O(features).
+    /// All features that have an id, by hash and then by row. O(features).
     package static func sorted(
         of store: FeatureStore, key: SipHash, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt64] {
@@ -20,7 +20,7 @@ package enum HashedPlaces {
             return hashed(rows, of: store, key, cancellation)
         }
         try cancellation.stopIfCancelled()
-        // The places ascend as they come.
+        // The rows already ascend.
         return NumberSort.byUpperHalf(parts, threads: threads)
     }
 

@@ -4,18 +4,18 @@ import GeoJSON
 import SourceStorage
 import SystemSupport
 
-/// Finds features by id: half of each id's hash and the feature's place, sorted.
+/// Finds features by id: the upper half of each id's hash and the feature's row, sorted.
 ///
-/// Eight bytes a feature that has an id.
+/// Takes eight bytes for each feature with an id.
 package struct IdentifierIndex: Sendable {
-    /// The hash's upper 32 bits above the place.
+    /// The hash's upper 32 bits above the row.
     package let entries: [UInt64]
-    /// What ids are hashed with.
+    /// The key for hashing ids.
     package let key: SipHash
-    /// Features that came later, beyond the places of `entries`.
+    /// Features that were added later, beyond the rows of `entries`.
     private var added: [FeatureIdentifier: [Int]] = [:]
 
-    /// - Complexity: O(features); some 30 ms for a million on two threads.
+    /// - Complexity: O(features); about 30 ms for a million on two threads.
     package init(
         _ store: FeatureStore, key: SipHash = .random(), threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
@@ -23,7 +23,7 @@ package struct IdentifierIndex: Sendable {
         entries = try HashedPlaces.sorted(of: store, key: key, threads: threads, cancellation)
     }
 
-    /// An index whose entries were made earlier, of a store with so many features; nil if they can't be.
+    /// An index from stored entries, of a store with `count` features; nil if the entries are invalid.
     package init?(entries: [UInt64], key: SipHash, count: Int) {
         guard entries.allSatisfy({ Int(UInt32(truncatingIfNeeded: $0)) < count }) else { return nil }
         self.entries = entries
@@ -37,13 +37,13 @@ package struct IdentifierIndex: Sendable {
 
     package var memoryBytes: Int { entries.count * MemoryLayout<UInt64>.stride + added.count * 64 }
 
-    /// The same with a feature whose place is greater than all others'.
+    /// Adds a feature whose row is above all others.
     package mutating func add(_ identifier: FeatureIdentifier, at place: Int) {
         added[identifier, default: []].append(place)
     }
 
-    /// The places of all features that have the id, ascending, in the store that the index was made of or one
-    /// that changed it since. O(log features).
+    /// The rows of all features that have the id, ascending, in the store that the index was made from or one
+    /// derived from it by updates. O(log features).
     package func places(of identifier: FeatureIdentifier, in store: FeatureStore) -> [Int] {
         var found: [Int] = []
         _ = firstPlace(of: identifier, in: store) {
@@ -53,7 +53,7 @@ package struct IdentifierIndex: Sendable {
         return found
     }
 
-    /// The first of these places for which a condition holds. O(log features), and what is looked at.
+    /// The first of these rows that satisfies a condition. O(log features + rows examined).
     package func firstPlace(
         of identifier: FeatureIdentifier, in store: FeatureStore, where isRight: (Int) -> Bool
     ) -> Int? {
@@ -66,7 +66,7 @@ package struct IdentifierIndex: Sendable {
         return added[identifier]?.first { store.featureIdentifier($0) == identifier && isRight($0) }
     }
 
-    /// Whether so few features can have the id that looking at all of them takes some microseconds. O(log features).
+    /// Whether few enough features can have the id that examining all of them takes only microseconds. O(log features).
     package func hasFew(_ identifier: FeatureIdentifier) -> Bool {
         let prefix = Self.prefix(identifier.hash(key))
         let last = firstEntry(of: prefix) + Self.few
@@ -76,13 +76,13 @@ package struct IdentifierIndex: Sendable {
 
     private static let few = 64
 
-    /// The place in `entries` of the first whose hash begins so, or of the one after it.
+    /// The index in `entries` of the first hash with this prefix or a greater one.
     private func firstEntry(of prefix: UInt64) -> Int { entries.partitionIndex { $0 < prefix } }
 
     /// The index of a store's `plain()`, without reading ids again.
     ///
-    /// - Parameter store: the store that this is the index of.
-    /// - Complexity: O(features), some milliseconds for a million.
+    /// - Parameter store: the store of this index.
+    /// - Complexity: O(features); several milliseconds for a million.
     package func gathered(from store: FeatureStore) -> IdentifierIndex {
         let numbers = store.livingPlaces.map { living in
             var numbers = [UInt32](repeating: .max, count: store.count)
@@ -119,7 +119,7 @@ package struct IdentifierIndex: Sendable {
 }
 
 extension FeatureStore {
-    /// A feature's id as it is compared; nil if it has none.
+    /// A feature's id in comparable form; nil if it has none.
     package func featureIdentifier(_ place: Int) -> FeatureIdentifier? {
         withIdentifier(place) { text in text.flatMap { FeatureIdentifier(json: $0) } }
     }

@@ -3,7 +3,7 @@ import Clustering
 import SystemSupport
 
 extension Revision {
-    /// The cluster with an id. About a microsecond.
+    /// The cluster with an id. Takes about a microsecond.
     public func cluster(
         _ id: Int64, in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> ClusterOrdinal {
@@ -12,7 +12,7 @@ extension Revision {
         return cluster
     }
 
-    /// The same without making anything first: nil if there is no such cluster, or if that is not known yet.
+    /// The same without building anything: nil if there is no such cluster, or if the needed index is not built yet.
     package func knownCluster(_ id: Int64, in view: View) -> ClusterOrdinal? {
         cluster(id, in: view, readyFeatureCodes)
     }
@@ -28,7 +28,7 @@ extension Revision {
 
     /// The id of a cluster that grew from a feature, by the option `clusterIds: "origin"`.
     ///
-    /// The feature's number above the zoom: within 53 bits, which JSON and JavaScript hold exactly.
+    /// The feature's number above the zoom: 53 bits, which JSON and JavaScript represent exactly.
     package func originId(of cluster: ClusterOrdinal, in view: View, _ codes: FeatureCodes) -> Int64 {
         let place = view.feature(of: view.index.origin(of: .cluster(cluster)))
         let zoom = view.index.zoom(of: cluster).rawValue

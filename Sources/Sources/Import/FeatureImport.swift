@@ -5,11 +5,11 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// Features on their way into a source: gathered piece by piece, then made visible at once or not at all.
+/// An import of features into a source: gathered piece by piece, then made visible all at once or not at all.
 ///
-/// Imports of one source may run side by side; each becomes visible as it finishes, one after another, and
-/// one that appends does so to the data of that moment. Safe from any thread, but pieces keep their order
-/// only where calls do.
+/// Several imports of one source may run at the same time. Each becomes visible when it finishes, one after another, and
+/// an import that appends does so to the data of that moment. Safe from any thread, but pieces keep their order
+/// only if the calls are ordered.
 public final class FeatureImport: Sendable {
     private let source: Source
     private let mode: ImportMode
@@ -20,26 +20,26 @@ public final class FeatureImport: Sendable {
     private let claim: MemoryClaim
     /// Why the budget refused more.
     private let refusal: Refusal
-    /// Decodes what the source's options read, where that is of use. Only whoever has taken the builder may use it.
+    /// Decodes the properties that the source's options read; nil if that is useless. Used only by the thread that holds the builder.
     private let collector: ColumnCollector?
-    /// Pieces that are read at the same time.
+    /// Pieces that are being read at the same time.
     private let pieces = ImportPieces()
-    /// Nil once finished or given up.
+    /// Nil once finished or cancelled.
     private let work: Mutex<Work?>
 
-    /// What is gathered, and the reader of bytes that come in pieces, once there were some.
+    /// The gathered features, and the reader of pushed bytes once there have been some.
     private struct Work: ~Copyable, Sendable {
         var builder: FeatureStoreBuilder
         var reader: PushReader?
     }
 
-    /// When the features count as put in; nil: when the import is finished.
+    /// The moment of insertion; nil for the moment when the import finishes.
     private let moment: Timestamp?
 
     /// - Parameters:
-    ///   - format: what is known of the form of bytes that are pushed or of a file.
-    ///   - wrapsLongitudes: whether longitudes beyond ±180 are brought back by whole turns.
-    ///   - allowsEmpty: whether an import without a valid feature may replace data.
+    ///   - format: what is known about the format of pushed bytes or of a file.
+    ///   - wrapsLongitudes: whether longitudes beyond ±180 are wrapped around.
+    ///   - allowsEmpty: whether an import without valid features may replace data.
     public convenience init(
         into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy,
         format: FeatureFormat = FeatureFormat(), wrapsLongitudes: Bool = false, allowsEmpty: Bool = false
@@ -85,14 +85,14 @@ public final class FeatureImport: Sendable {
         work = Mutex(Work(builder: builder))
     }
 
-    /// Takes features in: the text of a JSON array of them.
+    /// Adds the features of a JSON array.
     public func add(features json: UnsafeRawBufferPointer) throws(SourceError) {
         try withWork { (work) throws(GeoJSONError) in try work.builder.append(features: json) }
     }
 
-    /// Takes in a piece of a text of features in any form that `FeatureReader` knows, plain or gzipped.
+    /// Adds a piece of a text of features in any format of `FeatureReader`, plain or gzipped.
     ///
-    /// - Parameter threads: how many cores may be used.
+    /// - Parameter threads: the most threads to use.
     public func push(_ bytes: UnsafeRawBufferPointer, threads: Int) throws(SourceError) {
         try withWork { (work) throws(GeoJSONError) in
             let reader = work.reader ?? PushReader(FeatureReader(format, threads: threads))
@@ -101,13 +101,13 @@ public final class FeatureImport: Sendable {
         }
     }
 
-    /// Takes in a piece of features. Safe beside other pieces' calls: several threads may read pieces at the same time, and
-    /// the features have the order of the pieces' numbers.
+    /// Adds a piece of features. Several threads may read pieces at the same time;
+    /// the features are ordered by the pieces' numbers.
     ///
     /// - Parameters:
-    ///   - number: from 0, each number once. A piece is in memory until all before it were taken.
+    ///   - number: from 0, each number once. A piece stays in memory until all earlier ones have been added.
     ///   - read: fills the piece.
-    /// - Complexity: that of `read`, and copying the features' bytes once.
+    /// - Complexity: that of `read`, and one copy of the features' bytes.
     public func take<Value>(
         piece number: Int, _ read: (FeaturePiece) -> Value
     ) throws(SourceError) -> Value {
@@ -129,10 +129,10 @@ public final class FeatureImport: Sendable {
         return admitted
     }
 
-    /// How many pieces were taken, in the order of their numbers.
+    /// The number of pieces added, in the order of their numbers.
     public var takenPieces: Int { pieces.admitted }
 
-    /// Does work with what is gathered, which is given up if that fails.
+    /// Works on the gathered features, which are dropped if that fails.
     private func withWork(_ body: (inout Work) throws(GeoJSONError) -> Void) throws(SourceError) {
         let failure = work.withLock { work -> SourceError? in
             guard var current = work.take() else { return refusal.error ?? .cancelled }
@@ -147,10 +147,10 @@ public final class FeatureImport: Sendable {
         if let failure { throw failure }
     }
 
-    /// Clusters what was gathered and swaps it in. Blocks: only for threads of the pool.
+    /// Clusters the gathered features and publishes them. Blocks: only for threads of the pool.
     ///
-    /// - Parameter log: the log that the features follow from now on; nil if they are nobody's copy. A copy answers before it
-    ///   is kept: `Source.keepMark` keeps it.
+    /// - Parameter log: the log that the features follow from now on; nil if they are not the copy of a table. A copy is published before it
+    ///   is stored: `Source.keepMark` stores it.
     public func finish(
         _ cancellation: Cancellation, following log: FollowedLog? = nil
     ) throws(SourceError) -> ImportOutcome {
@@ -181,7 +181,7 @@ public final class FeatureImport: Sendable {
             let isRecord =
                 mode == .append && base.hasData
                 && gathered.store.memoryBytes + gathered.store.fileBytes < Self.largestRecord
-            // The text of both is copied into one.
+            // The text of both stores is copied into a new one.
             let joined = source.shared.memory.claim(for: nil, .uncounted)
             if mode == .append { try joined.grow(to: base.store.memoryBytes) }
             defer { withExtendedLifetime(joined) {} }
@@ -203,15 +203,15 @@ public final class FeatureImport: Sendable {
             skippedReasons: reasons, warnings: warnings)
     }
 
-    /// What is larger is kept by a new snapshot: reading it again would take longer than that.
+    /// Larger appends are stored by a new snapshot, which takes less time to write than the record to replay.
     private static let largestRecord = 1 << 20
 
-    /// Forgets what was gathered.
+    /// Drops the gathered features.
     public func cancel() {
         work.withLock { $0 = nil }
     }
 
-    /// Rejects an import that would replace data with nothing because no feature was valid.
+    /// Throws if the import would replace data with nothing because no feature was valid.
     private func checkContent(_ gathered: GatheredFeatures) throws(SourceError) {
         let skipped = gathered.skippedReasons.values.reduce(0, +)
         guard !allowsEmpty, mode == .replace, gathered.accepted == 0, skipped > 0, source.revision.hasData
@@ -226,7 +226,7 @@ public final class FeatureImport: Sendable {
     }
 }
 
-/// A reader between two calls. Only whoever has taken the import's work may use it, one at a time; that is why it may
+/// A reader between two calls. Only the one thread that has taken the import's work uses it, so it may
 /// be sent.
 private final class PushReader: @unchecked Sendable {
     var reader: FeatureReader
@@ -234,7 +234,7 @@ private final class PushReader: @unchecked Sendable {
     init(_ reader: consuming FeatureReader) { self.reader = reader }
 }
 
-/// The budget's own words, on their way past the reader, which knows no budgets.
+/// Carries the budget's error past the reader, which does not know budgets.
 private final class Refusal: Sendable {
     private let state = Mutex<SourceError?>(nil)
 
@@ -251,10 +251,10 @@ private final class Refusal: Sendable {
     }
 }
 
-/// What an import has gathered.
+/// The features that an import has gathered.
 private struct GatheredFeatures {
     let store: FeatureStore
-    /// Of properties that options read.
+    /// Columns of the properties that options read.
     let columns: SourceColumns?
     let accepted: Int
     let skippedReasons: [String: Int]
@@ -280,7 +280,7 @@ extension FeatureImport {
 }
 
 extension FeatureImport {
-    /// Takes in all features of an open file, plain or gzipped. Blocks: only for threads of the pool.
+    /// Adds all features of an open file, plain or gzipped. Blocks: only for threads of the pool.
     public func read(
         _ file: FileDescriptor, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {

@@ -4,18 +4,18 @@ import Glibc
 import SourceStorage
 import SystemSupport
 
-/// The directories that files may be read from for a caller.
+/// The directories from which callers may have files read.
 ///
-/// A path is resolved wholly, has to lie below one of the directories then, and is opened from that
-/// directory down without following any link, so a link that is put in its way meanwhile is not followed.
-/// A path that leads elsewhere is refused with the same error whether or not it exists.
+/// A path is fully resolved, must then lie below one of the directories, and is opened from that
+/// directory down without following links, so a link created meanwhile is not followed.
+/// A path outside is rejected with the same error whether or not it exists.
 public struct ImportDirectories: Sendable {
     private let roots: [Root]
 
     private struct Root: Sendable {
-        /// As configured, without a slash at its end.
+        /// As configured, without a trailing slash.
         let given: String
-        /// With its own links resolved.
+        /// With its links resolved.
         let resolved: String
     }
 
@@ -29,9 +29,9 @@ public struct ImportDirectories: Sendable {
 
     /// Opens a regular file for reading.
     ///
-    /// - Parameter path: absolute, or relative to one of the directories; the first that has it counts.
-    /// - Parameter maximumBytes: the largest file that is opened; 0: any.
-    /// - Throws: `forbiddenFile`, or `missingFile` for a name plainly missing below a directory, or `tooLarge`.
+    /// - Parameter path: absolute, or relative to the directories. The first directory that contains it is used.
+    /// - Parameter maximumBytes: the largest file that is opened; 0 for no limit.
+    /// - Throws: `forbiddenFile`, `missingFile` if no directory contains the name, or `tooLarge`.
     public func open(_ path: String, maximumBytes: Int = 0) throws(SourceError) -> FileDescriptor {
         guard !path.isEmpty, !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX) else {
             throw .forbiddenFile
@@ -61,7 +61,7 @@ public struct ImportDirectories: Sendable {
         case forbidden
     }
 
-    /// What `path` is called seen from the root: nothing where it can't be below.
+    /// The possible names of `path` relative to the root; empty if it cannot be below.
     private static func relativePaths(_ path: String, to root: Root) -> [String] {
         guard path.utf8.first == UInt8(ascii: "/") else { return [path] }
         return [root.given, root.resolved].compactMap { prefix in
@@ -95,7 +95,7 @@ public struct ImportDirectories: Sendable {
 }
 
 extension String {
-    /// Whether the bytes begin with those of `prefix`; Swift's own comparison is of canonical equivalence.
+    /// Whether the bytes begin with those of `prefix`. Swift's own comparison uses canonical equivalence.
     fileprivate func hasExactPrefix(_ prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
 
     fileprivate func isExactly(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }

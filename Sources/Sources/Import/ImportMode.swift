@@ -3,10 +3,10 @@ import Aggregates
 import SourceStorage
 import SystemSupport
 
-/// What becomes of a source's features when others are imported.
+/// What happens to a source's features when others are imported.
 public enum ImportMode: String, Sendable, CaseIterable {
-    /// They go.
+    /// They are replaced.
     case replace
-    /// They stay, and the others follow them.
+    /// They stay, and the new ones follow them.
     case append
 }

@@ -4,19 +4,19 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// What an import did.
+/// The result of an import.
 public struct ImportOutcome: Sendable {
-    /// The source once the import was visible.
+    /// The source after the import became visible.
     public let description: SourceDescription
-    /// How many features were good; those that the source's filter does not load are among them.
+    /// The number of valid features, including those that the source's filter leaves out.
     public let accepted: Int
-    /// How many bad features were left out, by reason.
+    /// The number of invalid features that were skipped, by reason.
     public let skippedReasons: [String: Int]
 
-    /// What in the data or the options is probably not what was meant, and what to do.
+    /// Warnings: what in the data or the options is probably a mistake, and what to do.
     public let warnings: [String]
 
-    /// How many bad features were left out.
+    /// The number of invalid features that were skipped.
     public var skipped: Int { skippedReasons.values.reduce(0, +) }
 
     /// Writes the description with the counts.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import GeoJSON
 
-/// What an answer says of data and options that probably are not what was meant.
+/// The warnings of an answer about data and options that are probably mistaken.
 enum ImportWarnings {
     /// - Parameters:
-    ///   - advice: what reading has found out.
-    ///   - accepted: how many valid features came.
-    ///   - loaded: how many of their rows passed the source's filter.
+    ///   - advice: what the reader has found.
+    ///   - accepted: the number of valid features.
+    ///   - loaded: the number of their rows that passed the source's filter.
     static func of(
         _ advice: ImportAdvice, _ options: SourceOptions, store: FeatureStore, accepted: Int, loaded: Int
     ) -> [String] {
@@ -20,7 +20,7 @@ enum ImportWarnings {
         return warnings + missing(names, of: store, options)
     }
 
-    /// What to do after a change of the option `geometries`: of areas and lines only their points are kept.
+    /// What to do after a change of the option `geometries`: only the points of areas and lines were kept.
     static func keptPoints(_ count: Int) -> String {
         "the option geometries applies to features that come from now on; the source's \(count) keep their points: "
             + "import them again to apply it to them"

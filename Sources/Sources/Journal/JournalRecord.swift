@@ -5,27 +5,27 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// One change of a source as a journal keeps it: what the call said, as a JSON object.
+/// One change of a source as stored in a journal: the content of the call, as a JSON object.
 package enum JournalRecord: Sendable {
     /// Arrays of features and of ids, as text.
     case update(upserts: [UInt8], removals: [UInt8])
     /// Features of an import that appended, as a text.
     case append([UInt8])
     case options(JSONValue)
-    /// Features put in at this moment or before went, in milliseconds since 1970.
+    /// Features inserted at this moment or earlier expired. Milliseconds since 1970.
     case expiry(Int64)
-    /// All features went, and those of an array came, as text.
+    /// All features were replaced by those of a JSON array.
     case refill([UInt8])
-    /// Nothing but the log's position changed.
+    /// Only the log's position changed.
     case progress
 
-    /// A record with the moment of the change.
+    /// A record with the moment and the revision of the change.
     package struct Entry: Sendable {
         package let record: JournalRecord
         package let moment: Timestamp
-        /// The number of the revision that the change made.
+        /// The number of the revision that the change produced.
         package let revision: UInt64
-        /// How far the data followed their log then; nil if somebody else made the change.
+        /// The mark that the data had reached; nil if the change did not come from a log.
         package let mark: LogMark?
     }
 

@@ -4,15 +4,15 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// How many bytes the sources and what is on its way into them may hold. Safe from any thread.
+/// The budget of bytes for sources, imports and builds. Safe from any thread.
 ///
-/// The limit of all bytes is one of memory. For the limit of an owner text counts that lies in files, too.
+/// The total limit applies to memory. An owner's limit also counts text that lies in files.
 ///
-/// Sources count with what their current revision holds; imports and builds count with claims, which they
-/// make before they take the memory. So a change that would pass the limit is refused early, and nothing
-/// else notices.
+/// Sources count with what their current revision holds. Imports and builds count with claims, which they
+/// make before they allocate. So a change that would exceed the limit is rejected early, and nothing
+/// else is affected.
 public final class MemoryBudget: Sendable {
-    /// What may be held; 0 stands for no limit.
+    /// The limits in bytes; 0 means no limit.
     public struct Limit: Sendable, Equatable {
         public var bytes: Int
         public var bytesPerOwner: Int
@@ -29,20 +29,20 @@ public final class MemoryBudget: Sendable {
         var limit: Limit
         var claimed = 0
         var claimedByOwner: [UInt32: Int] = [:]
-        /// Of builds, which take it after they have claimed it.
+        /// Bytes claimed by builds, which allocate after claiming.
         var ahead = 0
-        /// Claimed piece by piece since the system was asked last.
+        /// Bytes claimed in small pieces since the system was last asked.
         var unchecked = 0
-        /// How many are taking up what was acknowledged before.
+        /// The number of running recoveries of acknowledged data.
         var recoveries = 0
         var sources: @Sendable () -> [Source] = { [] }
     }
 
     private let state: Mutex<State>
-    /// What the system lets the process use, and how much of that it does; nil if there is no limit.
+    /// The system's limit for the process and how much of it is used; nil if there is no limit.
     private let system: @Sendable () -> SystemMemory.Use?
 
-    /// - Parameter system: asked for the system's limits before much memory is taken.
+    /// - Parameter system: returns the system's limits. Called before large allocations.
     package init(
         _ limit: Limit, system: @escaping @Sendable () -> SystemMemory.Use? = { SystemMemory.process.use }
     ) {
@@ -50,13 +50,13 @@ public final class MemoryBudget: Sendable {
         self.system = system
     }
 
-    /// May be changed at any time; what is held already stays.
+    /// May be changed at any time. Memory already held is not affected.
     public var limit: Limit {
         get { state.withLock { $0.limit } }
         set { state.withLock { $0.limit = newValue } }
     }
 
-    /// Passes the list of sources to the budget.
+    /// Sets the function that lists the sources.
     package func count(_ sources: @escaping @Sendable () -> [Source]) {
         state.withLock { $0.sources = sources }
     }
@@ -64,24 +64,24 @@ public final class MemoryBudget: Sendable {
     /// Bytes that imports and builds hold.
     public var claimedBytes: Int { state.withLock { $0.claimed } }
 
-    /// Runs what takes up data that were acknowledged before: claims count, but none is refused, since data
-    /// are not to be lost because the limit is smaller than it was.
+    /// Runs the recovery of acknowledged data: claims count, but none is rejected, since data
+    /// must not be lost because the limit has been lowered.
     package func whileRecovering<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
         state.withLock { $0.recoveries += 1 }
         defer { state.withLock { $0.recoveries -= 1 } }
         try body()
     }
 
-    /// A claim of nothing yet.
+    /// Makes an empty claim.
     ///
     /// - Parameters:
-    ///   - owner: whose limit counts besides that of all; nil: nobody's.
-    ///   - kind: when the memory is taken.
+    ///   - owner: the user whose limit applies besides the total one; nil if none.
+    ///   - kind: when the memory is allocated.
     package func claim(for owner: UInt32?, _ kind: MemoryClaim.Kind = .gathered) -> MemoryClaim {
         MemoryClaim(self, owner, kind)
     }
 
-    /// Refuses what the system would not give. What is asked for in small pieces is left to the reserve.
+    /// Throws if the system's limit would be exceeded. Small pieces are covered by the reserve.
     fileprivate func checkSystem(_ more: Int, _ kind: MemoryClaim.Kind) throws(SourceError) {
         let isDue = state.withLock { state in
             guard kind == .gathered else { return more >= Self.leastChecked }
@@ -102,12 +102,12 @@ public final class MemoryBudget: Sendable {
     private static let leastChecked = 1 << 20
     /// Asking the system takes about as long as reading 20 KiB of features.
     private static let checkStep = 16 << 20
-    /// What calls may take beside sources: messages, answers and what they are made of.
+    /// Memory left for calls: messages, answers and their intermediate data.
     private static let reserve = 384 << 20
 
     fileprivate func addAhead(_ more: Int) { state.withLock { $0.ahead += more } }
 
-    /// O(sources) where there is a limit.
+    /// O(sources) if there is a limit.
     fileprivate func take(_ more: Int, file moreText: Int, _ owner: UInt32?) throws(SourceError) {
         let (limit, sources) = state.withLock { state in
             (state.recoveries == 0 ? state.limit : Limit(), state.sources)
@@ -145,14 +145,14 @@ public final class MemoryBudget: Sendable {
     }
 }
 
-/// Bytes that an import or a build holds or is about to; given back with the last reference.
+/// Bytes that an import or a build holds or is about to allocate. Released with the last reference.
 package final class MemoryClaim: Sendable {
     package enum Kind: Sendable {
-        /// It is taken piece by piece, just after it is claimed.
+        /// The memory is allocated piece by piece, just after each claim.
         case gathered
-        /// It is taken while the claim is held.
+        /// The memory is allocated while the claim is held.
         case ahead
-        /// The same, for what the limits of sources do not count: only the system's.
+        /// As `ahead`, but counted only towards the system's limit, not the limits of sources.
         case uncounted
     }
 
@@ -161,7 +161,7 @@ package final class MemoryClaim: Sendable {
     private let kind: Kind
     private let held = Mutex((memory: 0, file: 0))
 
-    /// Claims grow by this much at least, so that asking costs little.
+    /// The least growth of a claim in bytes, so that claims are rare.
     private static let step = 1 << 20
 
     fileprivate init(_ budget: MemoryBudget, _ owner: UInt32?, _ kind: Kind) {
@@ -170,7 +170,7 @@ package final class MemoryClaim: Sendable {
         self.kind = kind
     }
 
-    /// Claims so many bytes in all, or throws `tooLarge` and keeps what it had.
+    /// Raises the claim to `count` bytes, or throws `tooLarge` and leaves it unchanged.
     ///
     /// - Parameters:
     ///   - count: of memory.

@@ -5,7 +5,7 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// Compiles the expressions among options and params, and says which is wrong.
+/// Compiles the expressions in options and params. Errors name the wrong one.
 package enum ExpressionOption {
     package static func compile(
         _ value: JSONValue, expected: ExpressionType?, purpose: ExpressionPurpose, path: String
@@ -17,7 +17,7 @@ package enum ExpressionOption {
         }
     }
 
-    /// A filter of what is loaded: there is no zoom then.
+    /// A source's filter, in which `["zoom"]` is not available.
     package static func filter(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
         CompiledOption(
             source: value, expression: try compile(value, expected: .boolean, purpose: .map, path: path))
@@ -86,10 +86,10 @@ extension SourceOptions {
         }
     }
 
-    /// The properties that deciding what is loaded reads.
+    /// The properties read when deciding which features to load.
     package var screeningNames: Set<String> { [filter, weight].propertyNames }
 
-    /// All that loading reads.
+    /// All properties that loading reads.
     package var readNames: Set<String> { propertyNames.union(screeningNames) }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Reads single values of options. Errors have the value's path.
+/// Reads single option values. Errors contain the value's path.
 package enum OptionValue {
     package static func integer(_ value: JSONValue, in range: ClosedRange<Int>, path: String)
         throws(SourceError)

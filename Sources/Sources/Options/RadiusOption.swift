@@ -6,14 +6,14 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// The cluster radius: one number for all zooms, or an expression of the zoom worked out for each.
+/// The cluster radius: one number for all zooms, or an expression that is evaluated for each zoom.
 public struct RadiusOption: Sendable, Equatable {
-    /// As it was given: a number or an expression.
+    /// The option's value as sent: a number or an expression.
     public let source: JSONValue
     /// The radius of each zoom from 0 to `highestZoom`.
     public let byZoom: [Double]
 
-    /// The highest zoom that options may name.
+    /// The highest zoom that options may contain.
     public static let highestZoom = ClusteringOptions.deepestZoom
 
     package static let standard = RadiusOption(constant: 40)
@@ -28,7 +28,7 @@ public struct RadiusOption: Sendable, Equatable {
         self.byZoom = byZoom
     }
 
-    /// Reads a radius. A negative one, and an expression that gives one at any zoom, is refused.
+    /// Reads a radius. Rejects a negative number, and an expression that returns one at any zoom.
     package init(reading value: JSONValue, path: String) throws(SourceError) {
         switch value {
         case .number(let radius):

@@ -3,7 +3,7 @@ import Clustering
 import JSON
 
 extension SourceOption {
-    /// All options, in the order in which descriptions have them.
+    /// All options, in the order of descriptions.
     public static let all: [SourceOption] = [
         SourceOption(
             "radius", .other, standard: RadiusOption.standard.source,
@@ -66,6 +66,6 @@ extension SourceOption {
             }),
     ]
 
-    /// Far beyond any use; keeps a tile's coordinates within what vector tiles can hold.
+    /// Far above any practical value. Keeps coordinates within the range of vector tiles.
     private static let largestExtent = 1 << 24
 }

@@ -3,10 +3,10 @@ import JSON
 
 /// One option of sources: its name, default and meaning, and how it is read and written.
 ///
-/// `SourceOption.all` is the table that the reader, the writer, the flags of clusterctl and the tests of the documents go
-/// by.
+/// `SourceOption.all` is the table behind the reader, the writer, the flags of clusterctl and the tests of the
+/// documentation.
 public struct SourceOption: Sendable {
-    /// What values it takes.
+    /// The kinds of values.
     public enum Shape: Sendable, Equatable {
         case integer(ClosedRange<Int>)
         /// A number above 0.
@@ -15,21 +15,21 @@ public struct SourceOption: Sendable {
         case text
         case oneOf([String])
         case expression
-        /// Something else, which `help` describes.
+        /// Any other value, described by `help`.
         case other
     }
 
     public let name: String
     public let shape: Shape
-    /// What it does: a phrase without a full stop.
+    /// What the option does: a phrase without a full stop.
     public let help: String
-    /// The default; nil if the option does nothing unless it is given.
+    /// The default; nil if the option has no effect unless given.
     public let standard: JSONValue?
     let read: @Sendable (inout SourceOptions, JSONValue, _ path: String) throws(SourceError) -> Void
-    /// The value, as `read` takes it; nil if it is left out of descriptions.
+    /// Returns the value in the form that `read` accepts; nil if descriptions omit it.
     let write: @Sendable (SourceOptions) -> JSONValue?
 
-    /// The option of a name; nil if there is none.
+    /// The option with a name; nil if there is none.
     public static func named(_ name: String) -> SourceOption? { all.first { $0.name == name } }
 
     init(
@@ -67,7 +67,7 @@ extension SourceOption {
             }, write: { .bool($0[keyPath: member]) })
     }
 
-    /// - Parameter isAlwaysShown: whether descriptions have it even if it has its default.
+    /// - Parameter isAlwaysShown: whether descriptions contain it even if it has its default.
     static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String, _ member: Member<Choice>, isAlwaysShown: Bool = false, _ help: String
     ) -> SourceOption {

@@ -2,7 +2,7 @@
 import JSON
 
 extension SourceOptions {
-    /// The options as JSON: those with a default always, the others if they were given.
+    /// The options as JSON: always those with a default, the others if they were given.
     ///
     /// Reading the result again gives the same options.
     public var json: JSONValue {

@@ -3,7 +3,7 @@ import Aggregates
 import JSON
 
 extension SourceOptions {
-    /// What is probably not what was meant, whatever data come, and what to do.
+    /// Warnings about probable mistakes that do not depend on the data.
     var warnings: [String] {
         var warnings = hiddenProperties.map { name in
             "clusters have their own property \"\(name)\", which hides that of clusterProperties: give it another name"
