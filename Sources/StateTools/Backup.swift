@@ -4,12 +4,12 @@ import SourceStorage
 import Sources
 import SystemSupport
 
-/// One file with all sources of a state directory, or some: a tar archive. Each source is complete, of one moment after
-/// its last answered call before that.
+/// One file with all or some sources of a state directory: a tar archive. Each source is complete and consistent, including
+/// all calls that were answered before the backup began.
 public enum Backup {
-    /// Writes a backup beside the file's name and renames it, so that the file is whole or not there.
+    /// Writes a backup under a temporary name and renames it, so that the file is complete or absent.
     ///
-    /// Works while a daemon runs on the directory: snapshots never change, and a journal is taken up to its last whole
+    /// Works while a daemon uses the directory: snapshots never change, and a journal is copied up to its last complete
     /// record.
     ///
     /// - Parameter sources: nil for all.
@@ -44,7 +44,7 @@ public enum Backup {
 
     private typealias Entry = (file: String, bytes: [UInt8])
 
-    /// A source's files: the newest good snapshot and the journals that lead on from it.
+    /// A source's files: the newest intact snapshot and the journals that follow it.
     private static func files(of name: String, in directory: String) throws(StateToolError) -> [Entry] {
         let folder = "\(directory)/sources/\(name)"
         guard FileIO.exists(folder) else {

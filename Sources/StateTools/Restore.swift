@@ -4,13 +4,13 @@ import SourceStorage
 import Sources
 import SystemSupport
 
-/// Puts the sources of a backup into a state directory that no daemon uses.
+/// Restores the sources of a backup into a state directory that no daemon uses.
 public enum Restore {
     /// - Parameters:
     ///   - path: a file that `Backup` wrote.
     ///   - sources: nil for all.
-    /// - Returns: the names of the restored sources. None of them may be in the directory already. If this throws, none is
-    ///   there that was not before.
+    /// - Returns: the names of the restored sources. None of them may already be in the directory. If this throws, the
+    ///   directory is unchanged.
     public static func read(
         _ path: String, sources: [String]? = nil, into directory: String
     ) throws(StateToolError) -> [String] {
@@ -49,7 +49,7 @@ public enum Restore {
         let bytes: UnsafeRawBufferPointer
     }
 
-    /// Writes a source's files, and gives their directory its name once they are on disk and good.
+    /// Writes and syncs a source's files, checks them, and renames their directory.
     private static func write(
         _ entries: [Entry], _ name: String, _ directory: String
     ) throws(StateToolError) {
@@ -77,7 +77,7 @@ public enum Restore {
         var (entries, place): ([Entry], Int) = ([], 0)
         while place + TarHeader.size <= bytes.count {
             let head = Array(bytes[place..<place + TarHeader.size])
-            // Two empty heads end an archive.
+            // Two empty headers end an archive.
             if head.allSatisfy({ $0 == 0 }) { return entries }
             guard let header = TarHeader(head), header.count <= bytes.count - place - TarHeader.size,
                 let entry = entry(header, bytes, place + TarHeader.size)
@@ -88,7 +88,7 @@ public enum Restore {
         throw StateToolError("\(path) is not a backup of clusterctl, or is damaged at byte \(place)")
     }
 
-    /// Nil for a name that a backup does not have.
+    /// Nil for a name that no backup contains.
     private static func entry(_ header: TarHeader, _ bytes: UnsafeRawBufferPointer, _ start: Int) -> Entry? {
         let parts = header.name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, parts[0] == "sources", SourceName(parts[1]) != nil,

@@ -6,10 +6,10 @@ import SourceStorage
 import Sources
 import SystemSupport
 
-/// Reads what is left of a source whose files are damaged: the features of its newest snapshot, and the changes of the
-/// journals behind it. Changes no file.
+/// Recovers what is readable of a source with damaged files: the features of its newest snapshot, and the changes of the
+/// journals after it. Changes no file.
 public struct Salvage {
-    /// A feature's text, and whether its bytes had the right checksum.
+    /// A feature's text, and whether its checksum was correct.
     private struct Item {
         let text: [UInt8]
         let isVerified: Bool
@@ -18,17 +18,17 @@ public struct Salvage {
     private var items: [Item?] = []
     private var places: [FeatureIdentifier: [Int]] = [:]
 
-    /// Features whose bytes have the right checksums.
+    /// The number of features with correct checksums.
     public var verifiedCount: Int { items.count { $0?.isVerified == true } }
-    /// Features of damaged blocks that are valid GeoJSON all the same: a byte within a text may be wrong.
+    /// The number of features in damaged blocks that are still valid GeoJSON. A byte of their text may be wrong.
     public var unverifiedCount: Int { items.count { $0?.isVerified == false } }
-    /// Features that could not be read.
+    /// The number of features that could not be read.
     public private(set) var lostCount = 0
-    /// What was read, and what could not be, for a person.
+    /// What was read and what was not, for the operator.
     public private(set) var notes: [String] = []
 
     /// - Parameters:
-    ///   - source: its name. Files that a start has set aside are preferred to those that it serves since.
+    ///   - source: its name. Files that a start has set aside take precedence over those that are served since then.
     /// - Complexity: O(the files' bytes).
     public init(_ source: String, in directory: String) throws(StateToolError) {
         let folders = ["\(directory)/damaged/\(source)", "\(directory)/sources/\(source)"]
@@ -82,7 +82,7 @@ public struct Salvage {
         }
     }
 
-    /// The features' store with the checksums of the text as it is now, so that all of it can be read.
+    /// The store with newly computed checksums of the text, so that all of it can be read.
     private func store(
         _ text: SnapshotText, _ path: String
     ) throws(StateFault) -> (FeatureSections, FeatureStore) {
@@ -130,7 +130,7 @@ public struct Salvage {
             case .refill(let features):
                 (items, places) = ([], [:])
                 put(features, replacing: false)
-            // Features that were too old are kept here: nobody can say that they are not missed.
+            // Expired features are kept, since they may still be wanted.
             case .options, .expiry, .progress: break
             }
         }

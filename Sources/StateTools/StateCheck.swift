@@ -5,15 +5,15 @@ import SourceStorage
 import Sources
 import SystemSupport
 
-/// Reads a state directory and says which files are intact. Changes nothing, and works while a daemon runs on it.
+/// Reads a state directory and reports which files are intact. Changes nothing, and works while a daemon uses it.
 public enum StateCheck {
-    /// What was found in one file.
+    /// The result for one file.
     public struct Finding: Sendable, Equatable {
         public enum Condition: String, Sendable {
             case intact, damaged
-            /// The machine could not read it.
+            /// The machine could not read the file.
             case unreadable
-            /// A newer clusterd wrote it.
+            /// A newer clusterd wrote the file.
             case newer
         }
 
@@ -21,23 +21,23 @@ public enum StateCheck {
         /// The file's name in the source's directory.
         public let file: String
         public let condition: Condition
-        /// Which bytes are damaged, if that is known.
+        /// The damaged bytes, if known.
         public let bytes: Range<Int>?
-        /// What was found, for a person; empty for an intact file.
+        /// The result for the operator; empty for an intact file.
         public let message: String
     }
 
-    /// The names of the sources that a directory has, sorted.
+    /// The names of the sources in a directory, sorted.
     public static func sources(in directory: String) throws(StateToolError) -> [String] {
         try onDisk(try FileIO.names(in: directory + "/sources")).filter { SourceName($0) != nil }.sorted()
     }
 
-    /// Checks all bytes of a source's files. O(their bytes).
+    /// Checks all bytes of a source's files. O(bytes).
     public static func check(_ source: String, in directory: String) throws(StateToolError) -> [Finding] {
         let folder = "\(directory)/sources/\(source)"
         var findings: [Finding] = []
         var seen: Set<String> = []
-        // A daemon that runs may replace files meanwhile; then its new ones are checked.
+        // A running daemon may replace files meanwhile. Then the new ones are checked.
         for _ in 0..<attempts {
             let names = try onDisk(try FileIO.names(in: folder)).filter { SourceFiles.read($0) != nil }
             var isComplete = true
@@ -62,7 +62,7 @@ public enum StateCheck {
 
     private static let attempts = 5
 
-    /// Nil if the file has gone.
+    /// Nil if the file no longer exists.
     private static func check(_ name: String, _ source: String, _ folder: String) -> Finding? {
         let path = folder + "/" + name
         func finding(_ condition: Finding.Condition, _ message: String, _ bytes: Range<Int>? = nil) -> Finding
@@ -88,7 +88,7 @@ public enum StateCheck {
         }
     }
 
-    /// Checks a snapshot; the bytes of the first damaged block of its features' text, nil if there is none.
+    /// Checks a snapshot. Returns the range of the first damaged block of its features' text; nil if there is none.
     private static func damagedText(_ path: String) throws(StateFault) -> Range<Int>? {
         let reader = try SnapshotText(path)
         try reader.sections.verify(except: SnapshotSection.text)
@@ -101,7 +101,7 @@ struct SnapshotText {
     let sections: SectionFileReader
     let text: UnsafeRawBufferPointer
     private let checksums: [UInt64]
-    /// Bytes that one of the checksums covers.
+    /// The number of bytes that one checksum covers.
     private let blockSize: Int
 
     /// Loads a snapshot's table, its text and its text's checksums.
@@ -115,7 +115,7 @@ struct SnapshotText {
         if let fine, (try? sections.verify(section: SnapshotSection.fineTextChecksums)) != nil {
             (checksums, blockSize) = (fine, FineChecksums.blockSize)
         } else {
-            // The file is of an older clusterd, or these checksums are damaged themselves.
+            // An older clusterd wrote the file, or these checksums are damaged themselves.
             blockSize = TextGuard.chunkSize
             checksums = try sections.values(
                 SnapshotSection.textChecksums, count: Self.blocks(of: text, blockSize))
@@ -126,7 +126,7 @@ struct SnapshotText {
         (text.count + size - 1) / size
     }
 
-    /// Where in the file blocks of the text are that do not have their checksums.
+    /// The ranges of the file that contain damaged blocks of the text.
     var damagedBlocks: [Range<Int>] {
         let start = sections.offset(of: SnapshotSection.text)
         defer { withExtendedLifetime(sections.file) {} }
@@ -137,17 +137,17 @@ struct SnapshotText {
         }
     }
 
-    /// The blocks that do not have their checksums, in one pass.
+    /// Finds the damaged blocks in one pass.
     func damage() -> Damage {
         Damage(blocks: Set(checksums.indices.filter(isDamaged)), blockSize: blockSize)
     }
 
-    /// Which parts of a text are damaged.
+    /// The damaged parts of a text.
     struct Damage {
         let blocks: Set<Int>
         let blockSize: Int
 
-        /// Whether a damaged block has bytes of a range of the text.
+        /// Whether a damaged block overlaps a range of the text.
         func touches(_ range: Range<Int>) -> Bool {
             guard !range.isEmpty, !blocks.isEmpty else { return false }
             return (range.lowerBound / blockSize...(range.upperBound - 1) / blockSize).contains {

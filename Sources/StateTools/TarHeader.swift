@@ -2,14 +2,14 @@
 import Glibc
 import SystemSupport
 
-/// The head of a file in a tar archive (POSIX.1-1988, "ustar"), so that a backup can be looked into with tar.
+/// The header of a file in a tar archive (POSIX.1-1988, "ustar"), so that tar can read a backup.
 struct TarHeader: Equatable {
     static let size = 512
 
     let name: String
     let count: Int
 
-    /// The head's bytes; nil for names of more than 100 bytes and files of 8 GiB or more.
+    /// The header's bytes; nil for names of more than 100 bytes and files of 8 GiB or more.
     var bytes: [UInt8]? {
         guard name.utf8.count <= 100, count < 1 << 33 else { return nil }
         var bytes = [UInt8](repeating: 0, count: Self.size)
@@ -34,7 +34,7 @@ struct TarHeader: Equatable {
         self.count = count
     }
 
-    /// Nil if these are not the head of a regular file.
+    /// Nil if these are not the header of a regular file.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.size, bytes[257..<262].elementsEqual("ustar".utf8),
             bytes[156] == UInt8(ascii: "0"), let count = Self.number(bytes[124..<136]),
@@ -44,7 +44,7 @@ struct TarHeader: Equatable {
         name = String(decoding: bytes[..<100].prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// How many zeros follow a file of so many bytes.
+    /// The number of zeros that pad a file of `count` bytes.
     static func padding(_ count: Int) -> Int { (size - count % size) % size }
 
     private static func sum(_ bytes: [UInt8]) -> Int {

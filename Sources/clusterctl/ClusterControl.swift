@@ -7,13 +7,13 @@ import Glibc
 
 /// The program: parses the command line, runs the subcommand, and reports errors by message and exit status.
 ///
-/// Exit statuses are those of `ExitStatus`; the reason is on standard error.
+/// Exit statuses are those of `ExitStatus`. The reason goes to standard error.
 @main
 enum ClusterControl {
     static let version = Release.version
 
     static func main() async {
-        // A reader that goes away shows as an error of write, not as the end of the process.
+        // A closed pipe must be an error of write(2), not a signal that ends the process.
         signal(SIGPIPE, SIG_IGN)
         let arguments = Launch.parseOrExit(CommandTable.root, version: version)
         guard let command = CommandTable.subcommands.first(where: { $0.table.name == arguments.subcommand })
@@ -58,7 +58,7 @@ enum ClusterControl {
 /// A command that has failed. The message is empty if the output already says why.
 struct Failure: Error {
     let message: String
-    /// Lines shown before the message, such as an expression with a part underlined.
+    /// Lines to show before the message, such as an expression with a part underlined.
     var picture: String?
     var status = ExitStatus.failed
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import CommandLineOptions
 
-/// A subcommand: its table, and what it does.
+/// A subcommand: its declaration, and what it does.
 protocol Subcommand: Sendable {
     static var table: Command { get }
-    /// Whether its answers can have features, which `--output geojson` prints.
+    /// Whether its answers can contain features, which `--output geojson` prints.
     static var hasFeatures: Bool { get }
     static func run(_ invocation: Invocation) async throws
 }
@@ -13,7 +13,7 @@ extension Subcommand {
     static var hasFeatures: Bool { false }
 }
 
-/// All of `clusterctl`, in the order of its help.
+/// All subcommands of `clusterctl`, in the order of its help.
 enum CommandTable {
     static let subcommands: [any (Subcommand & SendableMetatype).Type] = [
         ServeCommand.self, ImportCommand.self, LoadCommand.self, ExportCommand.self, PublishCommand.self,
@@ -56,7 +56,7 @@ enum CommandTable {
         ],
         subcommands: subcommands.map { $0.table })
 
-    /// Words that several commands have in common.
+    /// Operands that several commands share.
     static let source = Operand("SOURCE", kind: .dynamic("sources"), help: "the source's name")
     static let cluster = Operand(
         "CLUSTER", kind: .integer(0...(1 << 53)), help: "the cluster's id, as 'clusters' shows it")

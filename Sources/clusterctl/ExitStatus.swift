@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// What the program's exit status says to scripts.
+/// The program's exit statuses for scripts.
 enum ExitStatus {
     static let failed: Int32 = 1
-    /// The command line does not fit.
+    /// The command line is wrong.
     static let usage: Int32 = 2
     /// There is no such source, cluster or feature.
     static let notFound: Int32 = 3
     /// No daemon answers.
     static let unavailable: Int32 = 4
-    /// The daemon does not do what was asked: it is not allowed, not valid, or not possible in its present state.
+    /// The daemon rejected the request: it is not allowed, not valid, or not possible in its present state.
     static let refused: Int32 = 5
 
     static func of(_ error: any Error) -> Int32 {

@@ -2,7 +2,7 @@
 import Daemon
 import CommandLineOptions
 
-/// The daemon's command line: what it is parsed by, and its help, manual and completion made of.
+/// The daemon's command line, from which the parser, the help, the manual and the completion are made.
 enum CommandTable {
     static let command = Command(
         "clusterd",

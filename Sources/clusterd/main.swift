@@ -43,8 +43,8 @@ do throws(Daemon.Problem) {
     let daemon = try Daemon(
         configuration, rereading: { () throws(Configuration.Problem) in try configure(arguments) })
     try daemon.run()
-    // The pool's threads may still work for calls that the shutdown has ended. `exit` would destroy the C++ libraries'
-    // global objects while they use them, and a loop's end would wait for them, for as long as a disk does not answer.
+    // The pool's threads may still work for calls that the shutdown has ended. `exit` would destroy the global objects
+    // of C++ libraries while they use them. Joining them could take as long as a disk hangs.
     fflush(nil)
     withExtendedLifetime(daemon) { _exit(0) }
 } catch {

@@ -9,12 +9,12 @@ import SystemSupport
 
 /// How a source's points become clusters. Names and defaults are supercluster's.
 ///
-/// Options are read once, with their expressions compiled, and never change afterwards;
-/// a source gets others as a whole (`UpdateOptions`).
+/// Options are immutable, and their expressions are compiled once.
+/// `UpdateOptions` replaces a source's options as a whole.
 public struct SourceOptions: Sendable {
-    /// Cluster radius in units of `extent`, for each zoom.
+    /// The cluster radius in units of `extent`, for each zoom.
     public internal(set) var radius = RadiusOption.standard
-    /// Tile extent: the width of a tile in units of `radius`.
+    /// The tile extent: the width of a tile in units of `radius`.
     public internal(set) var extent = 512
     /// The lowest zoom that has clusters of its own.
     public internal(set) var minZoom = 0
@@ -26,38 +26,38 @@ public struct SourceOptions: Sendable {
     public internal(set) var generateId = false
     /// Whether positions are compared in 32 bits, as supercluster does, or in 64.
     public internal(set) var precision = ClusteringOptions.Precision.float
-    /// What clusters' ids are made from.
+    /// What cluster ids are derived from.
     public internal(set) var clusterIds = ClusterIds.index
     /// How coordinates become positions on a map.
     public internal(set) var projection = Projection.mercator
     /// The property that serves as a feature's id.
     public internal(set) var promoteId: String?
-    /// Which geometries are taken, and which point stands for each.
+    /// Which geometries are accepted, and which point represents each.
     public internal(set) var geometries = GeometryPlacing.point
     /// How long a feature stays after it was last upserted, in seconds.
     public internal(set) var ttlSeconds: Double?
-    /// Features that fail it are not clustered.
+    /// Features that do not pass it are not loaded.
     public internal(set) var filter: CompiledOption?
-    /// What a point counts for in its cluster's centre.
+    /// The weight of a point in its cluster's centre.
     public internal(set) var weight: CompiledOption?
-    /// Only points for which it gives the same value cluster together.
+    /// Only points for which it returns the same value cluster together.
     public internal(set) var partitionBy: CompiledOption?
     /// Features are clustered in ascending order of it instead of input order.
     public internal(set) var sortKey: CompiledOption?
-    /// The aggregated properties, in the order they were given.
+    /// The aggregated properties, in the order in which they were given.
     public internal(set) var clusterProperties: [ClusterPropertyOption] = []
 
     /// The defaults.
     public init() {}
 }
 
-/// An expression among the options, with its text, so that it can be returned.
+/// A compiled expression of an option, with its JSON for descriptions.
 public struct CompiledOption: Sendable {
     public let source: JSONValue
     public let expression: Expression
 }
 
-/// One aggregated property among the options, with its text, so that it can be returned.
+/// One aggregated property, with its JSON for descriptions.
 public struct ClusterPropertyOption: Sendable {
     public let name: String
     public let source: JSONValue
@@ -65,7 +65,7 @@ public struct ClusterPropertyOption: Sendable {
 }
 
 extension SourceOptions {
-    /// What makes a feature valid.
+    /// The rules for valid features.
     public var featureRules: FeatureRules {
         var rules = FeatureRules(promoteId: promoteId)
         rules.geometries = geometries
@@ -76,7 +76,7 @@ extension SourceOptions {
         return rules
     }
 
-    /// What the index has to know of them.
+    /// The options of the index.
     package var clustering: ClusteringOptions {
         var options = ClusteringOptions(
             extent: Double(extent), minimumZoom: minZoom, maximumZoom: maxZoom, minimumPoints: minPoints,

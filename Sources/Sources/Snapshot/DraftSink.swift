@@ -4,7 +4,7 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// Puts features' text that is too long for memory into a file beside the source's snapshots, which becomes the next one.
+/// Writes features' text that is too long for memory to a file that becomes the source's next snapshot.
 package final class DraftMaker: Sendable {
     private let directory: String
     private let cache: BlockCache
@@ -12,7 +12,7 @@ package final class DraftMaker: Sendable {
     private let draft = Mutex<TextDraft?>(nil)
     private static let number = Atomic<UInt64>(0)
 
-    /// - Returns: nil for a source that is kept nowhere.
+    /// - Returns: nil if the source has no files.
     package init?(_ files: SourceFiles?, _ shared: SharedState) {
         guard let files else { return nil }
         (directory, cache, longest) = (files.directory, shared.texts, shared.limits.textGathered)
@@ -24,12 +24,12 @@ package final class DraftMaker: Sendable {
     /// Why text could not be written.
     package var failure: FileError? { draft.withLock { $0 }?.failure }
 
-    /// For one text.
+    /// The spill for one text.
     package var spill: TextSpill {
         TextSpill(from: longest) { [self] in
             let number = Self.number.add(1, ordering: .relaxed).newValue
             let path = "\(directory)/\(SourceFiles.temporaryPrefix)text-\(number)"
-            // If there can be no file, the text stays in memory, and the snapshot's writer says what is wrong.
+            // If the file cannot be created, the text stays in memory, and writing the snapshot reports the error.
             guard let made = try? TextDraft(path) else { return nil }
             draft.withLock { $0 = made }
             return DraftSink(draft: made, cache: cache)
@@ -56,7 +56,7 @@ private final class DraftSink: TextSink {
     }
 }
 
-/// Text that could not be written: nothing of it can be had.
+/// Text that could not be written. Every read fails.
 package final class LostText: FeatureText {
     package let count: Int
     package let failure: FileError?
@@ -73,7 +73,7 @@ package final class LostText: FeatureText {
 }
 
 extension FeatureStore {
-    /// Refuses features whose text could not be written.
+    /// Throws if the features' text could not be written.
     package func checkWritten() throws(SourceError) {
         guard isDamaged else { return }
         guard let failure = (text as? LostText)?.failure ?? (text as? BlockText)?.failure else {

@@ -8,19 +8,19 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// A source's data at one revision as a file: written whole beside the old one, then renamed; mapped, not
-/// parsed, when the daemon starts.
+/// A source's data at one revision as a file. It is written as a whole under a temporary name, then renamed. A start
+/// reads it without parsing.
 package struct Snapshot {
     package let description: SnapshotDescription
     package let generation: UInt64
     package let revision: Revision
-    /// If the features' text is loaded from.
+    /// The file from which the features' text is read.
     package let file: FileImage
 
-    /// Writes a plain revision under a name that nobody reads yet. Returns once all is on disk.
+    /// Writes a plain revision under a temporary name, and syncs it.
     ///
     /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
-    /// - Returns: where the features' text is now.
+    /// - Returns: the position of the features' text in the file.
     /// - Complexity: O(the revision's bytes). Blocks: only for threads of the pool.
     package static func write(
         _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String? = nil,
@@ -36,7 +36,7 @@ package struct Snapshot {
             writer = try onDisk(try SectionFileWriter(path))
             text = try onDisk(try writeSections(revision, identifiers, draft, nil, to: writer))
         }
-        // New checksums must not make good what is damaged: without a header the file is none of clusterd's.
+        // New checksums must not hide damage. Without a header, the file is not read.
         guard !revision.store.isDamaged else {
             throw .damaged(source.name, "its features' text is damaged")
         }
@@ -89,15 +89,15 @@ package struct Snapshot {
         return written
     }
 
-    /// Opens a snapshot. All but the features' text has its checksum compared and is checked against the
-    /// rest, so that no query can go astray; the text is checked as it is read.
+    /// Opens a snapshot. Everything except the features' text is verified by checksum and checked for
+    /// consistency, so that no query can read out of bounds. The text is verified as it is read.
     ///
-    /// - Complexity: O(the index), some 30 ms for a million points.
+    /// - Complexity: O(the index), about 30 ms for a million points.
     package init(_ path: String, shared: SharedState) throws(StateFault) {
         let file: FileImage
         do throws(FileError) { file = try FileImage(path) } catch { throw StateFault(error) }
         self.file = file
-        // It is closed with the last byte that is loaded.
+        // It is closed when the last byte has been loaded.
         let descriptor = file.descriptor
         let reader = try SectionFileReader(file, path: path)
         try reader.verify(except: SnapshotSection.text)
@@ -119,7 +119,7 @@ package struct Snapshot {
             log: description.log, shared: shared)
     }
 
-    /// The features by id; nil if the file has them by an older hash.
+    /// The index by id; nil if the file contains one with an older hash.
     private static func identifiers(
         _ reader: SectionFileReader, of store: FeatureStore
     ) throws(StateFault) -> IdentifierIndex? {
@@ -163,7 +163,7 @@ package struct Snapshot {
     private static func text(
         _ reader: SectionFileReader, _ descriptor: FileDescriptor?, _ count: Int, _ shared: SharedState
     ) throws(StateFault) -> BlockText {
-        // Older snapshots have checksums of larger blocks alone.
+        // Older snapshots only have checksums of larger blocks.
         let isFine = reader.has(SnapshotSection.fineTextChecksums)
         let name = isFine ? SnapshotSection.fineTextChecksums : SnapshotSection.textChecksums
         let start = reader.offset(of: SnapshotSection.text)

@@ -4,18 +4,18 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// What a source keeps from its creation on.
+/// The properties of a source that never change.
 package struct SourceIdentity: Sendable {
     package let name: SourceName
-    /// The user whose limits the source counts for; nil: nobody's.
+    /// The user whose limits the source counts towards; nil if none.
     package let owner: UInt32?
     package let createdAt: Timestamp
 }
 
-/// What a snapshot contains about its source beside the arrays.
+/// What a snapshot contains about its source besides the arrays.
 package struct SnapshotDescription: Sendable {
     package var source: String
-    /// The user whose limits the source counts for.
+    /// The user whose limits the source counts towards.
     package var owner: UInt32?
     package var options: SourceOptions
     package var revision: UInt64
@@ -28,7 +28,7 @@ package struct SnapshotDescription: Sendable {
     /// Aggregated properties by name, with the kind of their column.
     package var aggregates: [(name: String, kind: String)]
     package var hasPartitions: Bool
-    /// The log that the data follow, and up to where.
+    /// The log that the data follow, and up to which position.
     package var log: FollowedLog?
     /// Why the data are older than what was acknowledged; nil if they are not.
     package var loss: String?
@@ -79,7 +79,7 @@ package struct SnapshotDescription: Sendable {
         self.loss = loss
     }
 
-    /// - Parameter path: the file's, for what is said of it.
+    /// - Parameter path: the file's path, for messages.
     package init(_ text: UnsafeRawBufferPointer, path: String) throws(StateFault) {
         guard case .object(let object)? = try? JSONReader.parse(text),
             case .string(let source)? = object["source"],

@@ -7,17 +7,17 @@ import SystemSupport
 
 extension BlockText: FeatureText {}
 
-/// Where a snapshot has the features' text, once it was written.
+/// The position of the features' text in a written snapshot.
 package struct WrittenText: Sendable {
     let file: FileDescriptor
-    /// In the file.
+    /// The range of bytes in the file.
     let range: Range<Int>
-    /// Of each `TextGuard.chunkSize` bytes.
+    /// The checksums of blocks of `TextGuard.chunkSize` bytes.
     let coarse: [UInt64]
-    /// Of each `FineChecksums.blockSize` bytes.
+    /// The checksums of blocks of `FineChecksums.blockSize` bytes.
     let fine: [UInt64]
 
-    /// Makes a snapshot of the file in which a plain store's text was gathered, if it was.
+    /// Turns the file to which a plain store's text was spilled, if there is one, into a snapshot.
     ///
     /// - Returns: the writer of the snapshot's other sections.
     static func taking(_ store: FeatureStore, as path: String) -> (SectionFileWriter, WrittenText)? {
@@ -36,8 +36,8 @@ package struct WrittenText: Sendable {
         try writer.add(SnapshotSection.fineTextChecksums, fine)
     }
 
-    /// Writes the text of a plain store on several threads. A store whose text can't be had
-    /// `isDamaged` afterwards, and the file is of no use.
+    /// Writes the text of a plain store on several threads. If the text cannot be read, the store
+    /// `isDamaged` afterwards, and the file is useless.
     ///
     /// - Complexity: O(text).
     static func write(
@@ -88,8 +88,8 @@ package struct WrittenText: Sendable {
 }
 
 extension Revision {
-    /// The same data with the features' text in the file that has just been written; itself if the text is so short that it
-    /// stays in memory.
+    /// The same data with the features' text in the file that has just been written, or the revision itself if the text is short enough
+    /// to stay in memory.
     ///
     /// - Parameter path: the file's name from now on.
     package func reading(_ written: WrittenText, path: String) -> Revision {

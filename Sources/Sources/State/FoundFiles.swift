@@ -2,19 +2,19 @@
 import SourceStorage
 import SystemSupport
 
-/// A source's journal, whose records are changes.
+/// A source's journal as found on disk.
 package typealias FoundJournal = JournalReader<JournalRecord.Entry>
 
-/// A source's files by generation, as they were found. Reading them changes nothing.
+/// A source's files by generation, as found on disk. Reading them changes nothing.
 package struct FoundFiles {
     package let directory: String
-    /// The newest first.
+    /// The generations of snapshots, newest first.
     package let snapshots: [UInt64]
-    /// The oldest first.
+    /// The generations of journals, oldest first.
     package let journals: [UInt64]
     /// Files that were being written when the daemon ended.
     package let temporaries: [String]
-    /// The greatest generation of any.
+    /// The highest generation of any file.
     package var newest: UInt64 { max(snapshots.first ?? 0, journals.last ?? 0) }
 
     package init(_ directory: String) throws(StateFault) {
@@ -27,7 +27,7 @@ package struct FoundFiles {
         journals = files.filter { $0.kind == .journal }.map(\.generation).sorted()
     }
 
-    /// The name of a file within the directory.
+    /// The name of a file in the directory.
     package func name(_ generation: UInt64, _ kind: SourceFiles.FileKind) -> String {
         "\(generation).\(kind.rawValue)"
     }
@@ -54,7 +54,7 @@ package struct FoundFiles {
         return found
     }
 
-    /// The greatest number of a revision in the journals that can be read.
+    /// The highest revision number in the readable journals.
     package var newestRevision: UInt64 {
         journals.compactMap { try? journal($0).newestRevision }.max() ?? 0
     }

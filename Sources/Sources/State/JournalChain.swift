@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import SourceStorage
 
-/// The journals that lead on from a snapshot.
+/// The journals that follow a snapshot.
 struct JournalChain {
     private(set) var journals: [FoundJournal] = []
     private(set) var notes: [String] = []
@@ -10,7 +10,7 @@ struct JournalChain {
     /// Whether the changes lead to the newest data.
     private(set) var isComplete = true
 
-    /// - Parameter uncommitted: generations that do not count.
+    /// - Parameter uncommitted: generations to ignore.
     /// - Throws: a fault that is not damage.
     init(from first: UInt64, _ files: FoundFiles, uncommitted: Set<UInt64>) throws(StateFault) {
         let path = SourceFiles.path(first, .journal, in: files.directory)
@@ -35,14 +35,14 @@ struct JournalChain {
                 return
             }
         }
-        // A newer snapshot whose journal is not there.
+        // A newer snapshot whose journal is missing.
         let last = journals.last?.generation ?? first
         if let newer = files.snapshots.first(where: { $0 > last && !uncommitted.contains($0) }) {
             fail("\(SourceFiles.path(newer, .journal, in: files.directory)) is missing", newer)
         }
     }
 
-    /// Whether a journal goes on where the last one ends.
+    /// Whether a journal continues the last one.
     private mutating func isNext(_ journal: FoundJournal, _ files: FoundFiles) -> Bool {
         let last = journals.last?.generation ?? 0
         let before = journal.previous > 0 ? journal.previous : journal.generation - 1
@@ -53,7 +53,7 @@ struct JournalChain {
             }
             return true
         }
-        // Other data: those of an import that had not ended, or, if its snapshot is there or it had, newer data.
+        // The journal follows other data: those of an unfinished import, or newer data if the import finished or its snapshot exists.
         isComplete =
             !journal.hasBegun && journal.generation == files.newest
             && !files.snapshots.contains(journal.generation)

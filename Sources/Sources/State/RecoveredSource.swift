@@ -2,20 +2,20 @@
 import SourceStorage
 import SystemSupport
 
-/// What was read from a source's files: the snapshot to start from, the changes since, and what a start does with the files.
+/// The result of reading a source's files: the snapshot, the changes since then, and the plan for the files.
 package struct RecoveredSource {
     package let plan: RecoveryPlan
     package let snapshot: Snapshot
     package let changes: [JournalRecord.Entry]
-    /// The greatest number of a revision in the files.
+    /// The highest revision number in the files.
     package let newestRevision: UInt64
     /// The journal that later changes are appended to.
     private let last: FoundJournal?
     private let directory: String
 
-    /// Reads a source's directory: the newest good snapshot with all journals that follow it. Changes nothing.
+    /// Reads a source's directory: the newest intact snapshot with all journals that follow it. Changes nothing.
     ///
-    /// - Parameter checkingText: whether a snapshot counts as good only with all its text checked.
+    /// - Parameter checkingText: whether to verify all text of a snapshot before using it.
     package static func read(
         _ directory: String, shared: SharedState, checkingText: Bool
     ) throws(StateFault) -> RecoveredSource {
@@ -73,7 +73,7 @@ package struct RecoveredSource {
         from generation: UInt64
     ) -> [RecoveryPlan.Step] {
         var steps = files.temporaries.map { RecoveryPlan.Step.remove($0) }
-        // The snapshot first: without it the journal is ignored.
+        // The snapshot is removed first, since a journal without a snapshot is ignored.
         for generation in uncommitted.sorted() {
             if files.snapshots.contains(generation) {
                 steps.append(.remove(files.name(generation, .snapshot)))
@@ -83,7 +83,7 @@ package struct RecoveredSource {
         var aside = Set(damaged)
         aside.formUnion(chain.damaged.map { files.name($0, .journal) })
         if !chain.isComplete {
-            // The daemon cannot use what came after, but a salvage can.
+            // The daemon cannot use later journals, but a salvage can.
             aside.formUnion(
                 files.journals.filter { $0 > generation && !uncommitted.contains($0) }
                     .map { files.name($0, .journal) })
@@ -91,7 +91,7 @@ package struct RecoveredSource {
         return steps + aside.sorted().map { .setAside($0) }
     }
 
-    /// Carries the plan out, and opens the journal that later changes are appended to.
+    /// Carries out the plan. Returns the contents with the journal to which later changes are appended.
     package func apply(_ state: StateDirectory, _ name: SourceName) -> SourceFiles.Contents {
         for step in plan.steps {
             switch step {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
 
-/// What a start does with the files of a source: decided by reading alone, before any file is touched.
+/// What a start does with the files of a source, decided by reading before any file is changed.
 package struct RecoveryPlan: Sendable, Equatable {
     package enum Step: Sendable, Equatable {
-        /// Removes a file that no answered call depends on.
+        /// Remove a file that no answered call depends on.
         case remove(String)
-        /// Keeps a damaged file under `damaged/`, where only a person deletes it.
+        /// Move a damaged file to `damaged/`, where only the operator deletes it.
         case setAside(String)
     }
 
-    /// Of the snapshot that is served.
+    /// The generation of the snapshot to serve.
     package var generation: UInt64
-    /// Of the snapshot before it.
+    /// The generation of the previous snapshot.
     package var previous: UInt64?
-    /// The journals that are replayed, in this order.
+    /// The generations of the journals to replay, in this order.
     package var journals: [UInt64] = []
-    /// The greatest generation of any file: the next one is above it.
+    /// The highest generation of any file. The next generation is above it.
     package var newest: UInt64
-    /// The names of the files to be removed or set aside, in this order.
+    /// The steps, in this order.
     package var steps: [Step] = []
-    /// What was found, for the log.
+    /// Findings for the log.
     package var notes: [String] = []
-    /// Whether changes go on in the last of `journals`; false if newer data are lost, so that they need a new snapshot.
+    /// Whether later changes continue the last of `journals`; false if newer data are lost, so that a new snapshot is needed.
     package var isComplete = true
     /// Whether a newer snapshot is damaged.
     package var isPatched = false
 
-    /// Why these are not the newest data; nil if they are.
+    /// Why newer data were lost; nil if none were.
     package var loss: String? { isComplete ? nil : notes.joined(separator: "; ") }
 }

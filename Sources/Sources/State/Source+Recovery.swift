@@ -6,10 +6,10 @@ import SourceStorage
 import SystemSupport
 
 extension Source {
-    /// A source as its directory has it: the snapshot's data, to be followed by `replay`. Nil for a directory whose
+    /// Opens a source from its directory, with the snapshot's data. The caller then calls `replay`. Nil for a directory whose
     /// creation was never answered.
     ///
-    /// If nothing there is good, it is a source that answers nothing but what is wrong with it.
+    /// If no file is usable, the source answers every call with the error.
     package static func open(
         _ name: SourceName, in directory: StateDirectory, shared: SharedState
     ) throws(SourceError) -> (source: Source, recovered: RecoveredSource?)? {
@@ -40,10 +40,10 @@ extension Source {
         }
     }
 
-    /// How often a start tries to read what the machine could not.
+    /// How often a start tries to read files after a fault of the machine.
     private static let attempts: UInt32 = 3
 
-    /// Reads a source's files; nil if none of them counts. A fault of the machine may pass, so it is tried again.
+    /// Reads a source's files; nil if no call that created them was answered. Retries after a fault of the machine.
     private static func read(
         _ path: String, _ name: SourceName, _ shared: SharedState
     ) throws(StateFault) -> RecoveredSource? {
@@ -67,10 +67,10 @@ extension Source {
         return nil
     }
 
-    /// Makes the changes that followed the snapshot, by the way they came.
+    /// Replays the changes after the snapshot, each as the call that made it.
     ///
-    /// To be called before anybody else has the source, and after all sources' revisions are known, since
-    /// these changes draw new ones.
+    /// Must be called before the source is published, and after the revision numbers of all sources are known, since
+    /// replayed changes draw new numbers.
     package func replay(_ recovered: RecoveredSource) {
         guard let files else { return }
         let start = ContinuousClock.now
@@ -85,7 +85,7 @@ extension Source {
                 settle(files)
             }
         } catch {
-            // Text that turned out to be damaged was reported already.
+            // Damaged text has already been reported.
             if case .damaged = error { return recoverAgain() }
             let fault = StateFault("its journal can't be replayed: \(error.description)")
             _ = setFault(fault)
@@ -138,7 +138,7 @@ extension Source {
         return identifiers
     }
 
-    /// Older data are served: from now on these are the source's, so that changes of them can be kept.
+    /// Makes the older data that are served the source's current data, so that changes to them can be stored.
     private func keepOlder(_ files: SourceFiles, _ loss: String) {
         let message = "older data are served, from \(updatedAt.text): \(loss)"
         _ = setFault(nil, note: message)
@@ -148,20 +148,20 @@ extension Source {
             let kept = try files.replace(with: revision, updatedAt: updatedAt, loss: message)
             move(from: revision.store, to: kept.store)
         } catch {
-            // They are served all the same; a change is refused until an import has written a snapshot.
+            // The data are served anyway. Changes are rejected until an import has written a snapshot.
             report(.error, "changes can't be kept: \(error.description)")
         }
     }
 
-    /// Makes sure that what was read from the journal is on disk before anybody is served.
+    /// Makes sure that the journal's records are on disk before the source is served.
     private func settle(_ files: SourceFiles) {
         do throws(SourceError) { try files.settle() } catch {
-            // The next change tries again, and is refused if that fails too.
+            // The next change tries again, and fails if that fails.
             report(.warning, "its journal can't be written yet: \(error.description)")
         }
     }
 
-    /// Marks the source as damaged in its text and looks for an older snapshot; the error for callers.
+    /// Marks the source's text as damaged and starts to look for an older snapshot. Returns the error for callers.
     package func reportDamage() -> SourceError {
         if let failure = (revision.store.text as? BlockText)?.failure ?? files?.mapped?.failure {
             let fault = StateFault(failure)
@@ -171,13 +171,13 @@ extension Source {
         let fault = StateFault("\(files?.newestSnapshot ?? "its snapshot") is damaged in its features")
         if setFault(fault) {
             report(.error, fault.message)
-            // A replay looks for itself, once it has ended.
+            // A replay looks for an older snapshot itself when it has ended.
             if files?.isReplaying != true, !isStandIn { background.async { [self] in recoverAgain() } }
         }
         return SourceError(fault, of: name)
     }
 
-    /// Replaces data that turned out to be damaged by what older files give, if any.
+    /// Replaces damaged data by those of older files, if there are any.
     private func recoverAgain() {
         guard let files, let directory = shared.directory else { return }
         try? inTurn { () throws(SourceError) in
@@ -190,7 +190,7 @@ extension Source {
                 return
             }
             files.adopt(recovered.apply(directory, name), recovered.snapshot.file)
-            // Nobody is to see data before all changes have been made to them.
+            // The data must not be visible before all changes have been replayed.
             let other = Source(
                 files.identity, recovered.snapshot.revision.renumbered(),
                 updatedAt: recovered.snapshot.description.updatedAt, files: files, shared: shared,

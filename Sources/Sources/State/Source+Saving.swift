@@ -5,8 +5,8 @@ import SourceStorage
 import SystemSupport
 
 extension Source {
-    /// Writes a snapshot of the current data in the background, so that a new journal begins. Changes go on
-    /// meanwhile. Does nothing if one is being written, or the source is kept nowhere.
+    /// Writes a snapshot of the current data in the background and begins a new journal. Changes continue
+    /// meanwhile. Does nothing if a snapshot is being written, or the source has no files.
     package func saveLater() {
         guard files != nil, beginSaving() else { return }
         background.async { [self] in
@@ -15,7 +15,7 @@ extension Source {
                 try save()
             } catch {
                 switch error {
-                // The one is of no interest any more, the other reported already.
+                // The source has been deleted, or the damage has been reported.
                 case .sourceNotFound, .damaged: return
                 default: break
                 }
@@ -35,19 +35,19 @@ extension Source {
             let revision = self.revision
             return (revision, updatedAt, try files.beginSnapshot(of: revision))
         }
-        // A snapshot holds what was built as a whole; the next start takes it up under its new number.
+        // A snapshot holds a plain revision. The next start continues with its new number.
         let plain = try revision.isPlain ? revision : rebuild(revision)
         plain.follow(revision.log)
         guard !revision.store.isDamaged else { throw reportDamage() }
         guard let written = try files.writeSnapshot(plain, generation: generation, updatedAt: moment),
             written !== plain
         else { return }
-        // With the lock held, since a change that is under way goes on from the store before.
+        // With the lock held, since a running change continues from the previous store.
         try inTurn { () throws(SourceError) in move(from: plain.store, to: written.store) }
     }
 
     private func rebuild(_ revision: Revision) throws(SourceError) -> Revision {
-        // All text is read before other sources have to wait.
+        // All text is read before the lock is taken for which other sources wait.
         let store = revision.store.plain(spill: DraftMaker(files, shared)?.spill)
         guard !revision.store.isDamaged else { throw reportDamage() }
         return try shared.rebuilding.withLock(.never) { () throws(SourceError) in
@@ -57,9 +57,9 @@ extension Source {
 }
 
 extension Revision {
-    /// The same features clustered as a whole, under a new number: its clusters have other ids.
+    /// The same features clustered from scratch, under a new number, since cluster ids change.
     ///
-    /// - Parameter store: its features without changes.
+    /// - Parameter store: its features without a delta.
     func rebuilt(
         from store: FeatureStore, owner: UInt32?, _ cancellation: Cancellation = .never
     ) throws(SourceError) -> Revision {

@@ -4,7 +4,7 @@ import SourceStorage
 import SystemSupport
 
 extension SourceError {
-    /// What the system refused while data were written.
+    /// The error of a failed write.
     package init(_ error: FileError) {
         switch error {
         case .failed where error.isOutOfSpace:
@@ -18,7 +18,7 @@ extension SourceError {
 }
 
 extension SourceError {
-    /// Why a source's data are not to be had.
+    /// The error of a source whose data are unavailable.
     package init(_ fault: StateFault, of name: SourceName) {
         switch fault.kind {
         case .damage: self = .damaged(name, fault.message)
@@ -28,14 +28,14 @@ extension SourceError {
     }
 }
 
-/// Evaluates an expression that works on files, with its errors as a source's.
+/// Evaluates an expression that works on files, and converts its errors to `SourceError`.
 package func onDisk<Result>(_ body: @autoclosure () throws(FileError) -> Result) throws(SourceError) -> Result
 {
     do throws(FileError) { return try body() } catch { throw SourceError(error) }
 }
 
 extension Cancellation {
-    /// Throws `cancelled` if nobody waits for the outcome any more.
+    /// Throws `cancelled` if nobody waits for the result any more.
     package func stopIfCancelled() throws(SourceError) {
         if isCancelled { throw .cancelled }
     }

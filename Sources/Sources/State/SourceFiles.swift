@@ -6,50 +6,50 @@ import SystemSupport
 
 /// The files of one source: `1.snapshot`, `1.journal` and so on by generation.
 ///
-/// A generation begins with a snapshot of all data, and its journal has the changes since. The snapshot
-/// before the newest stays with its journal, for the case that the newest is damaged.
+/// A generation begins with a snapshot of all data, and its journal contains the changes since then. The previous
+/// snapshot is retained with its journal, in case the newest one is damaged.
 ///
-/// Safe from any thread. All that writes blocks: only for threads of the pool.
+/// Safe from any thread. Everything that writes blocks: only for threads of the pool.
 package final class SourceFiles: Sendable {
     package let directory: String
     package let identity: SourceIdentity
     private let state: Mutex<State>
     private let mappedFile: Mutex<FileImage?>
 
-    /// The file that the features' text is loaded from.
+    /// The file from which the features' text is read.
     package var mapped: FileImage? { mappedFile.withLock { $0 } }
 
     /// Which files there are.
     package struct Contents: Sendable {
-        /// Of the newest snapshot that is in place.
+        /// The generation of the newest complete snapshot.
         package var generation: UInt64
-        /// Of the one before it.
+        /// The generation of the previous snapshot.
         package var previous: UInt64?
-        /// Where changes go; nil until the first change after a start, or if it is damaged.
+        /// The journal for changes; nil until the first change after a start, or if it is damaged.
         package var journal: JournalWriter?
-        /// What `journal` goes on from, if it could not be opened yet.
+        /// The journal that `journal` will continue, while it is not open.
         package var unopened: FoundJournal?
-        /// The greatest generation of any file: the next is above it.
+        /// The highest generation of any file. The next generation is above it.
         package var newest: UInt64
-        /// Why the data are older than what was acknowledged; nil if they are not. Each snapshot says so, until a command
+        /// Why the data are older than what was acknowledged; nil if they are not. Every snapshot contains it until a command
         /// replaces the data.
         package var loss: String?
     }
 
     private struct State {
         var contents: Contents
-        /// The directory itself, so that another in its place is noticed.
+        /// The directory's identity, to notice when it is replaced.
         let directory: FileIdentity?
         /// Bytes of the newest snapshot.
         var snapshotBytes: Int
-        /// How long replaying the journals since would take about.
+        /// The approximate time to replay the journals since then.
         var replayMilliseconds = 0.0
         /// When the snapshot was written, or found.
         var snapshotMoment = ContinuousClock.now
         var isRemoved = false
         /// While a journal is being replayed nothing is written.
         var isReplaying = false
-        /// The journal of a generation that could neither be written nor taken back.
+        /// The journal of a generation that could neither be completed nor undone.
         var failed: JournalWriter?
 
         init(_ contents: Contents, in directory: String) {
@@ -60,9 +60,9 @@ package final class SourceFiles: Sendable {
         }
     }
 
-    /// What was found in a directory, or just made.
-    ///
-    /// - Parameter mapped: the snapshot's file, while features' text is loaded from it.
+    /// - Parameters:
+    ///   - contents: the files found in the directory, or just created.
+    ///   - mapped: the snapshot's file, while features' text is read from it.
     package init(
         directory: String, identity: SourceIdentity, _ contents: Contents, mapped: FileImage? = nil
     ) {
@@ -72,7 +72,7 @@ package final class SourceFiles: Sendable {
         state = Mutex(State(contents, in: directory))
     }
 
-    /// Goes on with what a recovery has found instead.
+    /// Continues with the files that a recovery has found.
     package func adopt(_ contents: Contents, _ mapped: FileImage) {
         state.withLock { $0 = State(contents, in: directory) }
         mappedFile.withLock { $0 = mapped }
@@ -87,7 +87,7 @@ package final class SourceFiles: Sendable {
         "\(directory)/\(generation).\(kind.rawValue)"
     }
 
-    /// What a file's name says; nil for names that are not of these files.
+    /// The generation and kind in a file's name; nil for other names.
     package static func read(_ name: String) -> (generation: UInt64, kind: FileKind)? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let generation = UInt64(parts[0]), String(generation) == parts[0],
@@ -104,7 +104,7 @@ package final class SourceFiles: Sendable {
     package var newestSnapshot: String { path(state.withLock { $0.contents.generation }, .snapshot) }
 
     /// Writes the first snapshot and journal of a source into a directory that has no name yet.
-    /// They count once the journal has begun.
+    /// They take effect when the journal begins.
     package static func make(
         in directory: String, _ revision: Revision, _ identity: SourceIdentity, updatedAt: Timestamp
     ) throws(SourceError) -> JournalWriter {
@@ -119,7 +119,7 @@ package final class SourceFiles: Sendable {
         return journal
     }
 
-    /// Keeps a change: it is on disk on return. Where this throws, the files are as they were.
+    /// Stores a change, synced on return. If this throws, the files are unchanged.
     package func append(
         _ record: JournalRecord, at moment: Timestamp, making revision: Revision,
         mark: LogMark? = nil
@@ -135,10 +135,10 @@ package final class SourceFiles: Sendable {
         }
     }
 
-    /// Keeps data by a snapshot of their own. It is on disk on return. If this throws, the files are unchanged.
+    /// Stores data by a new snapshot, synced on return. If this throws, the files are unchanged.
     ///
     /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
-    /// - Returns: the same revision, its features' text now read from the file.
+    /// - Returns: the same revision, which reads its features' text from the file.
     package func replace(
         with revision: Revision, updatedAt: Timestamp, loss: String?
     ) throws(SourceError) -> Revision {
@@ -158,11 +158,11 @@ package final class SourceFiles: Sendable {
                         generation: generation, revision: revision.number, previous: nil,
                         hasBegun: false))
                 made = journal
-                // A loss of power must not leave the snapshot without the journal that says whether it counts.
+                // A power loss must not leave the snapshot without the journal that says whether it is in effect.
                 try onDisk(try FileIO.syncDirectory(directory))
                 try onDisk(try FileIO.rename(new, to: final))
                 try onDisk(try FileIO.syncDirectory(directory))
-                // This is the moment from which the new data count.
+                // The commit point of the new data.
                 do throws(FileError) { try made?.begin() } catch { throw SourceError(error) }
                 state.contents.journal = made
                 state.contents.unopened = nil
@@ -183,7 +183,7 @@ package final class SourceFiles: Sendable {
         }
     }
 
-    /// Whether so much was written since the newest snapshot that a new one is worth its while.
+    /// Whether enough was written since the newest snapshot to make a new one worthwhile.
     package var wantsSnapshot: Bool {
         state.withLock { state in
             guard !state.isRemoved, !state.isReplaying else { return false }
@@ -196,16 +196,16 @@ package final class SourceFiles: Sendable {
     }
 
     private static let smallestJournal = 1 << 20
-    /// In milliseconds, as are all of these: a snapshot of a large source takes about a second to write.
+    /// In milliseconds. A snapshot of a large source takes about a second to write.
     private static let longestReplay = 5000.0
     private static let longReplay = 300.0
     private static let longTime = Duration.seconds(60)
 
-    /// Notes how long it took to replay the journal.
+    /// Records how long it took to replay the journal.
     package func tookReplay(milliseconds: Double) { state.withLock { $0.replayMilliseconds = milliseconds } }
 
-    /// From now on changes go to a journal of their own, so that a snapshot of the current data can be
-    /// written beside them; the generation of both. To be called with the source's lock held.
+    /// Begins a new journal for later changes, so that a snapshot of the current data can be
+    /// written at the same time. Returns the generation of both. The caller must hold the source's lock.
     package func beginSnapshot(of revision: Revision) throws(SourceError) -> UInt64 {
         try withState { (state) throws(SourceError) -> UInt64 in
             try check(&state)
@@ -230,9 +230,9 @@ package final class SourceFiles: Sendable {
         }
     }
 
-    /// Writes the snapshot for which `beginSnapshot` gave the generation. Changes go on meanwhile.
+    /// Writes the snapshot of the generation that `beginSnapshot` returned. Changes continue meanwhile.
     ///
-    /// - Returns: the same revision, its features' text now read from the file; nil if newer data have come.
+    /// - Returns: the same revision, which reads its features' text from the file; nil if an import has replaced the data.
     package func writeSnapshot(
         _ revision: Revision, generation: UInt64, updatedAt: Timestamp
     ) throws(SourceError) -> Revision? {
@@ -262,10 +262,10 @@ package final class SourceFiles: Sendable {
         "\(directory)/\(Self.temporaryPrefix)\(generation)"
     }
 
-    /// What files are called that nobody is to read.
+    /// The prefix of names of incomplete files.
     package static let temporaryPrefix = "new-"
 
-    /// A snapshot is in place: those before the last but it are needed no more.
+    /// A snapshot is complete: those before the previous one are no longer needed.
     private func took(_ generation: UInt64, _ state: inout State) {
         state.contents.previous = state.contents.generation
         state.contents.generation = generation
@@ -277,19 +277,19 @@ package final class SourceFiles: Sendable {
         }
     }
 
-    /// Makes sure that a generation whose call has failed does not count. Nothing may be written before.
+    /// Makes sure that a generation whose call has failed is not in effect. Must precede any other write.
     private func takeBackFailed(_ state: inout State) throws(SourceError) {
         guard let failed = state.failed else { return }
         do throws(FileError) { try failed.unbegin() } catch { throw SourceError(error) }
         state.failed = nil
-        // The journal says that the snapshot does not count: it stays for as long as that does.
+        // The journal marks the snapshot as not in effect, so it must stay as long as the snapshot.
         let snapshot = path(failed.generation, .snapshot)
         if FileIO.removes(snapshot), (try? FileIO.syncDirectory(directory)) != nil {
             FileIO.remove(failed.path)
         }
     }
 
-    /// Opens the journal in which changes go on, which a start only reads.
+    /// Opens the journal for later changes, which a start has only read.
     private func openJournal(_ state: inout State) throws(SourceError) {
         try takeBackFailed(&state)
         guard state.contents.journal == nil else { return }
@@ -302,7 +302,7 @@ package final class SourceFiles: Sendable {
         state.contents.unopened = nil
     }
 
-    /// Makes a journal in which the changes behind an older version's go on: records of this version must not follow a
+    /// Creates a journal that continues one of an older version, since records of this version must not follow a
     /// header that promises an older one.
     private func makeSuccessor(
         of last: FoundJournal, _ state: inout State
@@ -323,14 +323,14 @@ package final class SourceFiles: Sendable {
         }
     }
 
-    /// Opens the journal, so that what it was found to hold is known to be on disk.
+    /// Opens the journal and syncs the records found in it.
     package func settle() throws(SourceError) {
         try withState { (state) throws(SourceError) in
             if state.contents.journal != nil || state.contents.unopened != nil { try openJournal(&state) }
         }
     }
 
-    /// Refuses to write into a directory that is not the one that was read.
+    /// Throws if the directory has been replaced since it was read.
     private func check(_ state: inout State) throws(SourceError) {
         try takeBackFailed(&state)
         guard let known = state.directory, FileIdentity(directory) != known else { return }
@@ -342,10 +342,10 @@ package final class SourceFiles: Sendable {
     /// Why the data are older than what was acknowledged; nil if they are not.
     package var loss: String? { state.withLock { $0.contents.loss } }
 
-    /// Notes that a command has replaced the data. Until the next snapshot, the change's record says so.
+    /// Records that a command has replaced the data. Until the next snapshot, the record of the change contains that.
     package func forgetLoss() { state.withLock { $0.contents.loss = nil } }
 
-    /// Whether a replay is under way.
+    /// Whether a replay is running.
     package var isReplaying: Bool { state.withLock { $0.isReplaying } }
 
     /// Runs a replay, during which changes are not written again.
@@ -357,10 +357,10 @@ package final class SourceFiles: Sendable {
         return try body()
     }
 
-    /// After this nothing is written any more; what was being written is done on return.
+    /// Stops all writes. Running writes are complete on return.
     package func retire() { state.withLock { $0.isRemoved = true } }
 
-    /// Waits until nothing is being written.
+    /// Waits for running writes.
     package func settleWrites() { state.withLock { _ in } }
 
     package func unretire() { state.withLock { $0.isRemoved = false } }

@@ -6,10 +6,10 @@ import Synchronization
 import SystemSupport
 
 extension SourceRegistry {
-    /// Takes up all sources that the state directory has, before anybody asks for one.
+    /// Recovers all sources of the state directory. Must be called before the first call is served.
     ///
-    /// Blocks for as long as it takes to compare the indexes' checksums and to replay the journals, on all
-    /// cores; the features' text is checked afterwards in the background.
+    /// Blocks while it verifies the indexes' checksums and replays the journals, on all
+    /// cores. The features' text is verified afterwards in the background.
     public func recover() throws(SourceError) {
         guard let directory = shared.directory else { return }
         try raiseRevision(directory)
@@ -24,7 +24,7 @@ extension SourceRegistry {
         directory.removeLeftovers()
     }
 
-    /// Revisions' numbers go on above those of sources that were deleted.
+    /// Revision numbers continue above those of deleted sources.
     private func raiseRevision(_ directory: StateDirectory) throws(SourceError) {
         do throws(StateFault) {
             shared.raiseRevision(to: try directory.lastRevision)
@@ -63,7 +63,7 @@ extension SourceRegistry {
         shared.report(StateEvent(gravity: .warning, source: nil, message: message))
     }
 
-    /// Whether a source is unavailable because the machine could not read its files, and it is time to try again.
+    /// Whether a source is unavailable after a fault of the machine, and it is time to retry.
     func mayRetry(at now: ContinuousClock.Instant = .now) -> Bool {
         guard shared.directory != nil, all.contains(where: { $0.fault?.kind == .machine }) else {
             return false
@@ -71,12 +71,12 @@ extension SourceRegistry {
         return shared.lastRetry.withLock { last in last.map { now - $0 >= .seconds(5) } ?? true }
     }
 
-    /// Tries again to read the files of sources that the machine could not read, in the background.
+    /// Retries in the background to read sources that the machine could not read.
     func retryUnavailable() {
         guard let directory = shared.directory, mayRetry() else { return }
         shared.lastRetry.withLock { $0 = .now }
         for source in all where source.beginRetrying() {
-            // Reading may take as long as the disk hangs.
+            // Reading takes as long as the disk hangs.
             source.background.async { [self] in
                 defer { source.endRetrying() }
                 retry(source, directory)
@@ -95,7 +95,7 @@ extension SourceRegistry {
 }
 
 extension Source {
-    /// Checks the features' text in the background.
+    /// Verifies the features' text in the background.
     fileprivate func verifyLater() {
         let revision = revision
         shared.checks.async { [weak self] in

@@ -5,28 +5,28 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// If a daemon keeps its sources: `sources/NAME/` for each, and a lock that keeps a second daemon off.
+/// The directory in which a daemon stores its sources: `sources/NAME/` for each, and a lock that excludes a second daemon.
 public final class StateDirectory: Sendable {
     public let path: String
     private let lock: FileDescriptor
-    /// By source, what a failed call has left because the disk refused that too.
+    /// By source, what a failed call has left behind because the clean-up failed too.
     private let leftovers = Mutex<[SourceName: Leftover]>([:])
-    /// Held by whoever makes, renames or removes directories of sources.
+    /// Held while directories of sources are created, renamed or removed.
     private let naming = FairLock()
 
     private enum Leftover {
-        /// The directory of a source that is served, under the name that a failed deletion gave it.
+        /// The directory of a served source, under the name that a failed deletion gave it.
         case moved(String)
         /// The directory of a source whose creation failed, with the journal that began it.
         case begun(JournalWriter?)
     }
 
-    /// Why a directory cannot be used, for a person.
+    /// Why a directory cannot be used, for the operator.
     public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
         public let description: String
     }
 
-    /// Makes the directory where it is not there yet, and takes its lock, which goes with this object or the
+    /// Creates the directory if it does not exist, and takes its lock, which is released with this object or the
     /// process.
     public init(_ path: String) throws(Problem) {
         self.path = path
@@ -34,9 +34,9 @@ public final class StateDirectory: Sendable {
             try onDisk(try FileIO.makeDirectory(path))
             try onDisk(try FileIO.makeDirectory(path + "/sources"))
             lock = try onDisk(try FileIO.open(path + "/lock", O_RDWR | O_CREAT))
-            // What was just made must be there after a loss of power, since all else lies in it.
+            // The new directory must survive a power loss, since everything else is in it.
             try onDisk(try FileIO.syncDirectory(path))
-            // A service manager's is above suspicion, and may not be read.
+            // A parent directory of the service manager may not be readable.
             try? FileIO.syncDirectory(path + "/..")
         } catch {
             throw Problem(description: "the state directory: \(error.description)")
@@ -51,14 +51,14 @@ public final class StateDirectory: Sendable {
         Self.write(getpid(), to: lock)
     }
 
-    /// Removes what calls that were never answered, or answered deletions, have left.
+    /// Removes leftovers of calls that were never answered, and of completed deletions.
     package func removeLeftovers() {
         for name in (try? FileIO.names(in: sources)) ?? [] where name.hasPrefix(".") {
             FileIO.removeDirectory(sources + "/" + name)
         }
     }
 
-    /// What others could do to the directory that they should not, for a person.
+    /// Problems with the directory's owner and mode, for the operator.
     package var concerns: [String] {
         [path, sources].compactMap { path in
             var status = stat()
@@ -73,7 +73,7 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Refuses to write into a directory that is not the one that was locked.
+    /// Throws if the directory has been replaced since it was locked.
     private func check() throws(SourceError) {
         guard try onDisk(try FileIO.isNamed(lock, path + "/lock")) else {
             throw .stateNotWritable(
@@ -82,7 +82,7 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Keeps a damaged file of a source under `damaged/NAME/`. Nobody deletes it there but a person.
+    /// Links a damaged file of a source into `damaged/NAME/`, where only the operator deletes it.
     package func setAside(_ file: String, of name: SourceName) {
         let folder = path + "/damaged/" + name.text
         try? FileIO.makeDirectory(path + "/damaged")
@@ -91,35 +91,35 @@ public final class StateDirectory: Sendable {
         for copy in 0..<100 {
             let target = folder + "/" + (copy == 0 ? file : "\(file).\(copy)")
             if FileIdentity(target) == FileIdentity(source) { return }
-            // The file stays where it is until a good snapshot has taken its place.
+            // The original stays until an intact snapshot has replaced it.
             if link(source, target) == 0 { break }
             guard errno == EEXIST else { return }
         }
         try? FileIO.syncDirectory(folder)
     }
 
-    /// How often it is tried to take a deletion back.
+    /// How often undoing a deletion is tried.
     private static let attempts = 8
 
     /// Removes the directory of a source whose creation was never answered.
     package func discard(_ name: SourceName) { try? remove(name) }
 
-    /// Whether failed calls have left what could not be taken back.
+    /// Whether failed calls have left something that could not be undone.
     package var hasLeftovers: Bool { leftovers.withLock { !$0.isEmpty } }
 
-    /// Takes back what failed calls have left. Blocks if there is anything: only for threads of the pool.
+    /// Undoes what failed calls have left. Blocks if there is anything: only for threads of the pool.
     package func takeBackLeftovers() {
         try? naming.withLock(.never) { () throws(SourceError) in takeBackAll() }
     }
 
-    /// With `naming` held.
+    /// The caller must hold `naming`.
     private func takeBackAll() {
         for (name, leftover) in leftovers.withLock({ $0 }) where takeBack(leftover, of: name) {
             leftovers.withLock { $0[name] = nil }
         }
     }
 
-    /// False if the disk refuses it.
+    /// Undoes one leftover; false if the disk fails.
     private func takeBack(_ leftover: Leftover, of name: SourceName) -> Bool {
         let own = directory(of: name)
         switch leftover {
@@ -136,7 +136,7 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// The process that says to hold the lock, as ` (process 7)`.
+    /// The process that holds the lock according to the lock file, as ` (process 7)`.
     private static func holder(of lock: FileDescriptor) -> String {
         var text = [UInt8](repeating: 0, count: 16)
         let count = pread(lock.number, &text, text.count, 0)
@@ -150,14 +150,14 @@ public final class StateDirectory: Sendable {
         _ = pwrite(lock.number, text, text.count, 0)
     }
 
-    /// Gives the lock back while somebody still keeps this object; nothing may be written afterwards.
+    /// Releases the lock while this object is still referenced. Nothing may be written afterwards.
     package func release() { flock(lock.number, LOCK_UN) }
 
     private var sources: String { path + "/sources" }
 
     package func directory(of source: SourceName) -> String { sources + "/" + source.text }
 
-    /// A revision's number that was given to a source now deleted: numbers go on above it.
+    /// The highest revision number of deleted sources. Later numbers are above it.
     package var lastRevision: UInt64 {
         get throws(StateFault) {
             let path = path + "/revision"
@@ -172,7 +172,7 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Notes a number above which those of later revisions are to be. It is on disk on return.
+    /// Stores a number above which later revision numbers must be. Synced on return.
     package func note(lastRevision: UInt64) throws(SourceError) {
         try check()
         let (new, final) = (path + "/new-revision", path + "/revision")
@@ -184,7 +184,7 @@ public final class StateDirectory: Sendable {
         try onDisk(try FileIO.syncDirectory(path))
     }
 
-    /// The sources that have a directory, and other names that are in their way.
+    /// The names of sources with a directory, and other names found beside them.
     package func names() throws(SourceError) -> (sources: [SourceName], others: [String]) {
         var (found, others): ([SourceName], [String]) = ([], [])
         for name in try onDisk(try FileIO.names(in: sources).sorted()) {
@@ -193,7 +193,7 @@ public final class StateDirectory: Sendable {
         return (found, others)
     }
 
-    /// Makes the files of a source; all are on disk on return, or there are none.
+    /// Creates the files of a source, synced on return. After an error there are none.
     package func create(_ revision: Revision, _ identity: SourceIdentity) throws(SourceError) -> SourceFiles {
         try naming.withLock(.never) { () throws(SourceError) in try makeFiles(revision, identity) }
     }
@@ -201,13 +201,13 @@ public final class StateDirectory: Sendable {
     private func makeFiles(
         _ revision: Revision, _ identity: SourceIdentity
     ) throws(SourceError) -> SourceFiles {
-        // Names that begin with a dot are no sources' and are removed at the next start.
+        // Names that begin with a dot are not sources. The next start removes them.
         let new = sources + "/.new-" + identity.name.text
         let final = directory(of: identity.name)
         try check()
         takeBackAll()
         FileIO.removeDirectory(new)
-        // Left by a creation that failed and could not be taken back.
+        // Left by a failed creation that could not be undone.
         if FileIO.exists(final) { try onDisk(try FileIO.rename(final, to: goneDirectory(identity.name))) }
         var made: JournalWriter?
         do throws(SourceError) {
@@ -216,7 +216,7 @@ public final class StateDirectory: Sendable {
             try onDisk(try FileIO.rename(new, to: final))
             try onDisk(try FileIO.syncDirectory(sources))
             made?.path = SourceFiles.path(1, .journal, in: final)
-            // This is the moment from which the source exists.
+            // The commit point of the creation.
             do throws(FileError) { try made?.begin() } catch { throw SourceError(error) }
         } catch {
             if !takeBack(.begun(made), of: identity.name) {
@@ -231,12 +231,12 @@ public final class StateDirectory: Sendable {
             SourceFiles.Contents(generation: 1, previous: nil, journal: made, newest: 1))
     }
 
-    /// A name of its own for a directory that is to be removed.
+    /// A unique name for a directory to be removed.
     private func goneDirectory(_ name: SourceName) -> String {
         sources + "/.gone-\(name.text)-\(UInt64.random(in: 0...(.max)))"
     }
 
-    /// Removes a source's files. It is gone on disk on return, or all is as it was.
+    /// Removes a source's files, synced on return. After an error nothing has changed.
     package func remove(_ name: SourceName) throws(SourceError) {
         try naming.withLock(.never) { () throws(SourceError) in try removeFiles(name) }
     }
@@ -247,7 +247,7 @@ public final class StateDirectory: Sendable {
         let (old, gone) = (directory(of: name), goneDirectory(name))
         try onDisk(try FileIO.rename(old, to: gone))
         do throws(SourceError) { try onDisk(try FileIO.syncDirectory(sources)) } catch {
-            // A source that is served and has no directory would be lost with the next start.
+            // A served source without its directory would be lost at the next start.
             var isBack = false
             for _ in 0..<Self.attempts where !isBack { isBack = takeBack(.moved(gone), of: name) }
             if !isBack { leftovers.withLock { $0[name] = .moved(gone) } }

@@ -3,21 +3,21 @@ import Aggregates
 import SourceStorage
 import SystemSupport
 
-/// Something about the sources' files that whoever runs the daemon should know.
+/// An event about the sources' files for the operator.
 public struct StateEvent: Sendable, Equatable {
     public enum Gravity: Sendable {
         /// All is well.
         case information
-        /// Nothing that was acknowledged is lost.
+        /// No acknowledged change is lost.
         case warning
-        /// A source is damaged or can't be kept.
+        /// A source is damaged or cannot be stored.
         case error
     }
 
     public let gravity: Gravity
-    /// The name of the source; nil if it is about none.
+    /// The name of the source; nil if the event is not about one source.
     public let source: String?
-    /// What happened, for a person.
+    /// What happened, for the operator.
     public let message: String
 }
 

@@ -5,47 +5,47 @@ import GeoJSON
 import SourceStorage
 import SystemSupport
 
-/// Takes what changed in a source, while one of its revisions was built as a whole, over to what was built.
+/// Applies the changes that happened while a revision was being compacted to the compacted revision.
 ///
-/// Not update by update but place by place: whatever became of a feature meanwhile, its last contents are
-/// taken over once. Between steps the revision is one that never answered: some places are new, others not.
+/// It works row by row, not update by update: however often a feature changed meanwhile, its final content is
+/// applied once. Between steps the revision mixes new and old rows, so it must not be published.
 package struct CatchUp: Sendable {
-    /// The revision that was built as a whole.
+    /// The revision that was compacted.
     private let start: Revision
-    /// Its features' places, ascending, if there are gaps: what was built has none.
+    /// Its features' rows, ascending, if there are gaps. The compacted revision has none.
     private let living: [UInt32]?
-    /// What was built, as far as changes were taken over.
+    /// The compacted revision with the changes applied so far.
     package private(set) var revision: Revision
     private var newest: Revision
-    /// Places, of the source's revisions, that are to be taken over.
+    /// Rows of the source's revisions that are still to be applied.
     private var pending: Set<Int> = []
-    /// By place behind those of `start`: where the feature is in `revision`, nil if it left before.
+    /// By row after those of `start`: the feature's row in `revision`; nil if it was removed before.
     private var additions: [Int?] = []
 
-    /// - Parameter whole: the features of `start` without gaps, built.
+    /// - Parameter whole: the compacted revision, with the features of `start` without gaps.
     package init(from start: Revision, to whole: Revision) {
         (self.start, revision, newest) = (start, whole, start)
         living = start.store.livingPlaces
     }
 
-    /// How many places there are to be taken over.
+    /// The number of rows still to be applied.
     package var pendingCount: Int { pending.count }
 
-    /// Notes which places changed, those of new features included, on the way to a revision.
+    /// Records which rows changed, including those of new features, up to a revision.
     package mutating func note(_ places: [Int], upTo newest: Revision) {
         pending.formUnion(places)
         self.newest = newest
     }
 
-    /// Takes some places over, at most `limit` of those noted.
+    /// Applies at most `limit` of the recorded rows.
     ///
-    /// Throws `cancelled` too where the changes cannot be followed.
+    /// Also throws `cancelled` if the changes cannot be applied in place.
     ///
-    /// - Parameter threads: how many may work at the same time.
+    /// - Parameter threads: the most threads to use.
     package mutating func follow(
         atMost limit: Int, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
-        // Steps so small that each can be followed. Ascending: new features come in the order of their places.
+        // Steps are small enough to be applied in place. They ascend, so that new features come in the order of their rows.
         let step = min(1024, max(64, revision.pointCount / 16))
         var rest = pending.sorted().prefix(limit)
         while !rest.isEmpty {
@@ -76,7 +76,7 @@ package struct CatchUp: Sendable {
         guard !(changes.isEmpty && added.isEmpty) else { return }
         let store = FeatureStore.joining(slices)
         let identifiers = (0..<store.count).compactMap { store.featureIdentifier($0) }
-        // Only features with ids are changed one by one.
+        // Only features with ids are updated one by one.
         guard identifiers.count == store.count,
             let followed = try LiveUpdate(
                 base: revision, update: FeatureUpdate(store: store, identifiers: identifiers),
@@ -88,7 +88,7 @@ package struct CatchUp: Sendable {
         revision = followed
     }
 
-    /// If a feature of the source is in `revision`.
+    /// The row of a feature of the source in `revision`; nil if it is not there.
     private func place(of place: Int) -> Int? {
         if place >= start.store.count { return additions[place - start.store.count] }
         guard let living else { return place }

@@ -4,14 +4,14 @@ import Clustering
 import SourceStorage
 import SystemSupport
 
-/// Finds the extent of an index's points without looking at most of them: from each side of a box that holds
+/// Finds the extent of an index's points without examining most of them: from each side of a box that contains
 /// them, in strips that widen inwards.
 package struct EdgeSearch {
     package let index: ClusterIndex
-    /// If a point is, in degrees.
+    /// The position of a point in degrees.
     package let position: (PointIndex) -> (longitude: Double, latitude: Double)
 
-    /// If a strip begins. Along it, "depth" is a coordinate that rises inwards.
+    /// The side at which a strip begins. "Depth" is the coordinate that increases inwards.
     private enum Side {
         case west, south, east, north
 
@@ -24,7 +24,7 @@ package struct EdgeSearch {
             }
         }
 
-        /// The world up to a depth.
+        /// The part of the world up to a depth.
         func strip(to depth: Double, of world: Box) -> Box {
             var box = world
             switch self {
@@ -37,7 +37,7 @@ package struct EdgeSearch {
         }
     }
 
-    /// More than the index's positions may be off by, and the first strip's width: 0.001 degrees, or as much of a plane.
+    /// An upper bound of the error of the index's positions, and the first strip's width: 0.001 degrees, or the same share of a plane.
     private let tolerance: Double
     private let world: Box
 
@@ -53,7 +53,7 @@ package struct EdgeSearch {
 
     /// The points' extent. O(points in the strips).
     ///
-    /// - Parameter box: holds them all.
+    /// - Parameter box: contains all points.
     package func extent(within box: Box) -> Box {
         Box(
             west: edge(.west, from: box.west, to: box.east),
@@ -67,14 +67,14 @@ package struct EdgeSearch {
         var reach = start + tolerance
         while true {
             let least = least(side, to: reach)
-            // Points that the index has farther inside than they are may lie beyond the strip.
+            // Points whose index position is farther inside than their true one may lie beyond the strip.
             if let least, least + tolerance <= reach || reach >= end + tolerance { return least }
             guard reach < end + tolerance else { return start }
             reach = least.map { $0 + tolerance } ?? start + 8 * (reach - start)
         }
     }
 
-    /// The least depth of the points that the index has in a strip; nil if there are none.
+    /// The least depth of the points in a strip of the index; nil if there are none.
     private func least(_ side: Side, to reach: Double) -> Double? {
         let strip = side.strip(to: reach, of: world)
         var nodes: [Node] = []

@@ -2,34 +2,34 @@
 import Synchronization
 import SystemSupport
 
-/// The time of day as far as features may be deleted by it.
+/// The wall clock as far as it is trusted to expire features.
 ///
-/// A clock that is wrong by a year would end all features with a time to live at once. So a jump of more than a day,
-/// since the daemon last looked or, after a start, since the source last changed, is believed only once the clock has
-/// said the same for an hour; until then time goes on from where it was known. Safe from any thread.
+/// A clock that is wrong by a year would expire all features with a time to live at once. So a jump of more than a day
+/// since the last check or, after a start, since the last change of a source, is believed only after the clock has
+/// agreed with it for an hour. Until then time continues from the last believed moment. Safe from any thread.
 final class ExpiryClock: Sendable {
     private struct State {
-        /// The last time that was believed, and when that was.
+        /// The last believed moment, and when it was read.
         var believed: (moment: Int64, at: ContinuousClock.Instant)?
-        /// Since when the clock says something else.
+        /// Since when the clock has differed.
         var doubted: ContinuousClock.Instant?
     }
 
     private let state = Mutex(State())
 
-    /// A longer jump is doubted, in milliseconds.
+    /// The longest jump that is believed at once, in milliseconds.
     static let longestJump: Int64 = 86_400_000
-    /// For how long.
+    /// How long a longer jump is doubted.
     static let doubt = Duration.seconds(3600)
 
-    /// Notes a moment that has passed for sure: when the last source changed, as its files say.
+    /// Records a moment that has certainly passed: the last change of a source according to its files.
     func note(_ moment: Timestamp, at instant: ContinuousClock.Instant = .now) {
         state.withLock { state in
             if state.believed == nil { state.believed = (moment.milliseconds, instant) }
         }
     }
 
-    /// - Parameter now: what the clock says.
+    /// - Parameter now: the clock's time.
     /// - Returns: `now`, or an earlier moment while a jump is doubted.
     func trusted(_ now: Timestamp, at instant: ContinuousClock.Instant = .now) -> Timestamp {
         state.withLock { state in

@@ -4,27 +4,27 @@ import GeoJSON
 import SourceStorage
 import SystemSupport
 
-/// Features to put in, by their ids, and ids of features to take out.
+/// Features to upsert by their ids, and ids of features to remove.
 package struct FeatureUpdate: Sendable {
     package let store: FeatureStore
-    /// By row of the store.
+    /// The ids by row of the store.
     package let identifiers: [FeatureIdentifier]
-    /// Which rows of the store are one feature.
+    /// Which rows of the store belong to one feature.
     package let groups: RowGroups
     package let removals: [FeatureIdentifier]
-    /// Features put in at this moment or before go, whatever their ids.
+    /// Features inserted at this moment or earlier are removed, whatever their ids.
     package let expiry: Int64?
-    /// What becomes of features with a bad weight.
+    /// What to do with features of invalid weight.
     private let policy: InvalidFeaturePolicy
 
-    /// Features whose places are known.
+    /// Makes an update of upserts only.
     package init(store: FeatureStore, identifiers: [FeatureIdentifier]) {
         (self.store, self.identifiers, removals, expiry) = (store, identifiers, [], nil)
         groups = RowGroups()
         policy = .reject
     }
 
-    /// - Parameter limit: features put in at this moment or before go, in milliseconds since 1970.
+    /// - Parameter limit: features inserted at this moment or earlier are removed. Milliseconds since 1970.
     package init(expiry limit: Int64) {
         store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
         (identifiers, removals, expiry) = ([], [], limit)
@@ -34,8 +34,8 @@ package struct FeatureUpdate: Sendable {
 
     /// - Parameters:
     ///   - json: the text of a JSON array of features, each with an id; nil for none.
-    ///   - removals: none of them an id of the features.
-    ///   - moment: when the features are put in.
+    ///   - removals: ids to remove. None of them may be an id of the features.
+    ///   - moment: the moment of insertion.
     package init(
         upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], rules: FeatureRules,
         at moment: Timestamp, policy: InvalidFeaturePolicy = .reject
@@ -70,8 +70,8 @@ package struct FeatureUpdate: Sendable {
         }
     }
 
-    /// Makes the revision that a base becomes by the update, looking only at what changes where that is
-    /// known how; else everything is clustered again. The answers are the same either way, ids apart.
+    /// Applies the update to a base revision, in place if that is
+    /// possible; otherwise everything is clustered again. The answers are the same, except for cluster ids.
     package func apply(
         to base: Revision, owner: UInt32?, _ cancellation: Cancellation
     ) throws(SourceError) -> (Revision, UpdatePlan) {
@@ -79,9 +79,9 @@ package struct FeatureUpdate: Sendable {
         return try apply(to: base, owner: owner, badWeights: &badWeights, cancellation)
     }
 
-    /// The same.
+    /// Applies the update as above.
     ///
-    /// - Parameter badWeights: how many features were left out because of their weight.
+    /// - Parameter badWeights: set to the number of features left out because of their weight.
     package func apply(
         to base: Revision, owner: UInt32?, badWeights: inout Int, _ cancellation: Cancellation
     ) throws(SourceError) -> (Revision, UpdatePlan) {

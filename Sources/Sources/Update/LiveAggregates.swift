@@ -11,14 +11,14 @@ package struct LiveAggregates {
     package let options: SourceOptions
     package let view: View
     package let update: IndexUpdate
-    /// The features as they are after the update.
+    /// The features after the update.
     package let store: FeatureStore
-    /// Which feature each point is after the update, if not the one at its index.
+    /// The feature of each point after the update, if features are clustered in the order of a key.
     package let order: PointOrder?
     package let cancellation: Cancellation
 
-    /// All aggregates with the new clusters' values; nil if a value could not be worked out, which a build
-    /// of everything counts and is right.
+    /// All aggregates with the new clusters' values; nil if a value failed to evaluate, since only a build
+    /// of everything counts such errors correctly.
     package func make() throws(SourceError) -> [NamedAggregate]? {
         guard !view.aggregates.isEmpty else { return [] }
         let fold = LiveFold(update)
@@ -39,7 +39,7 @@ package struct LiveAggregates {
         return aggregates
     }
 
-    /// The columns of these points' features alone.
+    /// The columns of only these points' features.
     private func rows(of points: [PointIndex]) throws(SourceError) -> RowSource {
         let some = FeatureStore.joining(
             points.map { point in

@@ -7,21 +7,21 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// An update whose cost follows what it changes: features, clusters and aggregates are kept beside those of
-/// the revision that was built as a whole.
+/// An update in place: its changed features, clusters and aggregates form a delta beside those of
+/// the revision that was built from scratch, so its cost depends on what it changes.
 ///
-/// If an option asks for what cannot be followed (see `isFollowable`), or the change is too large, there
-/// is no such update and everything has to be clustered again.
+/// If the options do not allow that (see `isFollowable`), or the change is too large, there
+/// is no such update, and everything must be clustered again.
 package struct LiveUpdate {
     package let base: Revision
     package let update: FeatureUpdate
     package let plan: UpdatePlan
     package let identifiers: IdentifierIndex
-    /// How many may work at the same time.
+    /// The most threads to use.
     package let threads: Int
     package let cancellation: Cancellation
 
-    /// - Returns: nil if everything has to be clustered again.
+    /// - Returns: nil if everything must be clustered again.
     package func make(since start: ContinuousClock.Instant) throws(SourceError) -> Revision? {
         let view = base.view
         guard base.hasData, base.pointCount > 0, view.index.takesUpdates,
@@ -55,9 +55,9 @@ package struct LiveUpdate {
             shared: base.shared)
     }
 
-    /// Whether clusters' properties can be computed again for some clusters alone.
+    /// Whether clusters' properties can be computed for some clusters only.
     private static func isFollowable(_ view: View, _ options: SourceOptions) -> Bool {
-        // Input indexes of sorted features are counted in a store without gaps.
+        // Input indexes of sorted features require a store without gaps.
         view.propertyErrors.isEmpty && !(view.order != nil && options.generateId)
             && view.aggregates.allSatisfy { aggregate in
                 let property = options.clusterProperties.first { $0.property.name == aggregate.name }
@@ -69,10 +69,10 @@ package struct LiveUpdate {
         plan.changes.map { FeatureReplacement(place: $0.key, row: $0.value) }
     }
 
-    /// What the update does to points; parts that come up for the first time are added to `partitions`. A feature whose
-    /// sort key changes leaves its position in `order` and takes another.
+    /// The changes of points. New partitions are added to `partitions`. A feature whose
+    /// sort key changes moves to another position in `order`.
     ///
-    /// - Returns: nil if everything has to be clustered again.
+    /// - Returns: nil if everything must be clustered again.
     private func pointChanges(
         _ partitions: inout [JSONValue], _ order: inout PointOrder?
     ) throws(SourceError) -> PointChanges? {
@@ -93,7 +93,7 @@ package struct LiveUpdate {
                 partition: parts?[row] ?? 0, label: label)
         }
         func point(_ place: Int) -> PointIndex { PointIndex(rawValue: UInt32(truncatingIfNeeded: place)) }
-        // Then a feature's place is all that its cluster takes from it.
+        // In that case a cluster depends only on its features' positions.
         let onlyPlaces = base.view.aggregates.isEmpty && weights == nil && parts == nil
         let sorting = try options.sortKey.map { (option) throws(SourceError) in
             let keys = SortKeys(option)
@@ -144,7 +144,7 @@ package struct LiveUpdate {
         return changes
     }
 
-    /// The numbers of the new features' parts, by row; nil if there are no parts.
+    /// The partition numbers of the new features, by row; nil without partitions.
     private func parts(
         _ rows: RowSource, _ partitions: inout [JSONValue]
     ) throws(SourceError) -> [UInt32]? {
@@ -168,7 +168,7 @@ package struct LiveUpdate {
         return later
     }
 
-    /// The extent of the points: where none of those that left was at its edge, only what came can widen it.
+    /// The extent of the points. If no removed point was at its edge, only new points can widen it.
     private func bounds(of store: FeatureStore, _ index: ClusterIndex, _ order: PointOrder?) -> Box? {
         guard index.pointCount > 0, var box = base.view.bounds else { return nil }
         let rows = plan.additions + plan.changes.values.compactMap { $0 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// What a change of options did.
+/// The result of a change of options.
 public struct OptionsOutcome: Sendable {
     /// The source with its new options.
     public let description: SourceDescription
-    /// What in the options is probably not what was meant, and what to do.
+    /// Warnings: what in the options is probably a mistake, and what to do.
     public let warnings: [String]
 
     /// The outcome of creating a source with options.

@@ -3,11 +3,11 @@ import Aggregates
 import SourceStorage
 import SystemSupport
 
-/// Working changes into a whole, beside queries and further updates.
+/// Compaction: merges the delta into a new base while queries and updates continue.
 ///
-/// Copying and searching the changes makes updates slower as they grow; so now and then the features are
-/// clustered as a whole, off to the side, and what changed meanwhile is taken over. The features are the
-/// same, but clusters get the ids of a fresh load; so it is a new revision.
+/// A growing delta makes updates slower, since it is copied and searched. So from time to time the features are
+/// clustered from scratch in the background, and what changed meanwhile is applied to the result. The features are the
+/// same, but clusters get the ids of a fresh load, so it is a new revision.
 extension Source {
     package func compactIfGrown(_ revision: Revision) {
         let growth = revision.growth
@@ -17,18 +17,18 @@ extension Source {
         BackgroundThread.run { self.compact(base) }
     }
 
-    /// Works changes in at once; for tests.
+    /// Compacts immediately; for tests.
     ///
-    /// - Parameter meanwhile: called before each round, with its number.
-    /// - Returns: the most places that were taken over while updates had to wait.
+    /// - Parameter meanwhile: called before each round with its number.
+    /// - Returns: the most rows that were applied while updates had to wait.
     @discardableResult
     package func compact(meanwhile: (Int) -> Void = { _ in }) -> Int {
         beginCompaction().map { compact($0, meanwhile: meanwhile) } ?? 0
     }
 
-    /// Places that may be taken over while updates wait, or as many as one of those updates changed.
+    /// The most rows to apply while updates wait, unless one of those updates changed more.
     package static let placesInTurn = 32
-    /// How often it is tried to come so near beside updates.
+    /// The most rounds of catching up while updates continue.
     private static let rounds = 6
 
     @discardableResult
@@ -59,49 +59,49 @@ extension Source {
                         return catchUp
                     }
                 } else {
-                    // Updates come as fast as they are taken over: from now on at the usual priority, and soon
-                    // with the lock held again.
+                    // Updates arrive as fast as they are applied. Continue at normal priority, and soon
+                    // with the lock held.
                     try catchUp.follow(atMost: max(1024, 2 * largest), threads: 1, cancellation)
                 }
             }
         } catch {
-            // The delta still answers. The next attempt is made once it has doubled.
+            // The delta still works. The next attempt follows when it has doubled.
             giveUpCompaction(until: 2 * base.growth)
         }
         return mostWhileLocked
     }
 
-    /// Runs work in the background. Work with the source's lock held runs at the usual priority, since updates wait for it.
+    /// Runs work at low priority. Work with the source's lock held runs at normal priority, since updates wait for it.
     private func atLowPriority<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SourceError) -> Value
     ) throws(SourceError) -> Value {
         try BackgroundThread.atLowPriority { Result(catching: body) }.get()
     }
 
-    /// Clusters the features of a revision as a whole.
+    /// Clusters the features of a revision from scratch.
     private func cluster(_ base: Revision, _ cancellation: Cancellation) throws(SourceError) -> CatchUp {
-        // Half of the threads are left to calls.
+        // Half of the threads are left for calls.
         let maker = RevisionMaker(
             options: base.options, shared: shared, owner: owner,
             threads: max(1, shared.limits.buildThreads / 2), cancellation: cancellation)
         let spill = DraftMaker(files, shared)?.spill
         let whole = try maker.make(base.store.plain(spill: spill), identifiers: base.gatheredIdentifiers)
-        // Made ahead of time, so that no update waits for it.
+        // Built ahead of time, so that no update waits for it.
         _ = try whole.identifierIndex(cancellation)
         try whole.store.checkWritten()
         return CatchUp(from: base, to: whole)
     }
 
-    /// Takes over the rest, with the source's lock held, or as much of it as updates may be made to wait for.
+    /// Applies the remaining changes with the source's lock held, or as many as updates may have to wait for.
     ///
-    /// - Returns: whether that was all, and what was built answers now.
+    /// - Returns: whether all were applied, so that the compacted revision is published.
     private func finish(
         _ catchUp: inout CatchUp, _ mostWhileLocked: inout Int, _ cancellation: Cancellation
     ) throws(SourceError) -> Bool {
         let largest = try gather(&catchUp)
         let before = catchUp.pendingCount
         let most = max(Self.placesInTurn, largest)
-        // If that is not all, updates are not made to wait that long for nothing.
+        // If there are more, updates should not wait for a full share in vain.
         let share = before <= most ? most : max(Self.placesInTurn, most / 4)
         // Updates wait, so all threads are free for it.
         try catchUp.follow(atMost: share, threads: shared.limits.buildThreads, cancellation)
@@ -109,14 +109,14 @@ extension Source {
         guard catchUp.pendingCount == 0 else { return false }
         let made = catchUp.revision
         try publish(made.number > revision.number ? made : made.renumbered(), at: nil)
-        // So much came while the rest was worked in. With many updates at all times, that takes half of the time at most.
+        // The delta that arrived during the compaction. Under constant load, compaction then takes at most half of the time.
         compactionFloor = 2 * made.growth
         return true
     }
 
-    /// Notes what changed since the last time.
+    /// Records what changed since the last call.
     ///
-    /// - Returns: how many places the largest of these updates changed.
+    /// - Returns: the number of rows that the largest of these updates changed.
     private func gather(_ catchUp: inout CatchUp) throws(SourceError) -> Int {
         guard let (newest, updates) = takeMeanwhile() else { throw .cancelled }
         for places in updates { catchUp.note(places, upTo: newest) }
@@ -125,6 +125,6 @@ extension Source {
 }
 
 extension Revision {
-    /// How much lies beside what was built as a whole, in nodes and features.
+    /// The size of the delta in nodes and features.
     fileprivate var growth: Int { view.index.deltaSize + store.changeCount }
 }

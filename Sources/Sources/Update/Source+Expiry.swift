@@ -4,22 +4,22 @@ import SourceStorage
 import SystemSupport
 
 extension Source {
-    /// Whether features may be too old now, by the option `ttlSeconds`; never waits.
+    /// Whether features may have expired, by the option `ttlSeconds`. Never waits.
     package func mayExpire(at now: Timestamp) -> Bool {
         guard let limit = expiryLimit(at: now) else { return false }
         return oldest.map { $0 <= limit } ?? true
     }
 
-    /// Features put in at this moment or before are too old, in milliseconds since 1970; nil if none is.
+    /// Features inserted at this moment or earlier have expired, in milliseconds since 1970; nil if none has.
     private func expiryLimit(at now: Timestamp) -> Int64? {
         guard let seconds = revision.options.ttlSeconds else { return nil }
         let now = shared.clock.trusted(now)
         return now.milliseconds - (Int64(exactly: (seconds * 1000).rounded()) ?? .max / 2)
     }
 
-    /// Takes out the features that are too old. Blocks: only for threads of the pool.
+    /// Removes expired features. Blocks: only for threads of the pool.
     ///
-    /// - Complexity: that of an update of these, if there are any; else the changes since the last build.
+    /// - Complexity: that of an update of these if there are any, else O(the delta).
     package func expire(at now: Timestamp) throws(SourceError) {
         guard let limit = expiryLimit(at: now) else { return }
         let base = revision
@@ -31,10 +31,10 @@ extension Source {
         }
     }
 
-    /// After what time it is tried again where features could not be taken out.
+    /// The delay before the next attempt after features could not be removed.
     private static let retryMilliseconds: Int64 = 60_000
 
-    /// Takes out all features put in at a moment or before, as a call of `UpdateFeatures` would.
+    /// Removes all features inserted at a moment or earlier, as a call of `UpdateFeatures` would.
     package func expire(notAfter limit: Int64, at moment: Timestamp) throws(SourceError) {
         let update = FeatureUpdate(expiry: limit)
         _ = try change(.never) { (base) throws(SourceError) -> Change in
@@ -48,15 +48,15 @@ extension Source {
 }
 
 extension SourceRegistry {
-    /// Takes out all features that are too old. Blocks: only before serving.
+    /// Removes all expired features. Blocks: only before serving.
     ///
-    /// If a source's cannot be taken out, because that cannot be written, they stay and it is reported.
+    /// If the removal cannot be stored, the features of that source stay, and the error is reported.
     public func expire(at now: Timestamp = .now) {
         for source in all where source.mayExpire(at: now) { expire(source, now) }
     }
 
-    /// Does the same in the background, each source by itself: one whose disk hangs delays no other. Also tries to read
-    /// again what the machine could not read. A look at each source; never waits.
+    /// Does the same in the background for each source separately, so that a hanging disk delays no other source. Also retries
+    /// to read what the machine could not read. O(sources); never waits.
     public func expireInBackground(at now: Timestamp = .now) {
         retryUnavailable()
         if let directory = shared.directory, directory.hasLeftovers {

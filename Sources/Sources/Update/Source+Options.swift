@@ -6,9 +6,9 @@ import SourceStorage
 import SystemSupport
 
 extension Source {
-    /// Clusters the source again with other options; the old ones answer until that is done.
+    /// Clusters the source again with other options. The old revision answers until that is done.
     ///
-    /// Features that the new filter does not load leave for good; those that the old one left out do not
+    /// Features that the new filter does not pass are removed for good. Those that the old filter left out do not
     /// come back. Blocks: only for threads of the pool.
     @discardableResult
     public func update(
@@ -42,12 +42,12 @@ extension Source {
                 revision: try maker.make(features, counted: base.store, identifiers: identifiers),
                 keeping: keeping, moment: moment, log: .same)
         }
-        // Clustering again at the next start would take as long as it did now.
+        // Without a snapshot the next start would have to cluster again.
         saveLater()
         return OptionsOutcome(description: description(of: revision), warnings: warnings)
     }
 
-    /// Reads features again by other rules: another property as their id, or a projection that may not have their positions.
+    /// Reads features again by other rules: another property as their id, or a projection that may not contain their positions.
     private static func read(
         _ store: FeatureStore, _ rules: FeatureRules, _ cancellation: Cancellation
     ) throws(SourceError) -> FeatureStore {

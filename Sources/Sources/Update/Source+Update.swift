@@ -5,21 +5,21 @@ import SourceStorage
 import SystemSupport
 
 extension Source {
-    /// Puts single features in and takes others out, all at once or not at all.
+    /// Upserts and removes single features, all at once or not at all.
     ///
-    /// The answers afterwards are those of a load of the resulting features; clusters that the update does
+    /// The answers afterwards are those of a load of the resulting features. Clusters that the update does
     /// not change keep their ids. Blocks: only for threads of the pool.
     ///
     /// - Parameters:
-    ///   - upserts: the text of a JSON array of features, each with an id; of equal ids the last counts.
-    ///   - removals: ids of features that go.
-    ///   - moment: when the features are put in; later than now never.
-    /// - Complexity: what changes and the clusters above it; O(features) for options that cannot be followed.
+    ///   - upserts: the text of a JSON array of features, each with an id. Of equal ids the last one is used.
+    ///   - removals: ids of features to remove.
+    ///   - moment: the moment of insertion, never later than now.
+    /// - Complexity: O(the changes and the clusters above them); O(features) if the options do not allow updates in place.
     public func update(
         upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], at moment: Timestamp = .now,
         _ cancellation: Cancellation
     ) throws(SourceError) -> UpdateOutcome {
-        // Taking features out is never refused: it is how memory is given back.
+        // Removals are never rejected, since they release memory.
         let claim = shared.memory.claim(for: owner)
         try claim.grow(to: (json?.count ?? 0) * Self.bytesOfUpsert)
         defer { withExtendedLifetime(claim) {} }
@@ -38,6 +38,6 @@ extension Source {
             updated: plan?.updated ?? 0, removed: plan?.removed ?? 0, missing: plan?.missing ?? 0)
     }
 
-    /// What a byte of an upsert takes at most while it is worked in: its text, its record and its index.
+    /// The most bytes of memory for each byte of an upsert while it is applied: its text, its record and its index.
     static let bytesOfUpsert = 3
 }

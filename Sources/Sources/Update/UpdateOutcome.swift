@@ -4,17 +4,17 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// What an update of single features did.
+/// The result of an update of single features.
 public struct UpdateOutcome: Sendable {
-    /// The source once the update was visible.
+    /// The source after the update became visible.
     public let description: SourceDescription
-    /// Features that came to be.
+    /// The number of new features.
     public let inserted: Int
-    /// Features that were there and took new contents.
+    /// The number of existing features that were replaced.
     public let updated: Int
-    /// Features that went.
+    /// The number of removed features.
     public let removed: Int
-    /// Ids to be removed that no feature had.
+    /// The number of ids to remove that no feature had.
     public let missing: Int
 
     /// Writes the description with the counts.

@@ -4,28 +4,28 @@ import GeoJSON
 import SourceStorage
 import SystemSupport
 
-/// Which features are where once an update is done: an updated one keeps its place, a new one goes last, a
-/// removed one leaves.
+/// The rows of features after an update: an updated feature keeps its row, a new one is appended, a
+/// removed one leaves a gap.
 ///
 /// Features with the same id, such as the positions of a MultiPoint, are updated and removed together: the first ones
-/// take the new contents, and those that are too many go. Of equal ids among the new the last feature counts.
+/// take the new content, and the surplus ones are removed. Of equal ids among the new features the last one is used.
 package struct UpdatePlan {
     package private(set) var inserted = 0
     package private(set) var updated = 0
     package private(set) var removed = 0
     package private(set) var missing = 0
-    /// By place in the old store: the new feature that takes it, or nil for none.
+    /// By row of the old store: the new feature that replaces it, or nil if it is removed.
     package private(set) var changes: [Int: Int?] = [:]
-    /// New features that go last, by their place among the new.
+    /// New features to append, by their row among the new features.
     package private(set) var additions: [Int] = []
 
     /// - Parameters:
-    ///   - upserts: the new features' ids by place; of equal ones the last counts.
-    ///   - groups: which of the new rows are one feature.
-    ///   - isLoaded: whether the source loads a new feature; one that it does not load leaves its place.
-    ///   - removals: ids of features that go, none of them among `upserts`.
-    ///   - countsRows: whether each row that goes counts as removed, rather than each id.
-    ///   - places: where in the old store the features of an id are, ascending.
+    ///   - upserts: the new features' ids by row. Of equal ids the last one is used.
+    ///   - groups: which of the new rows belong to one feature.
+    ///   - isLoaded: whether the source loads a new feature. One that it does not load is removed.
+    ///   - removals: ids of features to remove, none of them among `upserts`.
+    ///   - countsRows: whether to count removed rows rather than removed ids.
+    ///   - places: the rows of an id's features in the old store, ascending.
     package init(
         upserts: [FeatureIdentifier], groups: RowGroups = RowGroups(), isLoaded: (Int) -> Bool,
         removals: [FeatureIdentifier], countsRows: Bool = true, places: (FeatureIdentifier) -> [Int]
@@ -41,13 +41,13 @@ package struct UpdatePlan {
         }
     }
 
-    /// Takes features away by their places.
+    /// Removes features by their rows.
     package init(removing places: [Int]) {
         for place in places { changes[place] = .some(nil) }
         removed = places.count
     }
 
-    /// Changes that are known already, uncounted.
+    /// Makes a plan from known changes, without counts.
     package init(changes: [Int: Int?], additions: [Int]) {
         (self.changes, self.additions) = (changes, additions)
     }
@@ -64,7 +64,7 @@ package struct UpdatePlan {
         }
     }
 
-    /// The last of each id, in the order in which the ids first come.
+    /// The last feature of each id, in the order of the ids' first occurrence.
     private static func latest(_ upserts: [FeatureIdentifier]) -> [(FeatureIdentifier, Int)] {
         var latest: [FeatureIdentifier: Int] = [:]
         for (place, identifier) in upserts.enumerated() { latest[identifier] = place }
@@ -75,7 +75,7 @@ package struct UpdatePlan {
         }
     }
 
-    /// The features that there are afterwards, as runs of the two stores.
+    /// The features after the update, as slices of the two stores.
     package func slices(old: FeatureStore, new: FeatureStore) -> [FeatureSlice] {
         var slices: [FeatureSlice] = []
         var start = 0
@@ -91,8 +91,8 @@ package struct UpdatePlan {
         return slices
     }
 
-    /// The places that the update changed or added on the way from a revision to one with changes beside it;
-    /// nil if that was built as a whole, so that places are others.
+    /// The rows that the update changed or added between two revisions;
+    /// nil if the new one was built from scratch, so that rows were renumbered.
     package func places(in old: Revision, to new: Revision) -> [Int]? {
         new.isPlain ? nil : Array(changes.keys) + Array(old.store.count..<new.store.count)
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension RandomAccessCollection where Index == Int {
-    /// The first index whose element is not before what is searched for; `endIndex` if all are. The elements that are before
-    /// must come first. On a range of integers it searches whatever these number.
+    /// Binary search: the first index whose element is not before the target; `endIndex` if all are. The elements before the target
+    /// must come first. On a range of integers, the integers may index anything.
     ///
     /// - Complexity: O(log(count)) calls of `isBefore`.
     @inlinable @inline(__always)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// SipHash-1-3 with its key: a hash for which nobody without the key can find inputs that collide (Aumasson and
+/// SipHash-1-3 with a key: a hash for which nobody without the key can find inputs that collide (Aumasson and
 /// Bernstein, "SipHash: a fast short-input PRF", 2012). The same key gives the same hashes in every process.
 package struct SipHash: Sendable, Equatable {
     /// The key, as two words.
     package let key: [UInt64]
 
-    /// A key that nobody can guess.
+    /// A random key.
     package static func random() -> SipHash {
         SipHash(.random(in: 0...(.max)), .random(in: 0...(.max)))
     }

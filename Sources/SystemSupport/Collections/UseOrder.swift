@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Keys by their last use, each with the bytes that it stands for. O(1) amortised, but for `removeOldest`, which
-/// takes as long as there are keys to be removed.
+/// Keys in the order of their last use, each with a size in bytes. O(1) amortized, except `removeOldest`, which
+/// takes O(removed keys).
 package struct UseOrder<Key: Hashable & Sendable>: Sendable {
     private struct Kept {
         var use: UInt64
@@ -9,17 +9,17 @@ package struct UseOrder<Key: Hashable & Sendable>: Sendable {
     }
 
     private var kept: [Key: Kept] = [:]
-    /// All uses since the oldest key's last, in their order; of a key only the last one counts.
+    /// All uses since the oldest key's last one, in order. Only the last use of each key is valid.
     private var uses: [(key: Key, use: UInt64)] = []
-    /// Those before are worked off.
+    /// Uses before this index have been processed.
     private var first = 0
     private var lastUse: UInt64 = 0
-    /// What all keys together stand for.
+    /// The total size of all keys.
     package private(set) var bytes = 0
 
     package init() {}
 
-    /// Adds a key, or changes its bytes; either is a use.
+    /// Adds a key or changes its size. Both count as a use.
     package mutating func put(_ key: Key, bytes size: Int) {
         remove(key)
         kept[key] = Kept(use: lastUse, bytes: size)
@@ -27,7 +27,7 @@ package struct UseOrder<Key: Hashable & Sendable>: Sendable {
         touch(key)
     }
 
-    /// Makes a key the one used last; if it is not there, nothing happens.
+    /// Marks a key as just used. Does nothing if it is not there.
     package mutating func touch(_ key: Key) {
         guard kept[key] != nil else { return }
         lastUse += 1
@@ -41,10 +41,10 @@ package struct UseOrder<Key: Hashable & Sendable>: Sendable {
         bytes -= old.bytes
     }
 
-    /// Removes keys, the one used longest ago first, until the others are within a budget; the key
-    /// used last stays in any case.
+    /// Removes the least recently used keys until the others are within a budget. The key
+    /// used last always stays.
     ///
-    /// - Returns: those removed.
+    /// - Returns: the removed keys.
     package mutating func removeOldest(toFit budget: Int) -> [Key] {
         var removed: [Key] = []
         while bytes > budget, kept.count > 1, first < uses.count {
@@ -62,7 +62,7 @@ package struct UseOrder<Key: Hashable & Sendable>: Sendable {
         first = 0
     }
 
-    /// The bytes of the keys for which `isCounted` is true. O(keys).
+    /// The size of the keys for which `isCounted` is true. O(keys).
     package func bytes(where isCounted: (Key) -> Bool) -> Int {
         kept.reduce(0) { isCounted($1.key) ? $0 + $1.value.bytes : $0 }
     }

@@ -3,17 +3,17 @@ import Glibc
 
 /// An open file, closed with the last reference.
 public final class FileDescriptor: Sendable {
-    /// The number that the system calls take; valid while this object lives.
+    /// The number for system calls, valid while this object lives.
     public let number: Int32
 
-    /// Takes the descriptor over.
+    /// Takes ownership of a descriptor.
     package init(owning number: Int32) {
         self.number = number
     }
 
-    /// Opens a regular file for reading, whatever leads to it: for paths that the administrator gave.
+    /// Opens a regular file for reading, following links: for paths from the administrator.
     public init(reading path: String) throws(FileError) {
-        // A pipe or a device must not make the caller wait.
+        // Opening a pipe or a device must not block.
         number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else {
             throw .failed(action: "open", path: path, code: errno)

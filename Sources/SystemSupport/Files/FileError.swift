@@ -3,9 +3,9 @@ import Glibc
 
 /// Why a file could not be read or written.
 public enum FileError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// A call to the system failed with this `errno`.
+    /// A system call failed with this `errno`.
     case failed(action: String, path: String, code: Int32)
-    /// The file can't be used for another reason, in a sentence without a period.
+    /// The file cannot be used for another reason, given in a sentence without a full stop.
     case unusable(String)
 
     /// Whether the disk is full, a quota is used up, or the file would be too large.
@@ -14,7 +14,7 @@ public enum FileError: Error, Sendable, Equatable, CustomStringConvertible {
         return code == ENOSPC || code == EDQUOT || code == EFBIG
     }
 
-    /// Whether nothing has the name, or what has it is of another kind: trying again gives the same.
+    /// Whether the file does not exist or is of another kind, so that a retry would fail again.
     public var isMissing: Bool {
         guard case .failed(_, _, let code) = self else { return true }
         return [ENOENT, ENOTDIR, EISDIR, ELOOP, ENXIO].contains(code)

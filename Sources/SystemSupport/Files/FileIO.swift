@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// The calls to the file system by which sources are kept, each with an error that says what to do.
+/// The file system calls that store sources. Each error says what to do.
 ///
 /// All of them block: only for threads of the pool and before serving.
 package enum FileIO {
@@ -12,7 +12,7 @@ package enum FileIO {
         return FileDescriptor(owning: number)
     }
 
-    /// Opens a file for writing, empty: made where it is not there, taken over where it is.
+    /// Opens a file for writing and empties it. Creates it if it does not exist.
     package static func create(_ path: String) throws(FileError) -> FileDescriptor {
         try open(path, O_RDWR | O_CREAT | O_TRUNC)
     }
@@ -48,7 +48,7 @@ package enum FileIO {
 
     private static let largestWrite = 1 << 26
 
-    /// Reads `count` bytes at an offset; fewer if the file ends before.
+    /// Reads `count` bytes at an offset; fewer if the file ends earlier.
     package static func read(
         _ count: Int, from file: FileDescriptor, at offset: Int, path: String
     ) throws(FileError) -> [UInt8] {
@@ -68,18 +68,18 @@ package enum FileIO {
         return bytes
     }
 
-    /// Returns once what was written to the file is on disk.
+    /// Syncs a file's content to disk.
     package static func sync(_ file: FileDescriptor, path: String) throws(FileError) {
         while fdatasync(file.number) != 0 {
             if errno != EINTR { throw failure(errno, "write to disk", path) }
         }
     }
 
-    /// Returns once the names in a directory are on disk.
+    /// Syncs a directory's entries to disk.
     package static func syncDirectory(_ path: String) throws(FileError) {
         let directory = try open(path, O_RDONLY | O_DIRECTORY)
         while fsync(directory.number) != 0 {
-            // Some file systems know no syncing of directories; there is nothing more to be done there.
+            // Some file systems cannot sync directories. Nothing more can be done there.
             if errno == EINVAL { return }
             if errno != EINTR { throw failure(errno, "write to disk", path) }
         }
@@ -97,22 +97,22 @@ package enum FileIO {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure(errno, "make", path) }
     }
 
-    /// Removes a file where there is one; that it stays is never wrong, only untidy.
+    /// Removes a file if it exists. A failure leaves only clutter.
     package static func remove(_ path: String) { unlink(path) }
 
-    /// Removes a directory with the files in it.
+    /// Removes a directory and the files in it.
     package static func removeDirectory(_ path: String) {
         for name in (try? names(in: path)) ?? [] { unlink(path + "/" + name) }
         rmdir(path)
     }
 
-    /// The names in a directory, in no order.
+    /// The names in a directory, in no particular order.
     package static func names(in path: String) throws(FileError) -> [String] {
         guard let directory = opendir(path) else { throw failure(errno, "read", path) }
         defer { closedir(directory) }
         var names: [String] = []
         while true {
-            // An error ends the list as its end does: what is not listed would seem not to be there.
+            // readdir reports an error like the end of the list. Without this check, files would seem to be missing.
             errno = 0
             guard let entry = readdir(directory) else {
                 guard errno == 0 else { throw failure(errno, "read", path) }
@@ -125,7 +125,7 @@ package enum FileIO {
         }
     }
 
-    /// Whether a path leads to an open file, not to another or none.
+    /// Whether a path still names an open file.
     package static func isNamed(_ file: FileDescriptor, _ path: String) throws(FileError) -> Bool {
         var (own, named) = (stat(), stat())
         guard fstat(file.number, &own) == 0 else { throw failure(errno, "look at", path) }
@@ -139,7 +139,7 @@ package enum FileIO {
     /// Removes a file; false if it is still there.
     package static func removes(_ path: String) -> Bool { unlink(path) == 0 || errno == ENOENT }
 
-    /// Whether there is a file, or nobody can say: then reading it gives the error.
+    /// Whether a file exists or its existence cannot be determined. In the latter case reading it reports the error.
     package static func exists(_ path: String) -> Bool {
         access(path, F_OK) == 0 || errno != ENOENT && errno != ENOTDIR
     }
@@ -150,7 +150,7 @@ package enum FileIO {
 }
 
 extension FileIO {
-    /// A file's bytes; 0 where there is none.
+    /// A file's size in bytes; 0 if there is none.
     package static func size(_ path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : 0

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Distinguishes a file or directory from another that takes its name.
+/// Distinguishes a file or directory from one that replaces it under the same name.
 package struct FileIdentity: Sendable, Equatable {
     private let device: UInt
     private let number: UInt
 
-    /// Nil if nothing has the name.
+    /// Nil if there is no such file.
     package init?(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }

@@ -2,20 +2,20 @@
 import Glibc
 import Synchronization
 
-/// A file's bytes in memory of their own, read piece by piece when they are needed.
+/// A private copy of a file's bytes in memory, read block by block on demand.
 ///
-/// Nothing that happens to the file or its disk later reaches what was loaded, and what the disk can't deliver is an
-/// error. A mapping of the file would do neither: a page that can't be read, or that lies behind a new end of the file,
-/// is a signal that ends the process.
+/// Later changes of the file do not affect loaded bytes, and a failed read is an
+/// error. A file mapping has neither property: a page that cannot be read, or that lies after a new end of the file,
+/// raises a signal that ends the process.
 ///
-/// Invariant: `bytes` is one anonymous mapping that stays until the last reference goes. A block is written by the one
-/// thread that has set its state from `missing` to `loading`, before it sets `loaded`; nobody writes it again. Who reads
-/// bytes has loaded them before. That is why this may be shared.
+/// Invariant: `bytes` is one anonymous mapping that exists until `deinit`. A block is written only by the
+/// thread that changed its state from `missing` to `loading`, before it sets `loaded`. Nobody writes it again. Readers
+/// load bytes before they read them, so this may be shared.
 package final class FileImage: @unchecked Sendable {
     package let bytes: UnsafeRawBufferPointer
     package let path: String
     private let states: UnsafeMutableBufferPointer<Atomic<UInt8>>
-    /// Blocks that are still to be loaded; with the last one the file is closed.
+    /// The number of blocks not loaded yet. The file is closed when it reaches 0.
     private let missing: Atomic<Int>
     private let file: Mutex<FileDescriptor?>
     private let lastFailure = Mutex<FileError?>(nil)
@@ -28,7 +28,7 @@ package final class FileImage: @unchecked Sendable {
 
     private static let blockSize = 1 << 16
 
-    /// Opens a file; nothing is read yet.
+    /// Opens a file without reading it.
     package init(_ path: String) throws(FileError) {
         self.path = path
         let file = try FileIO.open(path, O_RDONLY | O_NONBLOCK)
@@ -54,7 +54,7 @@ package final class FileImage: @unchecked Sendable {
         self.file = Mutex(count > 0 ? file : nil)
     }
 
-    /// Opens a file and reads all of it.
+    /// Opens a file and reads it completely.
     package convenience init(loading path: String) throws(FileError) {
         try self.init(path)
         try load(0..<bytes.count)
@@ -66,13 +66,13 @@ package final class FileImage: @unchecked Sendable {
         states.deallocate()
     }
 
-    /// The open file; nil once all of it is loaded.
+    /// The open file; nil once it has been loaded completely.
     package var descriptor: FileDescriptor? { file.withLock { $0 } }
 
-    /// Why bytes could not be read, if any could not.
+    /// The error of the last failed read; nil if none failed.
     package var failure: FileError? { lastFailure.withLock { $0 } }
 
-    /// Reads the bytes of a range that were not read before. Safe from any thread.
+    /// Loads the bytes of a range that are not loaded yet. Safe from any thread.
     package func load(_ range: Range<Int>) throws(FileError) {
         guard !range.isEmpty else { return }
         for block in range.lowerBound / Self.blockSize...(range.upperBound - 1) / Self.blockSize {
@@ -107,7 +107,7 @@ package final class FileImage: @unchecked Sendable {
             let count = pread(file.number, memory + start, end - start, off_t(start))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                // The file is shorter than it was when it was opened.
+                // The file has become shorter since it was opened.
                 throw FileIO.failure(count == 0 ? EIO : errno, "read", path)
             }
             start += count

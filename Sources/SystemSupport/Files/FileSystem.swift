@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// The few calls to the file system that opening a file beneath a directory takes.
+/// The system calls for opening a file below a directory.
 package enum FileSystem {
-    /// The path without links, `.` and `..`, or nil if it leads nowhere.
+    /// The path without links, `.` and `..`; nil if it does not exist.
     package static func resolve(_ path: String) -> String? {
         guard let resolved = realpath(path.isEmpty ? "/" : path, nil) else { return nil }
         defer { free(resolved) }
@@ -11,11 +11,11 @@ package enum FileSystem {
         return text == "/" ? "" : text
     }
 
-    /// Opens a regular file from `root` down, following no link; nil if that can't be done.
+    /// Opens a regular file from `root` down without following links; nil on failure.
     package static func openRegularFile(_ components: [String], below root: String) -> FileDescriptor? {
         guard let name = components.last, let directory = openDirectories(components.dropLast(), below: root)
         else { return nil }
-        // A pipe or a device must not make the caller wait.
+        // Opening a pipe or a device must not block.
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
         let number = openat(directory.number, name, flags)
         guard number >= 0 else { return nil }
@@ -25,9 +25,9 @@ package enum FileSystem {
         return file
     }
 
-    /// Whether the first name that is missing is missing within real directories below `root`.
+    /// Whether the first missing name of a path is missing from a real directory below `root`.
     ///
-    /// If a link is on the way, the answer is no: it may lead out of the directory, and the answer must not reveal what is there.
+    /// If the path contains a link, the answer is no: the link may lead outside, and the answer must not reveal what exists there.
     package static func isPlainlyMissing(_ components: [String], below root: String) -> Bool {
         for (place, name) in components.enumerated() {
             guard let directory = openDirectories(components.prefix(place), below: root) else { return false }
@@ -38,7 +38,7 @@ package enum FileSystem {
         return false
     }
 
-    /// Opens a directory from `root` down, following no link; nil if that can't be done, with the reason in `errno`.
+    /// Opens a directory from `root` down without following links; nil on failure, with the reason in `errno`.
     package static func openDirectories(
         _ components: ArraySlice<String>, below root: String
     ) -> FileDescriptor? {

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A file that has no name until it is complete, so that whatever ends its writer leaves nothing behind.
+/// A file that has no name until it is complete, so that nothing is left behind if its writer ends early.
 ///
-/// On a file system without unnamed files (open(2), O_TMPFILE) it has a hidden name in the meantime, which is removed
-/// unless the file is given its name. All calls block.
+/// On a file system without unnamed files (open(2), O_TMPFILE) it has a hidden name meanwhile, which is removed
+/// unless the file is published. All calls block.
 ///
-/// Errors have the name that the file shall have as their path. One thread at a time writes.
+/// Errors contain the file's intended path. Not safe for concurrent use.
 package final class UnnamedFile {
     private let file: FileDescriptor
     private let directory: FileDescriptor
     private let path: String
-    /// Nil for a file without a name.
+    /// Nil if the file has no name.
     private var temporaryName: String?
 
     /// - Parameters:
-    ///   - directory: it will have the file.
-    ///   - path: what errors say instead of the file's name.
+    ///   - directory: the directory of the file.
+    ///   - path: the path in errors.
     package init(in directory: FileDescriptor, path: String) throws(FileError) {
         self.directory = directory
         self.path = path
-        // O_TMPFILE is a macro that Swift does not see; its own bit is the same on every Linux with Glibc on x86-64
+        // O_TMPFILE is a macro that Swift cannot import. Its bit is the same on every Linux with Glibc on x86-64
         // and arm64 (fcntl-linux.h).
         let unnamed = openat(
             directory.number, ".", 0o20_000_000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, Self.mode)
@@ -51,7 +51,7 @@ package final class UnnamedFile {
         try FileIO.write(bytes, to: file, at: offset, path: path)
     }
 
-    /// Reads bytes that were written.
+    /// Reads bytes that were written before.
     package func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
         let bytes = try FileIO.read(count, from: file, at: offset, path: path)
         guard bytes.count == count else { throw FileIO.failure(EIO, "read", path) }
@@ -63,12 +63,12 @@ package final class UnnamedFile {
         try FileIO.truncate(file, to: size, path: path)
     }
 
-    /// Returns once the file's bytes are on disk.
+    /// Syncs the file to disk.
     package func synchronize() throws(FileError) { try FileIO.sync(file, path: path) }
 
-    /// Gives the file its name, as a whole.
+    /// Gives the complete file its name.
     ///
-    /// - Parameter overwrite: whether a file of that name is replaced. Otherwise such a file is an error, EEXIST.
+    /// - Parameter overwrite: whether to replace an existing file of that name. If false, such a file is an error, EEXIST.
     package func publish(as name: String, overwrite: Bool) throws(FileError) {
         if overwrite {
             let hidden = temporaryName ?? Self.hiddenName()
@@ -81,7 +81,7 @@ package final class UnnamedFile {
             }
             temporaryName = nil
         } else if let hidden = temporaryName {
-            // link(2) does not replace; the hidden name goes with this object.
+            // link(2) does not replace an existing file. `deinit` removes the hidden name.
             guard linkat(directory.number, hidden, directory.number, name, 0) == 0 else {
                 throw FileIO.failure(errno, "name", path)
             }

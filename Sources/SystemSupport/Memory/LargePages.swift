@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Memory on large pages if the system has them: one of these costs one page fault, the small ones that it replaces
+/// Memory on large pages if the system supports them. A large page costs one page fault; the small pages that it replaces
 /// cost 512.
 package enum LargePages {
     private static let pageSize = 2 << 20
 
-    /// Asks for large pages for memory that nobody has touched yet. It is a wish, which changes nothing else.
+    /// Requests large pages for memory that has not been touched yet. Only a hint.
     package static func advise<Value>(_ memory: UnsafeMutableBufferPointer<Value>) {
         advise(UnsafeMutableRawBufferPointer(memory))
     }
@@ -19,7 +19,7 @@ package enum LargePages {
         if length > 0 { madvise(base + before, length, Int32(MADV_HUGEPAGE)) }
     }
 
-    /// A new block, which `free` releases. One of 4 MiB or more begins at a large page's boundary and asks for such pages.
+    /// Allocates a block, to be released with `free`. A block of 4 MiB or more is aligned to large pages and requests them.
     ///
     /// The process ends if there is no memory.
     package static func allocate(_ size: Int) -> UnsafeMutableRawPointer {
@@ -32,14 +32,14 @@ package enum LargePages {
         return block
     }
 
-    /// A block of another size with the same content. The system moves large blocks by remapping their pages, so growing
+    /// Resizes a block and keeps its content. The system moves large blocks by remapping their pages, so growing
     /// them copies nothing.
     ///
     /// The process ends if there is no memory.
     ///
     /// - Parameters:
-    ///   - block: one that `malloc` or this function made, or nil for a new one. It is not valid afterwards.
-    ///   - size: in bytes; above 0.
+    ///   - block: a block from `malloc` or this function, or nil for a new one. Invalid afterwards.
+    ///   - size: the new size in bytes, above 0.
     package static func resize(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer {
         guard let resized = realloc(block, size) else { preconditionFailure("out of memory") }
         advise(UnsafeMutableRawBufferPointer(start: resized, count: size))

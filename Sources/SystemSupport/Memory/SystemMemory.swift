@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// The memory that the system lets this process have: by the limit of its address space (setrlimit(2), RLIMIT_AS) and
-/// by the limits of its control groups. Past the first, an allocation fails, and Swift's end the process; past the
-/// second, the kernel ends it.
+/// The system's limits on this process's memory: the limit of its address space (setrlimit(2), RLIMIT_AS) and
+/// the limits of its control groups. Beyond the first, an allocation fails, and Swift ends the process. Beyond the
+/// second, the kernel kills it.
 package struct SystemMemory: Sendable {
-    /// What may be used, and what is, in bytes.
+    /// The limit and the current use, in bytes.
     package struct Use: Sendable, Equatable {
         package let limit: Int
         package let used: Int
@@ -15,21 +15,21 @@ package struct SystemMemory: Sendable {
     private struct Group: Sendable {
         let limit: Int
         let directory: String
-        /// The lines of `memory.stat` that count: what the kernel can't take back by itself.
+        /// The lines of `memory.stat` to count: memory that the kernel cannot reclaim by itself.
         let lines: [String]
     }
 
-    /// This process's. Limits of control groups are those at the first use.
+    /// The limits of this process. Those of control groups are read once, at the first use.
     package static let process = SystemMemory(below: "")
 
     private let root: String
     private let groups: [Group]
 
-    /// - Parameter root: the directory that stands for the system's `/`.
+    /// - Parameter root: the directory to use as the system's `/`.
     package init(below root: String) {
         self.root = root
         let found = ControlGroups("memory", below: root)
-        // Version 2 says "max" if there is no limit, version 1 the greatest number of pages.
+        // Without a limit, version 2 contains "max", and version 1 the highest number of pages.
         groups =
             found.unified.compactMap {
                 Self.group($0, "memory.max", ["anon", "shmem", "slab_unreclaimable"])
@@ -49,7 +49,7 @@ package struct SystemMemory: Sendable {
     /// Whether the address space has a limit.
     package var hasAddressLimit: Bool { addressLimit != nil }
 
-    /// The limit with the least room; nil if there is none. Reads some files of the kernel's, in about 20 microseconds.
+    /// The limit with the least memory left; nil if there is no limit. Reads some kernel files, in about 20 microseconds.
     package var use: Use? {
         var uses = groups.map { Use(limit: $0.limit, used: Self.used($0)) }
         if let limit = addressLimit { uses.append(Use(limit: limit, used: addressSpace)) }
@@ -62,7 +62,7 @@ package struct SystemMemory: Sendable {
         return Int(exactly: limit.rlim_cur)
     }
 
-    /// The pages that are mapped, whether or not they are in use (proc(5), statm).
+    /// The mapped memory in bytes, whether or not it is in use (proc(5), statm).
     private var addressSpace: Int {
         (ControlGroups.number(in: root + "/proc/self/statm") ?? 0) * sysconf(Int32(_SC_PAGESIZE))
     }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// How many processors this process may use: as many as its affinity allows, but not more than its control group's
-/// share of time is worth.
+/// The number of processors that this process may use: as many as its affinity allows, but not more than its control group's
+/// quota of time corresponds to.
 public enum AvailableProcessors {
-    /// The number at the first use; 1 or more.
+    /// The number, read once at the first use; 1 or more.
     public static let count = count(below: "")
 
-    /// - Parameter root: the directory that stands for the system's `/`.
+    /// - Parameter root: the directory to use as the system's `/`.
     package static func count(below root: String) -> Int {
         max(1, min(affinity(below: root) ?? .max, quota(below: root) ?? .max, online))
     }
 
     private static var online: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-    /// The processors that the scheduler may run this process on; nil if the system does not say. The same mask as
-    /// sched_getaffinity(2) gives, which Swift's module of the C library leaves out.
+    /// The number of processors in this process's affinity mask; nil if unknown. The same mask as
+    /// that of sched_getaffinity(2), which Swift's Glibc module does not contain.
     private static func affinity(below root: String) -> Int? {
         let key = "Cpus_allowed:"
         let lines = ControlGroups.text(of: root + "/proc/self/status")?.split(separator: "\n") ?? []
@@ -24,7 +24,7 @@ public enum AvailableProcessors {
         return count > 0 ? count : nil
     }
 
-    /// The processors that the control group's time is worth, rounded up; nil if it has no limit.
+    /// The control group's quota in processors, rounded up; nil if there is no limit.
     private static func quota(below root: String) -> Int? {
         let groups = ControlGroups("cpu", below: root)
         return (groups.unified.compactMap(unifiedLimit) + groups.separate.compactMap(separateLimit)).min()

@@ -16,17 +16,17 @@ package enum BackgroundThread {
         let value = Mutex<Value?>(nil)
     }
 
-    /// The niceness of `atLowPriority`: above that of the pool's threads, low enough that a tenth of a processor is left
-    /// beside threads that never rest.
+    /// The niceness of `atLowPriority`: above that of the pool's threads, but low enough to get a tenth of a processor
+    /// beside threads that never sleep.
     package static let niceness: Int32 = 10
 
-    /// Runs the body on a thread of its own and does not wait for it. If the system refuses a thread, the body runs on one
+    /// Runs the body on a new thread and does not wait for it. If the system refuses a thread, the body runs on one
     /// of the process's shared threads.
     package static func run(_ body: @escaping @Sendable () -> Void) {
         if !detach(body) { DispatchQueue.global(qos: .utility).async { body() } }
     }
 
-    /// Runs the body on a thread of its own and does not wait for it; false if the system refuses a thread.
+    /// Runs the body on a new thread and does not wait for it; false if the system refuses a thread.
     package static func detach(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard let thread = start(body) else { return false }
         pthread_detach(thread)
@@ -38,7 +38,7 @@ package enum BackgroundThread {
     package static func atLowPriority<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
         let outcome = Outcome<Value>()
         let thread = start {
-            // On Linux it affects this thread alone (setpriority(2)). If it is refused, the thread runs at the usual priority.
+            // On Linux it affects only this thread (setpriority(2)). If it fails, the thread runs at normal priority.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
             let value = body()
             outcome.value.withLock { $0 = value }
@@ -50,8 +50,8 @@ package enum BackgroundThread {
     /// Runs `body` for each index below `count`, on `threads` threads of the caller's priority, and waits for them.
     /// Threads take the indexes in ascending order, one at a time. If the system refuses threads, there are fewer.
     ///
-    /// For work of many seconds that may take all processors: the process's shared threads stay free for what is
-    /// waited for.
+    /// For work of many seconds that may use all processors. The process's shared threads stay free for urgent
+    /// work.
     package static func forEach(below count: Int, threads: Int, _ body: @Sendable (Int) -> Void) {
         withoutActuallyEscaping(body) { body in
             let next = SharedCounter()
@@ -64,7 +64,7 @@ package enum BackgroundThread {
             }
             let crew = (1..<max(1, min(count, threads))).compactMap { _ in start(work) }
             work()
-            // None of them runs on when `body` ends here.
+            // All threads have ended when this function returns.
             for thread in crew { pthread_join(thread, nil) }
         }
     }

@@ -2,7 +2,7 @@
 import Dispatch
 import Synchronization
 
-/// Loops whose rounds run at the same time, on a limited number of threads.
+/// Parallel loops on a limited number of threads.
 package enum BoundedConcurrency {
     /// Runs `body` for each index below `count`, on at most `threads` threads, the caller's included. Threads take the
     /// indexes in ascending order, one at a time.
@@ -22,7 +22,7 @@ package enum BoundedConcurrency {
         }
     }
 
-    /// The results of `body` for each index below `count`, in the order of the indexes. Runs as `forEach` does.
+    /// The results of `body` for each index below `count`, in the order of the indexes. Runs like `forEach`.
     package static func map<Result: Sendable>(
         below count: Int, threads: Int, _ body: @Sendable (Int) -> Result
     ) -> [Result] {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// The control groups that this process is in (cgroups(7)). A group's limit holds for all groups below it too.
+/// The control groups of this process (cgroups(7)). A group's limit also applies to all groups below it.
 struct ControlGroups {
     /// The directories of the groups in the hierarchy of version 2, the process's own first.
     let unified: [String]
-    /// The same in the hierarchy of version 1 that has the controller.
+    /// The same in the hierarchy of version 1 with the controller.
     let separate: [String]
 
     /// - Parameters:
     ///   - controller: such as `cpu`.
-    ///   - root: the directory that stands for the system's `/`.
+    ///   - root: the directory to use as the system's `/`.
     init(_ controller: String, below root: String) {
         var (unified, separate): ([String], [String]) = ([], [])
         for line in (Self.text(of: root + "/proc/self/cgroup") ?? "").split(separator: "\n") {
@@ -29,7 +29,7 @@ struct ControlGroups {
         (self.unified, self.separate) = (unified, separate)
     }
 
-    /// A group's path and those of all that it is below; within a container only the last, the root's, may exist.
+    /// The paths of a group and its ancestors. In a container only the last one, the root's, may exist.
     private static func groups(_ path: Substring) -> [String] {
         var names = path.split(separator: "/")
         var paths: [String] = []
@@ -39,12 +39,12 @@ struct ControlGroups {
         }
     }
 
-    /// The number that a file begins with; nil if there is none.
+    /// The number at the beginning of a file; nil if there is none.
     static func number(in path: String) -> Int? {
         text(of: path)?.split { $0 == "\n" || $0 == " " }.first.flatMap { Int($0) }
     }
 
-    /// A file of the kernel's, which are small; nil if it cannot be read.
+    /// The text of a small kernel file; nil if it cannot be read.
     static func text(of path: String) -> String? {
         guard let file = fopen(path, "re") else { return nil }
         defer { fclose(file) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A lock that threads get in the order of their calls, and that a waiting thread can give up on.
+/// A lock that threads acquire in the order of their calls. A waiting thread can give up.
 ///
-/// It blocks the calling thread, so only threads of the pool may wait here. A thread that asks again at once comes
+/// It blocks the calling thread, so only threads of the pool may wait here. A thread that releases the lock and asks again comes
 /// after those that already wait.
 ///
 /// `@unchecked Sendable` holds because the variables are read and written only with `mutex` locked, and both
@@ -12,7 +12,7 @@ package final class FairLock: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var isTaken = false
-    /// Numbers of the waiting threads, the next first.
+    /// The numbers of the waiting threads, in order.
     private var waiting: [UInt64] = []
     private var lastNumber: UInt64 = 0
 
@@ -24,7 +24,7 @@ package final class FairLock: @unchecked Sendable {
         condition = .allocate(capacity: 1)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
-        // The wall clock may jump; waiting must not.
+        // The wall clock may jump, so waiting uses the monotonic one.
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(condition, &attributes)
         pthread_condattr_destroy(&attributes)
@@ -47,7 +47,7 @@ package final class FairLock: @unchecked Sendable {
         return try body()
     }
 
-    /// How many threads wait.
+    /// The number of waiting threads.
     package var waitingCount: Int {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -62,7 +62,7 @@ package final class FairLock: @unchecked Sendable {
         waiting.append(number)
         defer {
             waiting.removeAll { $0 == number }
-            // The next thread may be another one now, if this one gave up.
+            // If this thread gave up, another one may be next.
             pthread_cond_broadcast(condition)
         }
         while isTaken || waiting.first != number {

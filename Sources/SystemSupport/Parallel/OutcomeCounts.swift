@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// How often something went one way and how often the other. Safe from any thread.
+/// Counts two outcomes of something. Safe from any thread.
 package final class OutcomeCounts: Sendable {
     private let yes = Atomic<Int>(0)
     private let no = Atomic<Int>(0)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Arrays whose elements are made by several threads.
+/// Makes arrays with several threads.
 package enum ParallelArray {
-    /// Fewer elements than these are one thread's.
+    /// The least number of elements for one thread.
     private static let smallestShare = 16_384
 
     /// - Parameters:
-    ///   - threads: how many work on it; the outcome does not depend on it.
-    ///   - value: gives the element of a place; called once for each, from several threads.
+    ///   - threads: the most threads. The result does not depend on it.
+    ///   - value: returns the element at an index. Called once for each index, from several threads.
     @inline(__always) package static func make<Value: BitwiseCopyable & Sendable>(
         count: Int, threads: Int, _ value: (Int) -> Value
     ) -> [Value] {
@@ -25,7 +25,7 @@ package enum ParallelArray {
 
     /// Invariant: `target` has room for all elements and outlives the work.
     ///
-    /// `@unchecked Sendable` holds because shares write different elements, and `value` only reads.
+    /// `@unchecked Sendable` holds because threads write different elements, and `value` only reads.
     private struct Work<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {
         let target: UnsafeMutableBufferPointer<Value>
         let value: (Int) -> Value

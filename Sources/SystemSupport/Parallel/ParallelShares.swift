@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Dispatch
 
-/// Ranges that are worked on in equal shares, one for each thread.
+/// Divides ranges into equal shares, one for each thread.
 package enum ParallelShares {
-    /// Runs `body` for consecutive shares of a range, at the same time on at most `threads` threads, the caller's included.
-    /// The outcome must not depend on the shares.
+    /// Runs `body` for consecutive shares of a range in parallel, on at most `threads` threads, including the caller's.
+    /// The result must not depend on how the range is divided.
     ///
-    /// - Parameter smallest: fewer elements than these are one thread's.
+    /// - Parameter smallest: the least number of elements for one thread.
     @inline(__always) package static func forEach(
         of range: Range<Int>, threads: Int, smallest: Int, _ body: @Sendable (Range<Int>) -> Void
     ) {

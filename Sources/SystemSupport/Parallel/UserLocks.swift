@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Lets one piece of work of each user in at a time: what one user's work takes delays nobody else's. Safe from any
+/// One lock for each user, so that one user's work delays only that user. Safe from any
 /// thread, but blocks: only for threads of the pool.
 package final class UserLocks: Sendable {
     private struct Entry {
         let lock = FairLock()
-        /// Who has it or waits for it.
+        /// The number of holders and waiters.
         var holders = 0
     }
 
@@ -14,7 +14,7 @@ package final class UserLocks: Sendable {
 
     package init() {}
 
-    /// Runs `body` with the lock of the user who waits for it held, or throws `cancelled` if the caller gave up waiting.
+    /// Runs `body` with the lock of the cancellation's user held, or throws `cancelled` if the caller gave up waiting.
     package func withLock<Result, Failure: Error>(
         _ cancellation: Cancellation, orThrow cancelled: Failure, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -32,6 +32,6 @@ package final class UserLocks: Sendable {
         return try lock.withLock(cancellation, orThrow: cancelled, body)
     }
 
-    /// How many users have work under way.
+    /// The number of users with running or waiting work.
     package var userCount: Int { entries.withLock { $0.count } }
 }

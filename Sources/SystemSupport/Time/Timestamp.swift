@@ -23,7 +23,7 @@ public struct Timestamp: Sendable, Equatable, Comparable {
 
     /// Such as `2026-01-31T09:05:00.250Z`.
     public var text: String {
-        // Rounded down, so that moments before 1970 come out right too.
+        // Rounded down, so that moments before 1970 are correct too.
         var fraction = milliseconds % 1000
         if fraction < 0 { fraction += 1000 }
         let digits = String(fraction)

@@ -3,7 +3,7 @@ import ClusterClient
 import ClusterProtocol
 import CommandLineOptions
 
-/// `clusterctl complete`: what only the program or the daemon knows, for the completion script, one a line.
+/// `clusterctl complete`: completions that only the program or the daemon knows, one on each line, for the completion script.
 enum CompleteCommand: Subcommand {
     static let table = Command(
         "complete", summary: "Print completions",
@@ -16,7 +16,7 @@ enum CompleteCommand: Subcommand {
     static func run(_ invocation: Invocation) async throws {
         switch try invocation.operand(0) {
         case "methods":
-            // A line has one method. The last word is the one that is being typed.
+            // A command line has one method. The last word is still being typed.
             guard methods(among: invocation.arguments.operands.dropFirst().dropLast()).isEmpty else { return }
             for method in MethodDeclaration.all { invocation.print(method.name) }
         case "params":

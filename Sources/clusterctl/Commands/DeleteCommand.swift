@@ -3,7 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import JSON
 
-/// `clusterctl delete`: takes sources away.
+/// `clusterctl delete`: deletes sources.
 enum DeleteCommand: Subcommand {
     static let table = Command(
         "delete", summary: "Delete sources",

@@ -4,7 +4,7 @@ import ClusterProtocol
 import CommandLineOptions
 import JSON
 
-/// `clusterctl eval`: tries an expression out.
+/// `clusterctl eval`: evaluates an expression.
 enum EvalCommand: Subcommand {
     static let table = Command(
         "eval", summary: "Evaluate an expression, and show where it is wrong",
@@ -53,7 +53,7 @@ enum EvalCommand: Subcommand {
         }
     }
 
-    /// A path never begins as an object does, so both can stand in one place.
+    /// A path never begins like an object, so one operand can be either.
     private static func readFeature(_ text: String, _ invocation: Invocation) throws -> JSONValue {
         let trimmed = text.drop(while: \.isWhitespace)
         if trimmed.hasPrefix("{") { return try invocation.json(text, of: "feature") }
@@ -64,7 +64,7 @@ enum EvalCommand: Subcommand {
         }
     }
 
-    /// Each error under the part of the expression that it is about.
+    /// Each error under the part of the expression that it refers to.
     private static func explain(_ errors: [JSONValue], in text: String) -> String {
         errors.map { error in
             let message = error["message"]?.asString ?? error.text

@@ -89,7 +89,7 @@ enum ExportCommand: Subcommand {
         _ stream: FeatureStream, _ file: ExportFile
     ) async throws -> (revision: Double, count: Int) {
         var isFirst = true
-        // The head is written once the daemon has answered: of a source that is not there nothing is.
+        // The header is written after the daemon has answered, so that nothing is written for a missing source.
         func begin() throws {
             if isFirst { try file.write("{\"type\":\"FeatureCollection\",\"features\":[\n") }
         }
@@ -108,7 +108,7 @@ enum ExportCommand: Subcommand {
         _ stream: FeatureStream, _ file: ExportFile
     ) async throws -> (revision: Double, count: Int) {
         try await stream.forEach { feature in
-            // A feature's text may be laid out over several lines.
+            // A feature's text may contain line breaks.
             if feature.contains(UInt8(ascii: "\n")) || feature.contains(UInt8(ascii: "\r")) {
                 try file.write(
                     feature.split { $0 == 10 || $0 == 13 }.map { String(decoding: $0, as: UTF8.self) }.joined(
@@ -120,7 +120,7 @@ enum ExportCommand: Subcommand {
         }
     }
 
-    /// A table's columns are known only when all features were seen: they are asked for twice, at one revision.
+    /// A table's columns are known only after all features have been seen, so they are read twice, at one revision.
     private static func writeTable(
         _ stream: FeatureStream, _ names: [String]?, _ file: ExportFile
     ) async throws -> (revision: Double, count: Int) {

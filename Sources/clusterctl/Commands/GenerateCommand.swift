@@ -5,7 +5,7 @@ import CommandLineOptions
 import Glibc
 import JSON
 
-/// `clusterctl generate`: synthetic points for trying things at scale.
+/// `clusterctl generate`: synthetic points for tests at scale.
 enum GenerateCommand: Subcommand {
     static let table = Command(
         "generate", summary: "Write synthetic points as GeoJSON",

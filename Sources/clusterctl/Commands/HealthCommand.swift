@@ -4,7 +4,7 @@ import CommandLineOptions
 import JSON
 import Rendering
 
-/// `clusterctl health`: whether the daemon serves, and on request its sources, as its exit status too.
+/// `clusterctl health`: whether the daemon and, on request, its sources serve. Also in the exit status.
 enum HealthCommand: Subcommand {
     static let table = Command(
         "health", summary: "Show whether the daemon serves; exit status 0 if it does",
@@ -22,7 +22,7 @@ enum HealthCommand: Subcommand {
         let answer = try await invocation.call("ServerService/Check")
         let status = try answer.value()["status"]?.asString ?? ""
         guard invocation.arguments.has("sources") else {
-            // A caller that may not list sources learns all the same whether the daemon serves.
+            // A caller without the right to list sources still learns whether the daemon serves.
             let sources = try? await invocation.call("SourceService/ListSources").value()["sources"]?.asArray
             try invocation.show(answer) { _ in
                 show(status)
@@ -46,7 +46,7 @@ enum HealthCommand: Subcommand {
         if status != "SERVING" { throw Failure(message: "") }
     }
 
-    /// How a source follows what it is fed from; nil if it has no feed.
+    /// How a source follows its table; nil if it follows none.
     private static func replication(_ source: JSONObject) -> String? {
         guard let replication = source["replication"]?.asObject else { return nil }
         let note = source["note"]?.asString.map { ": \($0)" } ?? ""

@@ -63,7 +63,7 @@ enum ImportCommand: Subcommand {
             let answer = try await FileImport.transfer(input, to: source, importOptions, client, invocation)
             try ImportReport.show(answer, invocation)
         } catch {
-            // A source made for this import only would be left behind empty.
+            // Otherwise a source created for this import would be left behind empty.
             if prepared == .created { try? await client.deleteSource(source) }
             throw FileImport.explained(error, file: name)
         }

@@ -25,7 +25,7 @@ enum LeavesCommand: Subcommand {
             Example("clusterctl leaves cities 164 --all --json", "prints every point"),
         ])
 
-    /// Points of a page with --all; well below what an answer may hold.
+    /// The number of points in a page with --all, well below the limit of an answer.
     private static let pageSize = 5000
 
     static func run(_ invocation: Invocation) async throws {
@@ -46,7 +46,7 @@ enum LeavesCommand: Subcommand {
         invocation.remark("\(Quantity.grouped(shown)) of \(Quantity.count(total, "point"))")
     }
 
-    /// Pages of one revision: where the data change between two, the daemon says so and nothing is mixed.
+    /// All pages are of one revision. If the data change between two pages, the daemon returns an error and nothing is mixed.
     private static func runAll(_ invocation: Invocation) async throws {
         let client = try await invocation.connect()
         var members = try invocation.clusterParams()

@@ -4,7 +4,7 @@ import Glibc
 import JSON
 import PostgresFeed
 
-/// `clusterctl postgres`: looks whether a table of PostgreSQL can be followed, and declares a source that follows it.
+/// `clusterctl postgres`: checks whether a PostgreSQL table can be followed, and declares a source that follows it.
 enum PostgresCommand: Subcommand {
     private enum Action: String, CaseIterable { case check, declare }
 
@@ -181,7 +181,7 @@ enum PostgresCommand: Subcommand {
             "Added \(name) to \(path). The daemon takes it on when it starts or reloads (SIGHUP).")
     }
 
-    /// A configuration with the source in it.
+    /// A configuration that contains the source.
     private static func document(
         _ name: String, _ table: TableFeedConfiguration, in document: JSONObject
     ) -> JSONValue {

@@ -60,12 +60,12 @@ enum PublishCommand: Subcommand {
         if invocation.arguments.has("watch") { try await follow(source, archive, client, invocation) }
     }
 
-    /// Whether a name is that of a file rather than of a source, whose names have no slash.
+    /// Whether a name is a file rather than a source. Source names contain no slash.
     private static func isFile(_ name: String) -> Bool {
         name.contains("/") || name.contains(".") && access(name, R_OK) == 0
     }
 
-    /// A daemon of its own reads the file and writes the archive's directory.
+    /// A temporary daemon reads the file and writes the archive.
     private static func publish(
         file: String, to archive: String, _ invocation: Invocation
     ) async throws {
@@ -121,7 +121,7 @@ enum PublishCommand: Subcommand {
         }
     }
 
-    /// Writes again whenever the data have changed.
+    /// Writes the archive again whenever the data have changed.
     private static func follow(
         _ source: String, _ archive: String, _ client: Client, _ invocation: Invocation
     ) async throws {

@@ -66,7 +66,7 @@ enum ServeCommand: Subcommand {
         throw await daemon.untilEnded()
     }
 
-    /// Loads a file into a source of a `TemporaryDaemon`, and reports what of it was left out.
+    /// Loads a file into a source of a `TemporaryDaemon`, and reports what was skipped.
     static func load(
         _ file: String, into source: String, _ client: Client, _ invocation: Invocation
     ) async throws {
@@ -89,7 +89,7 @@ enum ServeCommand: Subcommand {
         }
     }
 
-    /// Has the daemon read the file itself, which is several times as fast as sending it.
+    /// Lets the daemon read the file itself, which is several times as fast as sending it.
     private static func load(
         _ file: RegularFile, into source: String, _ client: Client, _ invocation: Invocation
     ) async throws -> Answer {

@@ -3,7 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import JSON
 
-/// `clusterctl source`: one of them.
+/// `clusterctl source`: shows one source.
 enum SourceCommand: Subcommand {
     static let table = Command(
         "source", summary: "Describe a source", operands: [CommandTable.source],

@@ -3,7 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import JSON
 
-/// `clusterctl sources`: all of them.
+/// `clusterctl sources`: lists all sources.
 enum SourcesCommand: Subcommand {
     static let table = Command(
         "sources", summary: "List the sources",

@@ -3,7 +3,7 @@ import CommandLineOptions
 import JSON
 import StateTools
 
-/// `clusterctl state`: looks into the files of a state directory, without the daemon.
+/// `clusterctl state`: checks the files of a state directory, without the daemon.
 enum StateCommand: Subcommand {
     private enum Action: String, CaseIterable { case check, salvage }
 

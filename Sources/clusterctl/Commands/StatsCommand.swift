@@ -3,7 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import JSON
 
-/// `clusterctl stats`: the daemon's counters, once or again and again.
+/// `clusterctl stats`: shows the daemon's counters, once or repeatedly.
 enum StatsCommand: Subcommand {
     static let table = Command(
         "stats", summary: "Show the daemon's counters, latencies and memory",

@@ -69,7 +69,7 @@ struct TileOperand: Equatable {
     let x: Int64
     let y: Int64
 
-    /// nil if the text is not `Z/X/Y`; which columns and rows there are is the daemon's to say.
+    /// Nil if the text is not `Z/X/Y`. The daemon checks the ranges.
     init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int64($0) }
         guard parts.count == 3, let z = parts[0], let x = parts[1], let y = parts[2], (0...30).contains(z)
@@ -82,7 +82,7 @@ struct TileOperand: Equatable {
 
 /// Base64 (RFC 4648, section 4).
 enum Base64 {
-    /// nil if the text is not base64.
+    /// Nil if the text is not base64.
     static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count, padding) = (UInt32(0), 0, 0)

@@ -46,7 +46,7 @@ enum UpdateCommand: Subcommand {
         }
     }
 
-    /// The JSON text of an id as it stands in the feature: a number if it looks like one; `"17"` in quotes for the string.
+    /// The JSON text of an id: a number if it looks like one; `"17"` in quotes for the string.
     static func identifier(_ text: String) -> String {
         switch try? JSONReader.parse(text) {
         case .number?, .string?: text

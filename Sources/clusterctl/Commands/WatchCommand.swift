@@ -4,7 +4,7 @@ import ClusterProtocol
 import CommandLineOptions
 import JSON
 
-/// `clusterctl watch`: what changes in a viewport, as it changes.
+/// `clusterctl watch`: shows the changes of a viewport as they happen.
 enum WatchCommand: Subcommand {
     static let table = Command(
         "watch", summary: "Print what changes in a box at a zoom, as it changes",

@@ -3,7 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import JSON
 
-/// `clusterctl zoom`: where a cluster falls apart.
+/// `clusterctl zoom`: the zoom at which a cluster splits.
 enum ZoomCommand: Subcommand {
     static let table = Command(
         "zoom", summary: "Show the zoom at which a cluster falls apart",

@@ -2,7 +2,7 @@
 import ClusterClient
 import Glibc
 
-/// A file that appears when it is complete, in place of one that is there; or standard output.
+/// A file that appears when it is complete and replaces an existing one; or standard output.
 final class ExportFile {
     private let path: String?
     private let descriptor: Int32

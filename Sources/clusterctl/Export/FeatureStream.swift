@@ -11,8 +11,8 @@ struct FeatureStream {
 
     /// Lends each feature's text, in order.
     ///
-    /// - Parameter revision: the only revision that will do; nil for the current one.
-    /// - Returns: the revision, and how many features there were.
+    /// - Parameter revision: the required revision; nil for the current one.
+    /// - Returns: the revision and the number of features.
     func forEach(
         revision: Double? = nil, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) async throws -> (revision: Double, count: Int) {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A program that is run for its standard output.
+/// A child process whose standard output is read.
 ///
-/// Invariant: `output` is open until `deinit`, and `errors` is a file of its own without a name. One task at a time holds
-/// the object and uses it; that is why it may be sent.
+/// Invariant: `output` is open until `deinit`, and `errors` is an unnamed file. One task at a time holds
+/// and uses the object, so it may be sent.
 final class ChildProcess: @unchecked Sendable {
-    /// The end of a pipe to read its standard output from.
+    /// The read end of the pipe of its standard output.
     let output: Int32
     private let errors: UnsafeMutablePointer<FILE>
     private let identifier: pid_t
     private var status: Int32?
 
-    /// The path of a program of `$PATH`; nil if there is none.
+    /// The path of a program in `$PATH`; nil if there is none.
     static func find(_ name: String) -> String? {
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
         return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 
-    /// Starts a program; nil if the system has no room for it.
+    /// Starts a program; nil if the system refuses.
     init?(_ path: String, _ arguments: [String]) {
         var ends: [Int32] = [-1, -1]
         guard let errors = tmpfile() else { return nil }
@@ -47,7 +47,7 @@ final class ChildProcess: @unchecked Sendable {
 
     deinit {
         close(output)
-        // A program that writes to nobody ends.
+        // Nobody reads the program's output any more, so it is ended.
         if status == nil { kill(identifier, SIGTERM) }
         _ = wait()
         fclose(errors)
@@ -64,7 +64,7 @@ final class ChildProcess: @unchecked Sendable {
         return status
     }
 
-    /// The last lines of what it wrote to standard error, without the list of formats with which GDAL follows an error.
+    /// The last lines of its standard error, without the list of formats that GDAL appends to an error.
     func lastErrors(_ count: Int = 3) -> String {
         rewind(errors)
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
@@ -74,7 +74,7 @@ final class ChildProcess: @unchecked Sendable {
         return lines.suffix(count).joined(separator: "; ")
     }
 
-    /// All of its standard output, up to some bytes.
+    /// All of its standard output, up to `limit` bytes.
     func readAll(limit: Int = 1 << 20) -> String {
         var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
         while text.count < limit {

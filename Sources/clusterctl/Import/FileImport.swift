@@ -43,7 +43,7 @@ enum FileImport {
         }
     }
 
-    /// With the status that a refusal by the daemon has, whichever program has read the features.
+    /// With the same status as a rejection by the daemon, whichever program has read the features.
     private static func refusal(_ message: String, _ file: String) -> Failure {
         Failure(
             message:
@@ -51,7 +51,7 @@ enum FileImport {
             status: ExitStatus.refused)
     }
 
-    /// A sentence without its full stop, as more follows.
+    /// A sentence without its full stop, since more text follows.
     private static func clause(_ sentence: String) -> String {
         sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
     }

@@ -3,7 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import Glibc
 
-/// A file that GDAL reads: its ogr2ogr is run to turn it into GeoJSON lines in longitude and latitude.
+/// A file in a format of GDAL. Its program ogr2ogr converts it to GeoJSON lines in longitude and latitude.
 enum ForeignFile {
     static let options: [Option] = [
         Option("layer", value: "NAME", help: "the layer of a file that GDAL reads"),
@@ -12,13 +12,13 @@ enum ForeignFile {
             help: "the reference system of a file that GDAL reads and that does not declare one"),
     ]
 
-    /// Endings of files that are left to GDAL.
+    /// The file name extensions of formats that GDAL reads.
     private static let endings = [
         "shp", "gpkg", "fgb", "kml", "kmz", "gpx", "gml", "tab", "mif", "parquet", "geoparquet", "arrow",
         "feather", "sqlite", "gdb", "zip", "osm", "pbf", "dxf", "topojson",
     ]
 
-    /// Whether a file is left to GDAL, by its ending or because a layer of it is named.
+    /// Whether GDAL reads a file, by its extension or because --layer is given.
     static func isForeign(_ path: String, _ arguments: ParsedArguments) -> Bool {
         if arguments.string("layer") != nil || arguments.string("source-crs") != nil { return true }
         guard let dot = path.lastIndex(of: ".") else { return false }
@@ -59,7 +59,7 @@ enum ForeignFile {
         return "\(path): ogr2ogr has failed: \(errors)"
     }
 
-    /// The layer that is asked for; of a file with several layers one must be.
+    /// The requested layer. It is required if the file has several.
     private static func layer(
         of dataset: String, _ path: String, _ arguments: ParsedArguments
     ) throws -> String? {
@@ -69,7 +69,7 @@ enum ForeignFile {
         else { return nil }
         let names = process.readAll().split(separator: "\n").compactMap { line in layerName(line) }
         guard names.count > 1 else { return nil }
-        // A GPX file always has all layers; most users need the points.
+        // A GPX file always lists all layers. Most users need the waypoints.
         if path.lowercased().hasSuffix(".gpx"), names.contains("waypoints") { return "waypoints" }
         throw Failure(
             message: "\(path) has the layers \(names.joined(separator: ", ")): choose one with --layer")
@@ -85,7 +85,7 @@ enum ForeignFile {
 }
 
 extension Substring {
-    /// If a text begins last.
+    /// The start of the last occurrence of a text.
     fileprivate func range(of text: String) -> Index? {
         var (place, found) = (startIndex, Index?.none)
         while place < endIndex {

@@ -4,7 +4,7 @@ import ClusterProtocol
 import CommandLineOptions
 import JSON
 
-/// The flags of all commands that import features.
+/// The flags that all importing commands share.
 enum ImportFlags {
     static let options: [Option] =
         [
@@ -19,7 +19,7 @@ enum ImportFlags {
             .flag("allow-empty", help: "replace the source's data even if no feature is valid"),
         ] + readingOptions
 
-    /// The flags that say how a file is read.
+    /// The flags about how a file is read.
     static let readingOptions: [Option] = [
         .flag("wrap", help: "bring longitudes beyond 180 degrees back by whole turns"),
         Option(

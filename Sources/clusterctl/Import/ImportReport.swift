@@ -2,7 +2,7 @@
 import ClusterClient
 import JSON
 
-/// What an import says when it is done.
+/// The report of a finished import.
 enum ImportReport {
     static func show(_ answer: Answer, _ invocation: Invocation) throws {
         try invocation.show(answer) { value in

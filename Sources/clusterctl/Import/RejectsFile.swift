@@ -4,12 +4,12 @@ import Glibc
 import JSON
 import Synchronization
 
-/// A file of the features that an import has left out: a JSON object a line, with the feature's index, line, id,
+/// A file of the features that an import has skipped: a JSON object on each line, with the feature's index, line, id,
 /// reason, message and text.
 final class RejectsFile: Sendable {
     private let file: Mutex<File>
 
-    /// The stream is this value's own, and the lock lets one thread at a time use it; that is why it may be sent.
+    /// This value owns the stream, and the lock lets only one thread at a time use it, so it may be sent.
     private struct File: ~Copyable, @unchecked Sendable {
         let stream: UnsafeMutablePointer<FILE>
 
@@ -32,7 +32,7 @@ final class RejectsFile: Sendable {
             line.append(integer: number)
         }
         if let identifier = feature.identifier {
-            // As it was sent: a number of many digits keeps them.
+            // The id's text is copied, so that long numbers keep their digits.
             line.append(",\"id\":")
             line.append(raw: identifier)
         }
@@ -49,6 +49,6 @@ final class RejectsFile: Sendable {
         }
     }
 
-    /// Whether all was written.
+    /// Flushes the file; false if any write failed.
     func finish() -> Bool { file.withLock { fflush($0.stream) == 0 && ferror($0.stream) == 0 } }
 }

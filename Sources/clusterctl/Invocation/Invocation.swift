@@ -5,11 +5,11 @@ import ClusterProtocol
 import CommandLineOptions
 import JSON
 
-/// A subcommand's command line, and the ways it reaches the daemon and the user.
+/// A subcommand's parsed command line, with access to the daemon and the user.
 struct Invocation {
     let arguments: ParsedArguments
 
-    /// Whether the answer itself is asked for, in whatever form.
+    /// Whether the output is the daemon's answer rather than a table.
     var wantsJSON: Bool { form != .table && form != .csv }
 
     var form: OutputForm { OutputForm(arguments) }
@@ -18,7 +18,7 @@ struct Invocation {
         CallOptions(timeout: arguments.number("timeout").map { .seconds($0) })
     }
 
-    /// An operand that the table demands.
+    /// A required operand.
     func operand(_ place: Int) throws -> String {
         guard let operand = arguments.operand(place) else { throw arguments.usageError("missing operand") }
         return operand
@@ -35,14 +35,14 @@ struct Invocation {
         try await Client.connect(socketPath: arguments.string("socket"))
     }
 
-    /// Calls a method on a connection of its own.
+    /// Calls a method on a new connection.
     func call(_ method: String, _ params: JSONObject = [:]) async throws -> Answer {
         let client = try await connect()
         defer { client.close() }
         return try await client.call(method, params, options: callOptions)
     }
 
-    /// The same with params that are sent as they are written.
+    /// The same with params that are sent as given.
     func call(_ method: String, _ params: ParamsText) async throws -> Answer {
         let client = try await connect()
         defer { client.close() }
@@ -68,7 +68,7 @@ struct Invocation {
 
     // MARK: The user
 
-    /// Prints the answer's JSON where --json asks for it; else hands it to `show`.
+    /// Prints the answer as JSON if requested; otherwise passes it to `show`.
     func show(_ answer: Answer, _ show: (JSONValue) throws -> Void) throws {
         switch form {
         case .table: try show(try answer.value())
@@ -97,12 +97,12 @@ struct Invocation {
 
     func print(_ line: String) { Terminal.write(PrintableText.of(line) + "\n") }
 
-    /// A warning beside the output, on standard error.
+    /// Prints a warning to standard error.
     func warn(_ line: String) {
         Terminal.writeError(Terminal.errorStyle.red("warning:") + " \(PrintableText.of(line))\n")
     }
 
-    /// A remark beside the output, on standard error where only people see it.
+    /// Prints a remark to standard error if that is a terminal.
     func remark(_ line: String) {
         Terminal.writeError(Terminal.errorStyle.dim(PrintableText.of(line)) + "\n")
     }

@@ -2,7 +2,7 @@
 import ClusterClient
 import JSON
 
-/// Params as JSON text: what the user wrote is sent as it is, so that long integers keep their digits.
+/// Params as JSON text. The user's text is sent unchanged, so that long integers keep their digits.
 struct ParamsText {
     private var members: [(name: String, text: String)] = []
 
@@ -19,7 +19,7 @@ struct ParamsText {
         }
     }
 
-    /// Takes over the members of a JSON object's text.
+    /// Adds the members of a JSON object's text.
     mutating func add(object text: String) throws(JSONError) {
         guard try JSONReader.parse(text).asObject != nil else {
             throw JSONError(kind: .syntax, offset: 0, message: "a JSON object is expected")

@@ -2,11 +2,11 @@
 import ClusterClient
 import Glibc
 
-/// Files that fit in memory many times over: options, expressions, single features.
+/// Reads small files: options, expressions, single features.
 enum SmallFile {
     private static let limit = 15 << 20
 
-    /// The file's text, or standard input's where the path is `-`.
+    /// The text of a file, or of standard input if the path is `-`.
     static func read(_ path: String) throws -> String {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FeatureInputError(name: path, number: errno) }

@@ -4,9 +4,9 @@ import CommandLineOptions
 import JSON
 import Sources
 
-/// The flags of all commands that take a source's options. Their defaults are the daemon's, and are not sent.
+/// The flags of all commands that take a source's options. Defaults are the daemon's and are not sent.
 enum SourceOptionFlags {
-    /// The flags that stand for an option each, by its shape: the flag, the option and what help calls the value.
+    /// The flags for one option each, by the option's shape: the flag, the option and the value's name in help.
     private static let plain = [
         ("radius", "radius", "PIXELS"), ("extent", "extent", "PIXELS"), ("min-zoom", "minZoom", "ZOOM"),
         ("max-zoom", "maxZoom", "ZOOM"), ("min-points", "minPoints", "N"),
@@ -19,7 +19,7 @@ enum SourceOptionFlags {
 
     static let options = options()
 
-    /// - Parameter geometries: the default of `--geometries`, if the command has its own.
+    /// - Parameter geometries: the command's own default of `--geometries`, if it has one.
     static func options(geometries: String? = nil) -> [Option] {
         plain.map { flag, name, value in
             option(flag, for: name, value: value, default: name == "geometries" ? geometries : nil)
@@ -59,7 +59,7 @@ enum SourceOptionFlags {
 
     private static func help(_ name: String) -> String { SourceOption.named(name)?.help ?? name }
 
-    /// What the flags say, as the daemon takes it; empty if none was given.
+    /// The flags as options of the daemon; empty if none was given.
     static func read(_ invocation: Invocation) throws -> JSONObject {
         let arguments = invocation.arguments
         var options: JSONObject = [:]
@@ -79,7 +79,7 @@ enum SourceOptionFlags {
         return options
     }
 
-    /// What a flag says, as the daemon takes it; nil if it was not given.
+    /// A flag's value as the daemon expects it; nil if it was not given.
     private static func value(
         of flag: String, for name: String, _ invocation: Invocation
     ) throws -> JSONValue? {

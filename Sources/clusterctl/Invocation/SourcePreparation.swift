@@ -3,9 +3,9 @@ import ClusterClient
 import ClusterProtocol
 import JSON
 
-/// Makes sure that a source is there, with the options that were asked for, before features go into it.
+/// Makes sure that a source exists with the requested options before an import.
 enum SourcePreparation {
-    /// What was done, so that a failed import can take it back.
+    /// What was done, so that a failed import can undo it.
     enum Outcome { case existed, created }
 
     static func prepare(_ source: String, options: JSONObject, _ client: Client) async throws -> Outcome {
@@ -18,7 +18,7 @@ enum SourcePreparation {
         }
     }
 
-    /// Sets the options that were given and leaves the others; does nothing if all are so already.
+    /// Sets the given options and keeps the others. Does nothing if all have these values.
     private static func change(_ source: String, _ options: JSONObject, _ client: Client) async throws {
         let present = try await client.source(source).options
         let wanted = present.with(options)

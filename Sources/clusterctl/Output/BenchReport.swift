@@ -3,7 +3,7 @@ import Bench
 import Rendering
 import JSON
 
-/// A load's figures, for people and for programs.
+/// The figures of a benchmark, for people and for programs.
 struct BenchReport {
     let title: String
     let result: LoadResult

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// An answer without features as CSV: a row for each object of a list, such as the sources, else one row of its members.
+/// An answer without features as CSV: a row for each object of a list, such as the sources, or else one row of its members.
 ///
 /// Numbers are as the daemon sends them. Columns of objects and lists come last, as JSON.
 struct CSVRecords {
@@ -22,7 +22,7 @@ struct CSVRecords {
             + records.map { record in CSVText.row(names.map { record[$0].map(CSVText.cell) ?? "" }) }.joined()
     }
 
-    /// The members of all records in the order in which they first come, those that are JSON last.
+    /// The members of all records in the order of first occurrence. Those with JSON values come last.
     private var names: [String] {
         var (plain, nested): ([String], [String]) = ([], [])
         var known: Set<String> = []

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Features and cells as RFC 4180 has them, with a line feed behind each row, so that 'import' reads them back.
+/// Features and cells in the format of RFC 4180, with a line feed after each row, so that 'import' can read them back.
 struct CSVText {
     /// The properties that are columns.
     let names: [String]
 
-    /// All properties of some features, in the order in which they first come.
+    /// The properties of some features, in the order of first occurrence.
     static func names(
         of features: some Sequence<JSONValue>, into names: inout [String], _ known: inout Set<String>
     ) {
@@ -20,7 +20,7 @@ struct CSVText {
 
     var header: String { Self.row(["id", "longitude", "latitude"] + names) }
 
-    /// A feature that is a point; of other geometries the position is left out.
+    /// The row of a feature. The position of a geometry other than a point is left empty.
     func row(_ feature: JSONValue) -> String {
         let properties = feature["properties"]?.asObject
         let position = feature["geometry"]?["coordinates"]?.asArray?.prefix(2).map(Self.cell) ?? ["", ""]
@@ -29,7 +29,7 @@ struct CSVText {
         return Self.row([feature["id"].map(Self.cell) ?? ""] + (isPoint ? position : ["", ""]) + cells)
     }
 
-    /// A value as a cell: text as it is, null as nothing, arrays and objects as JSON.
+    /// A value as a cell: strings as they are, null as an empty cell, arrays and objects as JSON.
     static func cell(_ value: JSONValue) -> String {
         switch value {
         case .null: ""

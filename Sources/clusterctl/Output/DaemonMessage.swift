@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// The daemon's error messages in this program's words: commands instead of methods, options and operands instead of
+/// The daemon's error messages in this program's terms: commands instead of methods, options and operands instead of
 /// params.
 enum DaemonMessage {
-    /// The commands of methods that have one of their own; `call` reaches the others.
+    /// The commands of methods that have one. `call` reaches the others.
     static let commands: [String: String] = [
         "GetClusters": "clusters", "GetTile": "tile", "GetChildren": "children", "GetLeaves": "leaves",
         "GetClusterExpansionZoom": "zoom", "GetConvexHull": "hull", "LocateFeature": "locate",
@@ -14,7 +14,7 @@ enum DaemonMessage {
         "EvaluateExpression": "eval", "Check": "health", "GetServerInfo": "info", "GetStats": "stats",
     ]
 
-    /// Params that are operands, or options of another name than their own in small letters with dashes.
+    /// Params that are operands, or options whose name is not the param's in lower case with dashes.
     private static let names: [String: String] = [
         "source": "SOURCE", "clusterId": "CLUSTER", "featureId": "FEATURE", "path": "the path",
         "expression": "EXPRESSION", "z": "Z/X/Y", "x": "Z/X/Y", "y": "Z/X/Y", "maxRateHz": "--max-rate",
@@ -27,7 +27,7 @@ enum DaemonMessage {
         (" (\"wrap\": true)", ""), ("\"allowEmpty\": true (--allow-empty)", "--allow-empty"),
     ]
 
-    /// A message as this program's users can act on it.
+    /// A message in the terms of this program's users.
     static func text(_ message: String) -> String {
         var message = message
         for (phrase, replacement) in phrases { message = message.replacing(phrase, with: replacement) }
@@ -53,7 +53,7 @@ enum DaemonMessage {
         }
         let method = core.split(separator: "/").last.map(String.init) ?? ""
         let isWhole = core == method || core.contains("Service/")
-        // "Check" alone is a word of English.
+        // "Check" alone is an English word.
         guard isWhole, MethodDeclaration.all.contains(where: { $0.name == method }),
             method != "Check" || core != method
         else { return String(word) }
@@ -76,7 +76,7 @@ enum DaemonMessage {
 }
 
 extension String {
-    /// The text with each occurrence of another text replaced.
+    /// Replaces each occurrence of a text.
     fileprivate func replacing(_ text: String, with replacement: String) -> String {
         var result = ""
         var rest = self[...]

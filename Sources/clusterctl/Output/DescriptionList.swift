@@ -3,7 +3,7 @@ import Rendering
 import ClusterClient
 import JSON
 
-/// Names on the left, values on the right.
+/// A list with names on the left and values on the right.
 enum DescriptionList {
     static func text(_ entries: [(name: String, value: String)], style: Style) -> String {
         let width = entries.map { DisplayWidth.of($0.name) }.max() ?? 0
@@ -13,7 +13,7 @@ enum DescriptionList {
         }.joined()
     }
 
-    /// A source's description, as people want to read it.
+    /// A source's description for people.
     static func entries(of source: SourceDescription) -> [(name: String, value: String)] {
         var entries = [
             ("source", source.name), ("state", source.state), ("points", Quantity.grouped(source.points)),

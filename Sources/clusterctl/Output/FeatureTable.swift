@@ -2,7 +2,7 @@
 import ClusterClient
 import JSON
 
-/// Clusters and points as a table: largest clusters first, then points as they came.
+/// Clusters and points as a table: the largest clusters first, then points in the answer's order.
 enum FeatureTable {
     static func table(_ features: [Feature]) -> Table {
         var table = Table([

@@ -2,9 +2,9 @@
 import ClusterClient
 import Glibc
 
-/// A file that a command makes.
+/// Writes output files.
 enum OutputFile {
-    /// Writes a file whole, in place of one that is there; `-` is standard output.
+    /// Writes a complete file and replaces an existing one. `-` is standard output.
     static func write(_ bytes: [UInt8], to path: String) throws {
         if path == "-" { return Terminal.write(bytes) }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)

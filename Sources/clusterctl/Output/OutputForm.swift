@@ -23,7 +23,7 @@ enum OutputForm: String, CaseIterable {
         self = named ?? (arguments.has("json") ? .json : .table)
     }
 
-    /// What of an answer is GeoJSON; nil if nothing is.
+    /// The GeoJSON in an answer; nil if there is none.
     static func geojson(in answer: JSONValue) -> JSONValue? {
         for value in [answer, answer["feature"] ?? .null] {
             if let type = value["type"]?.asString, type == "FeatureCollection" || type == "Feature" {

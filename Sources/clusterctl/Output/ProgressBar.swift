@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Rendering
 
-/// A line on standard error that shows how far a long transfer is; nothing if nobody looks.
+/// A line on standard error that shows the progress of a long transfer, if that is a terminal.
 struct ProgressBar {
     private let label: String
-    /// Bytes in all, nil if nobody knows (a pipe).
+    /// The total number of bytes; nil if unknown (a pipe).
     private let total: Int?
     private let isShown: Bool
     private let clock = ContinuousClock()
@@ -29,7 +29,7 @@ struct ProgressBar {
             ProgressBar.line(label, bytes, of: total, features, elapsed: elapsed, width: Terminal.errorWidth))
     }
 
-    /// Shows how many of a number of tiles are written, their rate and the time left; at most ten times a second.
+    /// Shows the number of written tiles, the rate and the time left. Redraws at most ten times a second.
     mutating func update(tiles: Int, of total: Int, bytes: Int) {
         guard isShown, clock.now - lastDrawn >= .milliseconds(100) else { return }
         lastDrawn = clock.now
@@ -44,12 +44,12 @@ struct ProgressBar {
         draw(DisplayWidth.truncate(text, to: Terminal.errorWidth - 1))
     }
 
-    /// Shows a text in the bar's place, such as what is waited for.
+    /// Shows a text instead of the bar, such as what the program waits for.
     mutating func show(_ text: String) {
         if isShown { draw("\(label)  \(text)") }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     mutating func clear() {
         if hasDrawn { Terminal.writeError("\r\u{1B}[K") }
         hasDrawn = false

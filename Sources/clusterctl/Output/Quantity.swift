@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Numbers as people read them.
+/// Formats numbers for people.
 enum Quantity {
     /// With commas: 1,234,567.
     static func grouped(_ number: Int) -> String {
@@ -20,7 +20,7 @@ enum Quantity {
         "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")"
     }
 
-    /// With commas where it is whole, as JavaScript prints it where not.
+    /// With commas if it is an integer; otherwise as JavaScript prints it.
     static func plain(_ number: Double) -> String {
         if let whole = Int(exactly: number), abs(number) < 1e15 { return grouped(whole) }
         return String(javaScript: number)
@@ -63,7 +63,7 @@ enum Quantity {
         }
     }
 
-    /// Rounded to so many decimals, all of them shown. Numbers too large for that as they are.
+    /// Rounded to `decimals` decimals, all of them shown. Very large numbers are not rounded.
     static func fixed(_ value: Double, decimals: Int) -> String {
         let power = (0..<decimals).reduce(1) { power, _ in power * 10 }
         guard let scaled = Int(exactly: (value * Double(power)).rounded()) else {

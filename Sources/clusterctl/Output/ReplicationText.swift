@@ -2,7 +2,7 @@
 import JSON
 import Rendering
 
-/// How a source follows its table, as people want to read it.
+/// How a source follows its table, for people.
 enum ReplicationText {
     static func entries(of replication: JSONObject) -> [(name: String, value: String)] {
         var entries = [

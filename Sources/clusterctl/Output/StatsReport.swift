@@ -2,7 +2,7 @@
 import ClusterClient
 import JSON
 
-/// The daemon's statistics for people: what is large first, with rates where an earlier state is known.
+/// The daemon's statistics for people, with rates if there is an earlier report.
 struct StatsReport {
     private let value: JSONValue
     private let before: JSONValue?
@@ -23,7 +23,7 @@ struct StatsReport {
         return sections.joined(separator: "\n")
     }
 
-    /// Single values, those in objects under their path.
+    /// Single values. Those within objects are listed by their path.
     private func scalars(_ value: JSONValue, _ path: String) -> [(name: String, value: String)] {
         (value.asObject?.members ?? []).flatMap { key, member -> [(name: String, value: String)] in
             let name = path.isEmpty ? key : "\(path).\(key)"
@@ -93,7 +93,7 @@ struct StatsReport {
         return Quantity.plain(number)
     }
 
-    /// How much a counter has grown a second; nothing if it has not, or is no counter.
+    /// A counter's growth per second; empty if it has not grown or is not a counter.
     private func rate(_ path: String, _ value: JSONValue) -> String {
         guard let now = value.asNumber, seconds > 0, !path.lowercased().contains("uptime"),
             let then = path.split(separator: ".").reduce(before, { $0?[String($1)] })?.asNumber, now > then

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Bold and colour where the output takes them, plain text elsewhere.
+/// Bold and colour if the output supports them, plain text otherwise.
 struct Style: Sendable {
     let isEnabled: Bool
 

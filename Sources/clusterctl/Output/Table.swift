@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Rendering
 
-/// A table for people: aligned columns, a heading, nothing else.
+/// A table for people: a heading and aligned columns.
 struct Table {
     enum Alignment { case left, right }
 
     struct Column {
         let title: String
         let alignment: Alignment
-        /// Whether it gives way where the table is wider than the terminal.
+        /// Whether the column shrinks if the table is wider than the terminal.
         let isFlexible: Bool
 
         static func text(_ title: String) -> Column {
@@ -27,14 +27,14 @@ struct Table {
 
     init(_ columns: [Column]) { self.columns = columns }
 
-    /// Adds a row; control characters in it are shown as spaces, so that data cannot steer the terminal.
+    /// Adds a row. Control characters become spaces, so that data cannot control the terminal.
     mutating func add(_ row: [String]) {
         rows.append(row.map(PrintableText.of))
     }
 
     /// - Parameters:
-    ///   - width: the terminal's columns, nil if nothing needs to be cut.
-    ///   - style: how the heading is shown.
+    ///   - width: the terminal's columns; nil if rows are not cut.
+    ///   - style: the style of the heading.
     func text(width: Int?, style: Style) -> String {
         let widths = columnWidths(width)
         var lines = [style.bold(line(columns.map(\.title), widths))]

@@ -2,12 +2,12 @@
 import Rendering
 import Glibc
 
-/// Standard output and standard error: whether people look at them, how wide they are, and writing to them.
+/// Standard output and standard error: whether they are terminals, their width, and writing to them.
 enum Terminal {
     static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
     static let errorIsTerminal = isatty(STDERR_FILENO) == 1
 
-    /// Colour on a terminal, unless NO_COLOR or a dumb terminal says otherwise.
+    /// Colour if it is a terminal, unless NO_COLOR is set or the terminal is dumb.
     static let outputStyle = Style(isEnabled: outputIsTerminal && takesColour)
     static let errorStyle = Style(isEnabled: errorIsTerminal && takesColour)
 
@@ -24,7 +24,7 @@ enum Terminal {
 
     static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// The columns of standard output's terminal, nil if it is none.
+    /// The columns of standard output's terminal; nil if it is not a terminal.
     static var outputWidth: Int? { outputIsTerminal ? width(of: STDOUT_FILENO) : nil }
     static var errorWidth: Int { width(of: STDERR_FILENO) ?? 80 }
 
@@ -34,7 +34,7 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Writes to standard output. A reader that has gone (`| head`) ends the program quietly.
+    /// Writes to standard output. If the reader has closed the pipe (`| head`), the program ends quietly.
     static func write(_ text: String) {
         var text = text
         text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
@@ -49,7 +49,7 @@ enum Terminal {
         text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
     }
 
-    /// A reader that has gone away is no fault; any other failure to write is.
+    /// A closed pipe is not an error. Any other failed write is.
     private static func end(_ number: Int32, _ descriptor: Int32) -> Never {
         if number == EPIPE { exit(0) }
         if descriptor != STDERR_FILENO {
@@ -58,7 +58,7 @@ enum Terminal {
         exit(ExitStatus.failed)
     }
 
-    /// Writes everything, in as many calls as it takes; ends the program where that is impossible.
+    /// Writes all bytes; ends the program if that is impossible.
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {

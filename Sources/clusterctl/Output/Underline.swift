@@ -2,9 +2,9 @@
 import Rendering
 import JSON
 
-/// Shows a text with the part underlined that a message is about.
+/// Shows a text with the part of a message underlined.
 enum Underline {
-    /// - Parameter range: of the text's UTF-8; nil if the place is not known.
+    /// - Parameter range: a range of the text's UTF-8; nil if unknown.
     static func message(_ message: String, in text: String, at range: Range<Int>?) -> String {
         guard let range else { return message }
         let bytes = Array(text.utf8)
@@ -22,10 +22,10 @@ enum Underline {
     }
 }
 
-/// Finds a value in a JSON text by the path that an expression's error carries.
+/// Finds a value in a JSON text by the path of an expression's error.
 enum JSONPlace {
     /// - Parameter key: indexes and names in brackets, such as `[1][2]` or `[2]["a"]`; empty for the whole.
-    /// - Returns: where the value stands in the text's UTF-8; the innermost that can be found. nil if the text
+    /// - Returns: the range of the value in the text's UTF-8, or of the innermost one that exists on the path; nil if the text
     ///   is not JSON.
     static func range(of key: String, in text: String) -> Range<Int>? {
         guard let document = try? JSONDocument(Array(text.utf8)) else { return nil }
@@ -49,7 +49,7 @@ enum JSONPlace {
         }
     }
 
-    /// What stands between the brackets, quotation marks taken off.
+    /// The texts between the brackets, without quotation marks.
     private static func steps(_ key: String) -> [String] {
         key.split(separator: "[").map { part in
             String(part.prefix { $0 != "]" }).filter { $0 != "\"" }

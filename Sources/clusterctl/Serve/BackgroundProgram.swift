@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Starts programs that run beside this one, without its terminal.
+/// Starts programs that run in the background, without this program's terminal.
 enum BackgroundProgram {
-    /// Starts a program in a session of its own, so that a Ctrl-C in this program's terminal does not reach it.
+    /// Starts a program in a new session, so that a Ctrl-C in this program's terminal does not reach it.
     ///
     /// - Parameters:
     ///   - input: its standard input; nil for none.
@@ -46,7 +46,7 @@ enum BackgroundProgram {
         return process
     }
 
-    /// POSIX_SPAWN_SETSID of <spawn.h>, which is hidden behind _GNU_SOURCE.
+    /// POSIX_SPAWN_SETSID of <spawn.h>, which needs _GNU_SOURCE.
     private static let newSession: Int32 = 0x80
 
     /// Lends an array of C strings that ends with nil.

@@ -2,11 +2,11 @@
 import Dispatch
 import Glibc
 
-/// What happens when the user ends the program by Ctrl-C, or the system by a signal.
+/// Handles Ctrl-C and the signals that end programs.
 final class Interruption {
     private var sources: [any DispatchSourceProtocol] = []
 
-    /// Runs `body` on the first of the signals that end programs. It stays so until the program ends.
+    /// Runs `body` on the first of these signals. Never undone.
     init(_ body: @escaping @Sendable () -> Void) {
         for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             signal(number, SIG_IGN)

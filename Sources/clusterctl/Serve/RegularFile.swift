@@ -2,7 +2,7 @@
 import CommandLineOptions
 import Glibc
 
-/// A file that a daemon of the same user can read by itself, in parallel: not a pipe, not standard input, and not one
+/// A file that a daemon of the same user can read itself, in parallel: not a pipe, not standard input, and not one
 /// that GDAL must convert first.
 struct RegularFile {
     /// Absolute, without links.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Names of sources made from names of files.
+/// Makes source names from file names.
 enum SourceNames {
     private static let endings = [
         "gz", "geojson", "json", "geojsonl", "geojsons", "geojsonseq", "ndjson", "jsonl", "csv", "tsv",
     ]
     private static let longest = 64
 
-    /// A name for each path, all different: the file's name without its endings, with `-` for what a source's name
+    /// A unique name for each path: the file's name without its extensions, with `-` for characters that a source's name
     /// cannot contain.
     static func of(_ paths: [String]) -> [String] {
         var names: [String] = []

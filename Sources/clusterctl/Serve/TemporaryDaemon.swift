@@ -4,8 +4,8 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A daemon of this command's own, on a socket in a temporary folder and on a port of the loopback interface. It and
-/// its folder go with the command, however the command ends.
+/// A private daemon of this command, on a socket in a temporary folder and on a port of the loopback interface. It and
+/// its folder are removed with the command, however the command ends.
 final class TemporaryDaemon: Sendable {
     var socketPath: String { folder.path + "/clusterd.sock" }
 
@@ -21,9 +21,9 @@ final class TemporaryDaemon: Sendable {
     /// Starts the daemon and waits until it answers.
     ///
     /// - Parameters:
-    ///   - port: of the map page; 0: a free one; nil: no map page.
-    ///   - files: which it may read; those below their directories too.
-    ///   - exportDirectory: below which it may write archives.
+    ///   - port: the port of the map page; 0 for a free one, nil for no page.
+    ///   - files: the files that it may read, with everything below their directories.
+    ///   - exportDirectory: the directory in which it may write archives.
     static func start(port: UInt16?, files: [RegularFile], exportDirectory: String? = nil) async throws
         -> TemporaryDaemon
     {
@@ -42,7 +42,7 @@ final class TemporaryDaemon: Sendable {
         return daemon
     }
 
-    /// The daemon beside this program, else on PATH.
+    /// The daemon next to this program, or else on PATH.
     private static var program: String? {
         if let own = realpath("/proc/self/exe", nil) {
             defer { free(own) }
@@ -58,7 +58,7 @@ final class TemporaryDaemon: Sendable {
         folder = try TemporaryFolder()
         let log = open(folder.path + "/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         defer { if log >= 0 { close(log) } }
-        // What a service manager or a shell has set for another daemon is not meant for this one.
+        // Variables set by a service manager or a shell are for another daemon, not for this one.
         let environment = BackgroundProgram.environment(without: [
             "CLUSTERD_SOCKET", "STATE_DIRECTORY", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID",
             "LISTEN_FDNAMES",
@@ -77,9 +77,9 @@ final class TemporaryDaemon: Sendable {
         waitForEnd()
     }
 
-    /// Starts a shell that ends the daemon and removes its folder if this process goes without doing so.
+    /// Starts a shell that ends the daemon and removes its folder if this process dies without doing so.
     ///
-    /// - Returns: the write end of its pipe, -1 if there is none.
+    /// - Returns: the write end of its pipe; -1 if it could not be started.
     private static func startKeeper(of process: pid_t, _ folder: TemporaryFolder, _ environment: [String])
         -> Int32
     {
@@ -119,13 +119,13 @@ final class TemporaryDaemon: Sendable {
         ((try? SmallFile.read(folder.path + "/log")) ?? "").split(separator: "\n")
     }
 
-    /// What the daemon has complained of last.
+    /// The daemon's last error message.
     private var reason: String {
         let complaint = log.last { !$0.contains(": info: ") && !$0.hasPrefix("Try ") }
         return complaint.map { ": \($0)" } ?? ""
     }
 
-    /// Where the map page is, as the daemon's log says it: the port is the system's choice.
+    /// The address of the map page, read from the daemon's log, since the system chooses the port.
     func pageAddress() throws(Failure) -> String {
         let start = "serving HTTP on "
         for line in log {
@@ -135,10 +135,10 @@ final class TemporaryDaemon: Sendable {
         throw Failure(message: "the daemon does not serve HTTP" + reason)
     }
 
-    /// Returns when the daemon has ended by itself, with what it has said.
+    /// Waits until the daemon has ended by itself, and returns its last message.
     func untilEnded() async -> Failure {
         await withCheckedContinuation { continuation in
-            // Kept here: if `stop` ends the daemon, nothing is reported, and the process exits.
+            // Retained here. If `stop` ends the daemon, nothing is reported, and the process exits.
             waiter.withLock { $0 = continuation }
             ended.notify(queue: .global()) { [self] in
                 guard !isStopping.withLock({ $0 }) else { return }
@@ -148,7 +148,7 @@ final class TemporaryDaemon: Sendable {
         }
     }
 
-    /// Ends the daemon and removes its folder; does nothing the second time. Any thread.
+    /// Ends the daemon and removes its folder. Does nothing the second time. Safe from any thread.
     func stop() {
         let isFirst = isStopping.withLock { isStopping in
             defer { isStopping = true }

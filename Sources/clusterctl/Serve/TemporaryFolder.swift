@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A folder that only this user can read, for as long as a command runs.
+/// A folder that only this user can read and that exists while a command runs.
 struct TemporaryFolder: Sendable {
     let path: String
 
-    /// In $TMPDIR, or in /tmp if that is not set or too long for a socket's path.
+    /// Creates it in $TMPDIR, or in /tmp if that is not set or too long for a socket's path.
     init() throws(Failure) {
         let given = Terminal.environment("TMPDIR") ?? ""
         let parent = given.isEmpty || given.utf8.count > 60 ? "/tmp" : given
