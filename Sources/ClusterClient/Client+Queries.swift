@@ -38,7 +38,7 @@ extension Client {
             try await call("ClusterService/GetLeaves", params.with(extra), options: options))
     }
 
-    /// The zoom at which a cluster falls apart.
+    /// The zoom at which a cluster splits.
     public func expansionZoom(
         of cluster: Int64, source: String, extra: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> Int {

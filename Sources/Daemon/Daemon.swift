@@ -143,7 +143,7 @@ public final class Daemon {
         guard count > 0 else { return }
         let milliseconds = (MonotonicClock.now() - start) / 1_000_000
         log.write(
-            .info, "sources are taken up from the state directory",
+            .info, "recovering sources from the state directory",
             ["sources": .number(Double(count)), "ms": .number(Double(milliseconds))])
     }
 
@@ -263,7 +263,7 @@ public final class Daemon {
     }
 
     private func warnOfUnknownNames(_ access: AccessPolicy) {
-        for name in access.unknownNames { log.write(.warning, "\(name); nobody has the right by it") }
+        for name in access.unknownNames { log.write(.warning, "\(name); it grants the right to nobody") }
     }
 
     /// Declared sources that are being filled, expiry, and what calls leave behind.

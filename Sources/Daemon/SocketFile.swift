@@ -44,11 +44,11 @@ public enum SocketFile {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             if errno == ENOENT { return }
-            throw Problem(description: "cannot look at \(path): \(message(errno))")
+            throw Problem(description: "cannot examine \(path): \(message(errno))")
         }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw Problem(
-                description: "\(path) is in the way: it is not a socket. Move it, or choose another --socket."
+                description: "\(path) exists and is not a socket. Move it, or choose another --socket."
             )
         }
         switch try owner(of: path) {

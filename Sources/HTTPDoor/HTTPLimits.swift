@@ -29,7 +29,7 @@ public struct HTTPLimits: Sendable, Equatable {
         Entry(name: "maxURLBytes", place: \.maxURLBytes, minimum: 64, help: "Bytes of a request's URL."),
         Entry(
             name: "maxBodyBytes", place: \.maxBodyBytes, minimum: 1,
-            help: "Bytes of a request's body, but for imports, which have any length."),
+            help: "Bytes of a request's body, except imports, which may have any length."),
         Entry(
             name: "headSeconds", place: \.headSeconds, minimum: 1,
             help: "How long a request's head may take to arrive, in seconds."),
@@ -42,7 +42,7 @@ public struct HTTPLimits: Sendable, Equatable {
         Entry(name: "maxConnections", place: \.maxConnections, minimum: 1, help: "Connections at once."),
         Entry(
             name: "cacheBytes", place: \.cacheBytes, minimum: 0,
-            help: "Bytes of tiles that are kept as they are sent, compressed or not."),
+            help: "Bytes of the cache of serialized tiles, compressed or not."),
     ]
 
     /// The limits as `GetServerInfo` reports them.

@@ -134,7 +134,8 @@ final class SocketConnection {
         fail(
             RPCError(
                 .resourceExhausted,
-                "Too many bytes of unfinished messages are held. Try again soon. The connection is closed."))
+                "The server holds too many bytes of unfinished messages. Try again soon. The connection is closed."
+            ))
         input.set(unfinished: 0)
     }
 

@@ -325,7 +325,7 @@ public final class Source: Sendable {
         if let fault { throw SourceError(fault, of: name) }
         if isDamaged { throw reportDamage() }
         if let read, read.store.isDamaged {
-            throw .unavailable(name, "data that were replaced meanwhile can't be read; ask again")
+            throw .unavailable(name, "the data were replaced meanwhile and can no longer be read; try again")
         }
     }
 

@@ -23,7 +23,7 @@ enum ClusterControl {
         do {
             let invocation = Invocation(arguments: arguments)
             if invocation.form == .geojson, !command.hasFeatures {
-                throw arguments.usageError("the answer has no features: '--output geojson' does not fit")
+                throw arguments.usageError("the answer has no features: '--output geojson' cannot be used")
             }
             try await command.run(invocation)
         } catch let error as UsageError {

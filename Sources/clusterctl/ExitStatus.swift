@@ -27,6 +27,6 @@ enum ExitStatus {
 
     /// The section of the help and the manual.
     static let help =
-        "The exit status is 0 if it is done, 2 if the command line does not fit, 3 if there is no such source, cluster or "
+        "The exit status is 0 if it is done, 2 if the command line is invalid, 3 if there is no such source, cluster or "
         + "feature, 4 if no daemon answers, 5 if the daemon refuses, and 1 for everything else."
 }

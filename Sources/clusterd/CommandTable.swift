@@ -29,7 +29,7 @@ enum CommandTable {
             Option.flag("check-config", help: "check flags and configuration, and exit"),
             Option(
                 "log-level", value: "LEVEL", kind: .oneOf(Log.Level.allCases.map(\.name)),
-                help: "log messages of this level and of graver ones"),
+                help: "log messages of this level and of more severe ones"),
             Option(
                 "print", value: "TEXT", kind: .oneOf(PrintedText.allCases.map(\.rawValue)),
                 help: "print a text for packages and documents, and exit"),

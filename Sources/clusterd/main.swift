@@ -36,7 +36,7 @@ do throws(Configuration.Problem) { configuration = try configure(arguments) } ca
 }
 if arguments.has("check-config") {
     for warning in configuration.warnings { Launch.writeToStandardError("clusterd: warning: \(warning)\n") }
-    print("clusterd: the configuration is good")
+    print("clusterd: the configuration is valid")
     exit(0)
 }
 do throws(Daemon.Problem) {

@@ -117,7 +117,7 @@ struct ImportSocketTests {
         #expect(try source("s")["points"] == 0)
     }
 
-    @Test("longitudes are brought back by whole turns if that is asked for", arguments: ways)
+    @Test("longitudes are wrapped around if that is asked for", arguments: ways)
     func wrapping(way: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = try file("far.ndjson", feature(1, "[190,5]"))

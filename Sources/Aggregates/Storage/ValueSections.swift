@@ -47,7 +47,7 @@ package enum ValueSections {
         // One level deeper than a feature's properties can be.
         let parsed = try? JSONReader.parse(reader.bytes(name(2)), maximumDepth: JSONReader.maximumDepth + 1)
         guard case .array(let others)? = parsed else {
-            throw StateFault("\(reader.path) has values in section \(name(2)) that are no JSON")
+            throw StateFault("\(reader.path) has values in section \(name(2)) that are not JSON")
         }
         var values: [JSONValue] = []
         values.reserveCapacity(kinds.count)
@@ -62,7 +62,7 @@ package enum ValueSections {
                     throw StateFault("\(reader.path) lacks a value of section \(name(2))")
                 }
                 values.append(others[place])
-            case nil: throw StateFault("\(reader.path) has a value of no kind in section \(name(0))")
+            case nil: throw StateFault("\(reader.path) has a value of unknown kind in section \(name(0))")
             }
         }
         return values

@@ -51,7 +51,7 @@ package final class Caller {
         guard let method = engine.method(request.method) else {
             throw RPCError(
                 .unimplemented,
-                "There is no method \"\(request.method)\". GetServerInfo lists those there are.")
+                "There is no method \"\(request.method)\". GetServerInfo lists the methods.")
         }
         guard hasRoomForCall else {
             throw RPCError(
@@ -183,7 +183,8 @@ package final class Caller {
     private static let alwaysHeld = 4 << 10
     private static let tooMuchHeld = RPCError(
         .resourceExhausted,
-        "Too many bytes of calls that wait are held. Wait for some to be answered, or send smaller calls.")
+        "The server holds too many bytes of waiting calls. Wait for some to be answered, or send smaller calls."
+    )
     private static let notPrepared = RPCError(.internal, "The call was not prepared.")
     private static let drainError = RPCError(.unavailable, "The server is shutting down. Try again soon.")
 

@@ -46,7 +46,7 @@ package struct ConnectionStateMachine<Work> {
     package func checkFree(_ id: Int64) throws(RPCError) {
         guard calls[id] != nil else { return }
         throw RPCError(
-            .invalidArgument, "The id \(id) is in use by a call that is not over. Choose another.")
+            .invalidArgument, "The id \(id) is in use by a call that has not ended. Choose another.")
     }
 
     /// A call that was not answered at once. Its id must be free.

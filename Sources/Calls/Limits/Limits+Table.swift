@@ -22,7 +22,8 @@ extension Limits {
     /// All limits, in the order of `GetServerInfo`.
     public static let table: [Entry] = [
         fixed(
-            "maxMessageBytes", \.maxMessageBytes, "Bytes of a message to the server, as sent and as inflated."
+            "maxMessageBytes", \.maxMessageBytes,
+            "Bytes of a message to the server, both as sent and decompressed."
         ),
         live("maxAnswerBytes", \.maxAnswerBytes, "Bytes of an answer."),
         live("maxConnections", \.maxConnections, "Connections at once."),
@@ -44,11 +45,12 @@ extension Limits {
         ),
         live(
             "maxQueuedBytesPerConnection", \.maxQueuedBytesPerConnection,
-            "Bytes of answers that may wait for one client; above, its messages are not read."),
+            "Bytes of answers that may wait for one client; above that, its messages are not read."),
         fixed("maxQueuedBytes", \.maxQueuedBytes, "Bytes of answers that wait for all clients."),
         live(
             "maxStreamBytes", \.maxStreamBytes,
-            "Bytes of an import that may wait to be processed; above, its client's messages are not read."),
+            "Bytes of an import that may wait to be processed; above that, its client's messages are not read."
+        ),
         live("maxWatchedFeatures", \.maxWatchedFeatures, "Features that all watching clients show."),
         live(
             "maxInputBytes", \.maxInputBytes,
@@ -75,7 +77,7 @@ extension Limits {
             "Bytes of indexes of filtered features, and of the properties that filters read."),
         fixed(
             "textCacheBytes", \.textCacheBytes, from: 0,
-            "Bytes of features' text that are kept after they were read from snapshots."),
+            "Bytes of the cache of features' text from snapshots."),
         byProcessors(
             "loopThreads", \.loopThreads, "Threads that read messages and answer short calls."),
         byProcessors("buildThreads", \.buildThreads, "Threads that one build uses."),

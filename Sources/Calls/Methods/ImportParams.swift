@@ -8,7 +8,7 @@ import JSON
 struct ImportParams {
     let mode: ImportMode
     let policy: InvalidFeaturePolicy
-    /// Whether longitudes beyond ±180 are brought back by whole turns.
+    /// Whether longitudes beyond ±180 are wrapped around.
     let wraps: Bool
     /// Whether data may be replaced with nothing because no feature is valid.
     let allowsEmpty: Bool

@@ -17,10 +17,10 @@ extension Metric {
             watches("events", "eventStreams") { $0.eventStreams.load(ordering: .relaxed) },
             Metric(
                 "http.tiles.hits", "clusterd_http_tile_hits_total", .counter,
-                "Tiles answered from those that are kept."
+                "Tiles answered from the cache."
             ) { $0.http.map { Double($0.tileHits.load(ordering: .relaxed)) } },
             Metric(
-                "http.tiles.bytes", "clusterd_http_tile_bytes", .gauge, "Memory of the tiles that are kept."
+                "http.tiles.bytes", "clusterd_http_tile_bytes", .gauge, "Memory of the tile cache."
             ) {
                 $0.http.map { Double($0.tileBytes.load(ordering: .relaxed)) }
             },

@@ -57,7 +57,7 @@ extension Metric {
             },
             Metric(
                 "connections.stalled", "clusterd_connections_stalled_total", .counter,
-                "Connections closed because they did not read or send on."
+                "Connections closed because they stopped reading or sending."
             ) { Double($0.counters.connectionsStalled) },
             Metric("calls.inFlight", "clusterd_calls_in_flight", .gauge, "Calls not answered yet.") {
                 Double($0.counters.callsInFlight)
@@ -81,7 +81,7 @@ extension Metric {
             ) { Double($0.counters.bytesQueued) },
             Metric(
                 "bytes.input", "clusterd_input_bytes", .gauge,
-                "Bytes that messages hold which are not whole or being read."
+                "Bytes of messages that are incomplete or being parsed."
             ) { Double($0.counters.bytesInput) },
             queued("queries") { Double($0.queries) },
             queued("changes") { Double($0.changes) },
@@ -118,7 +118,7 @@ extension Metric {
     ) -> Metric {
         Metric(
             "caches.\(cache).hits", "clusterd_cache_hits_total", .counter, label: "cache=\"\(cache)\"",
-            "Entries that were kept and asked for again, by cache."
+            "Look-ups that found an entry, by cache."
         ) { Double(of($0).hits) }
     }
 
@@ -127,7 +127,7 @@ extension Metric {
     ) -> Metric {
         Metric(
             "caches.\(cache).misses", "clusterd_cache_misses_total", .counter, label: "cache=\"\(cache)\"",
-            "Entries that had to be made first, by cache."
+            "Look-ups that found no entry, by cache."
         ) { Double(of($0).misses) }
     }
 
@@ -136,7 +136,7 @@ extension Metric {
     ) -> Metric {
         Metric(
             "caches.\(cache).bytes", "clusterd_cache_bytes", .gauge, label: "cache=\"\(cache)\"",
-            "Bytes that are kept, by cache."
+            "Bytes of entries, by cache."
         ) { of($0).bytes.map { Double($0) } }
     }
 }

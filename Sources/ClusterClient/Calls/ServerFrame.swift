@@ -31,7 +31,7 @@ enum ServerFrame: Equatable {
         if let result = root["result"] { return .result(id: id, Array(result.rawText)) }
         if let item = root["item"] { return .item(id: id, Array(item.rawText)) }
         if let end = root["end"] { return .end(id: id, Array(end.rawText)) }
-        return unreadable("it is of no known kind")
+        return unreadable("it is of an unknown kind")
     }
 
     private static func unreadable(_ why: String) -> ServerFrame {

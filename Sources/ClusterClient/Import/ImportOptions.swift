@@ -10,7 +10,7 @@ public struct ImportOptions: Sendable {
     public var appends = false
     /// Whether invalid features are left out and counted, instead of failing the whole import.
     public var skipsInvalid = false
-    /// Whether longitudes beyond ±180 are brought back by whole turns.
+    /// Whether longitudes beyond ±180 are wrapped around.
     public var wrapsLongitudes = false
     /// Whether data may be replaced with nothing because no feature is valid.
     public var allowsEmpty = false

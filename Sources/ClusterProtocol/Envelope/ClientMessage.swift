@@ -136,7 +136,7 @@ extension ClientMessage {
         }
         let message = RefusedMessage(Array(text))
         return EnvelopeError(
-            id: message.id, error: RPCError(.invalidArgument, "The message is refused: \(error.message)"),
+            id: message.id, error: RPCError(.invalidArgument, "The message is rejected: \(error.message)"),
             isOpening: message.id != nil && message.opensCall)
     }
 

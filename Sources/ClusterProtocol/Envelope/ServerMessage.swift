@@ -38,7 +38,7 @@ public enum ServerMessage: Sendable, Equatable {
         if let result = object["result"] { return .result(id: id, result) }
         if let item = object["item"] { return .item(id: id, item) }
         if let end = object["end"] { return .end(id: id, end) }
-        return .error(id: id, RPCError(.internal, "the server's message is of no known kind"))
+        return .error(id: id, RPCError(.internal, "the server's message is of an unknown kind"))
     }
 
     /// Writes the notice that the server is about to end, as a frame of its own.

@@ -32,7 +32,7 @@ public enum AccessRight: Int, Sendable, Comparable, CaseIterable {
     public func denial(of method: MethodDeclaration) -> RPCError {
         RPCError(
             .permissionDenied,
-            "\(method.shortName) needs the right \"\(name)\", which your user does not have. Whoever runs clusterd grants it in the configuration, under access.\(name).",
+            "\(method.shortName) needs the right \"\(name)\", which your user does not have. The administrator of clusterd grants it in the configuration, under access.\(name).",
             details: ["right": .string(name)])
     }
 }

@@ -29,7 +29,7 @@ extension MethodDeclaration {
         "A page of a cluster's points.")
     public static let getClusterExpansionZoom = MethodDeclaration(
         .cluster, "GetClusterExpansionZoom", right: .query, on: .query, params: cluster,
-        "The zoom at which a cluster falls apart.")
+        "The zoom at which a cluster splits.")
     public static let getConvexHull = MethodDeclaration(
         .cluster, "GetConvexHull", right: .query, on: .query, params: cluster,
         "The smallest convex shape around a cluster's points.")
@@ -40,7 +40,7 @@ extension MethodDeclaration {
     public static let watchClusters = MethodDeclaration(
         .cluster, "WatchClusters", .both, right: .query, on: .query,
         params: viewport + ["maxRateHz", "transitions"],
-        "A viewport's changes as they come.")
+        "A viewport's changes as they happen.")
 
     private static let viewport = [
         "source", "bbox", "zoom", "limit", "properties", "precision", "filter", "include", "revision",
@@ -55,10 +55,10 @@ extension MethodDeclaration {
         "Makes an empty source with options.")
     public static let importFeatures = MethodDeclaration(
         .source, "ImportFeatures", .clientStream, right: .manage, on: .change,
-        params: ["source"] + imports + table, "Takes features in, all or nothing.")
+        params: ["source"] + imports + table, "Imports features, all or nothing.")
     public static let loadFile = MethodDeclaration(
         .source, "LoadFile", right: .manage, on: .change, params: ["source", "path"] + imports + table,
-        "Takes features in from a file that the daemon reads.")
+        "Imports features from a file that the daemon reads.")
     public static let publishTiles = MethodDeclaration(
         .source, "PublishTiles", .serverStream, right: .manage, on: .change,
         params: [

@@ -62,7 +62,7 @@ extension ConfigurationValue {
     ) throws(Configuration.Problem) -> UInt32? {
         if let number = element.integer {
             guard let identifier = UInt32(exactly: number), identifier != .max else {
-                throw problem("is no number of a \(kind)")
+                throw problem("is not a number of a \(kind)")
             }
             return identifier
         }

@@ -71,7 +71,7 @@ extension LogSettings {
     static let members: [ConfigurationMember<LogSettings>] = [
         ConfigurationMember(
             "level", .oneOf(Log.Level.allCases.map(\.name)), default: .string(standard.level.name),
-            "Log messages of this level and of graver ones."
+            "Log messages of this level and of more severe ones."
         ) { value, target in target.level = Log.Level(name: value.text) ?? target.level },
         ConfigurationMember(
             "format", .oneOf(Log.Format.allCases.map(\.rawValue)), default: .string(standard.format.rawValue),
@@ -123,7 +123,7 @@ extension DeclaredSource {
             ) { value, target in target.skipsInvalid = value.text == "skip" },
             ConfigurationMember(
                 "wrap", .boolean, default: .bool(false),
-                "Whether longitudes beyond -180 to 180 are brought back by whole turns."
+                "Whether longitudes beyond -180 to 180 are wrapped around."
             ) { value, target in target.wrapsLongitudes = value.boolean },
         ] + columnMembers
 
@@ -157,7 +157,8 @@ extension DeclaredSource {
             let text = key.string ?? ""
             guard let name = SourceName(text) else {
                 throw value.reader.problem(
-                    at: key, "\(value.path) has \"\(text)\", which is no source's name: \(SourceName.pattern)"
+                    at: key,
+                    "\(value.path) has \"\(text)\", which is not a source's name: \(SourceName.pattern)"
                 )
             }
             guard !sources.contains(where: { $0.name == name }) else {

@@ -129,7 +129,7 @@ public struct DeclaredSource: Sendable, Equatable {
     public var watches = true
     /// Whether bad features are left out; else they refuse the file.
     public var skipsInvalid = false
-    /// Whether longitudes beyond ±180 are brought back by whole turns.
+    /// Whether longitudes beyond ±180 are wrapped around.
     public var wrapsLongitudes = false
     /// Which columns mean what if the file is a table.
     public var columns = TableColumns()

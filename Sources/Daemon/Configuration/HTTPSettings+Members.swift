@@ -14,7 +14,7 @@ extension HTTPSettings {
                     do throws(ListenAddress.Problem) {
                         target.listen.append(try ListenAddress(item.text))
                     } catch {
-                        throw item.problem("names no address: \(error.description)")
+                        throw item.problem("is not an address: \(error.description)")
                     }
                 }
             },
@@ -27,7 +27,7 @@ extension HTTPSettings {
                 "Names that a request's Host may have besides the addresses, such as \"maps.example\"; with a port, only on that port."
             ) { (value, target) throws(Configuration.Problem) in
                 for item in value.items where !HTTPSettings.isHost(item.text) {
-                    throw item.problem("names no host: NAME, NAME:PORT or [V6]:PORT was expected")
+                    throw item.problem("is not a host: NAME, NAME:PORT or [V6]:PORT was expected")
                 }
                 target.hosts = value.items.map(\.text)
             },
@@ -37,7 +37,7 @@ extension HTTPSettings {
             ) { (value, target) throws(Configuration.Problem) in
                 for item in value.items where !HTTPSettings.isOrigin(item.text) {
                     throw item.problem(
-                        "names no origin: \"https://HOST\", \"http://HOST:PORT\" or \"*\" was expected")
+                        "is not an origin: \"https://HOST\", \"http://HOST:PORT\" or \"*\" was expected")
                 }
                 target.origins = value.items.map(\.text)
             },
@@ -82,11 +82,12 @@ extension HTTPSettings.Basemap {
         ConfigurationMember("url", .text, "The URL of a tile, with {z}, {x} and {y}.") {
             (value, target) throws(Configuration.Problem) in
             guard value.text.hasPrefix("https://") || value.text.hasPrefix("http://") else {
-                throw value.problem("names no URL of http or https")
+                throw value.problem("is not an http or https URL")
             }
             target.url = value.text
         },
-        ConfigurationMember("attribution", .text, "What must be shown with it, as text.") { value, target in
+        ConfigurationMember("attribution", .text, "The attribution to show with it, as text.") {
+            value, target in
             target.attribution = value.text
         },
     ]

@@ -7,7 +7,7 @@ public struct FeatureRules: Sendable, Equatable {
     public var geometries = GeometryPlacing.point
     /// Where positions may lie; nil: longitude within ±180, latitude within ±90.
     public var bounds: PlanarBounds?
-    /// Whether longitudes beyond ±180 are brought back by whole turns instead of being faults.
+    /// Whether longitudes beyond ±180 are wrapped around instead of being faults.
     public var wrapsLongitudes = false
 
     public init(promoteId: String? = nil) { self.promoteId = promoteId }

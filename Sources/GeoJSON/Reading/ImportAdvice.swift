@@ -86,7 +86,7 @@ public struct ImportAdvice: Sendable, Equatable {
         }
         if wrappable * 2 > outside {
             return
-                "longitudes lie beyond -180 to 180: --wrap (\"wrap\": true) brings them back by whole turns"
+                "longitudes lie beyond -180 to 180: --wrap (\"wrap\": true) wraps them around"
         }
         return nil
     }

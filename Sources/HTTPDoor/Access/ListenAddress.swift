@@ -14,7 +14,7 @@ public enum ListenAddress: Sendable, Hashable {
     public init(_ text: String) throws(Problem) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst("unix:".count))
-            guard !path.isEmpty else { throw Problem(description: "\"\(text)\" names no path behind unix:") }
+            guard !path.isEmpty else { throw Problem(description: "\"\(text)\" has no path after unix:") }
             self = .unix(path: path)
             return
         }

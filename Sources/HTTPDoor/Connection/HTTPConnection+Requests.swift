@@ -51,7 +51,8 @@ extension HTTPConnection {
             guard door.rules.hosts.admits(host) else {
                 throw RequestFailure(
                     .misdirectedRequest,
-                    "The host \(text) is not served here. Whoever runs clusterd can add it to http.hosts.")
+                    "The host \(text) is not served here. The administrator of clusterd can add it to http.hosts."
+                )
             }
         }
         if !isOverUnix, !head.hasAuthority, let text = head.bytes(of: .host) {
@@ -63,11 +64,11 @@ extension HTTPConnection {
         case .refused:
             throw RequestFailure(
                 .forbidden,
-                "Pages of the origin \(head[.origin] ?? "") may not ask here. Whoever runs clusterd can add it to http.origins."
+                "Pages of the origin \(head[.origin] ?? "") may not ask here. The administrator of clusterd can add it to http.origins."
             )
         }
         if let expectation = head[.expect], expectation.lowercased() != "100-continue" {
-            throw RequestFailure(.expectationFailed, "The only Expect that is understood is 100-continue.")
+            throw RequestFailure(.expectationFailed, "The only supported Expect is 100-continue.")
         }
     }
 
@@ -129,7 +130,8 @@ extension HTTPConnection {
         respond(
             RequestFailure(
                 RPCError(
-                    .resourceExhausted, "Too many bytes of unfinished requests are held. Try again soon.")),
+                    .resourceExhausted,
+                    "The server holds too many bytes of unfinished requests. Try again soon.")),
             closes: true)
         end()
     }
@@ -189,7 +191,7 @@ extension HTTPConnection {
         }
         guard ["", "identity", "gzip", "x-gzip"].contains((head[.contentEncoding] ?? "").lowercased()) else {
             throw RequestFailure(
-                .unsupportedMediaType, "The only Content-Encoding that is understood is gzip.")
+                .unsupportedMediaType, "The only supported Content-Encoding is gzip.")
         }
         exchange?.body = .streamed
         open(
@@ -204,7 +206,7 @@ extension HTTPConnection {
         guard let declaration = door.engine.method(name)?.declaration else {
             throw RequestFailure(
                 RPCError(
-                    .unimplemented, "There is no method \"\(name)\". GetServerInfo lists those there are."))
+                    .unimplemented, "There is no method \"\(name)\". GetServerInfo lists the methods."))
         }
         guard declaration.kind == .unary else {
             throw RequestFailure(RPCError(.unimplemented, Self.streamingAdvice(declaration)))

@@ -239,7 +239,7 @@ struct RequestReader: ~Copyable {
     private mutating func fail(_ failure: http_errno) -> Event {
         let version = parser.version
         if failure == HPE_INVALID_VERSION || version.major > 1 {
-            return fail(.versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
+            return fail(.versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are supported.")
         }
         return fail(.badRequest, "The request is malformed: \(parser.message(of: failure)).")
     }
@@ -247,7 +247,7 @@ struct RequestReader: ~Copyable {
     private func makeHead() throws(RequestFailure) -> RequestHead {
         let version = parser.version
         guard version.major == 1, version.minor <= 1 else {
-            throw RequestFailure(.versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
+            throw RequestFailure(.versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are supported.")
         }
         let bytes = Array(bytes[start..<parsed])
         guard let range = parser.target,
@@ -312,7 +312,7 @@ struct RequestReader: ~Copyable {
             throw RequestFailure(.badRequest, "The last Transfer-Encoding of a request must be chunked.")
         }
         guard codings.count == 1 else {
-            throw RequestFailure(.notImplemented, "The only Transfer-Encoding that is understood is chunked.")
+            throw RequestFailure(.notImplemented, "The only supported Transfer-Encoding is chunked.")
         }
         return nil
     }

@@ -17,7 +17,7 @@ enum WebSocketHandshake {
         }
         guard head[.webSocketVersion] == "13" else {
             throw RequestFailure(
-                .upgradeRequired, "The only Sec-WebSocket-Version that is spoken here is 13.")
+                .upgradeRequired, "The only supported Sec-WebSocket-Version is 13.")
         }
         guard let key = head[.webSocketKey], isKey(key) else {
             throw RequestFailure(.badRequest, "Sec-WebSocket-Key must be 16 bytes in base64.")

@@ -29,7 +29,7 @@ final class MapWatch: Sendable {
                     report(.loaded(session.markers.values.sorted { $0.key < $1.key }, absorbers: absorbers))
                     absorbers = [:]
                 }
-                report(.failed("the daemon has ended the watching"))
+                report(.failed("the daemon has ended the watch"))
             } catch {
                 if !Task.isCancelled { report(.failed(MapSession.message(error))) }
             }

@@ -12,7 +12,7 @@ struct TerminalPanel {
         rows: [
             ("arrows h j k l", "move the map"), ("+  -", "zoom in, zoom out"),
             ("tab", "select the next marker"),
-            ("shift-tab", "select the marker before"),
+            ("shift-tab", "select the previous marker"),
             ("enter", "cluster: zoom in until it splits"), ("", "point: show its properties"),
             ("0", "show the whole source"), ("?", "show this help"), ("q", "quit"),
             ("", ""), ("circles", "clusters; white: selected"), ("●", "a single point"),

@@ -50,7 +50,7 @@ package enum SectionFile {
             throw StateFault("\(path) is cut short: it has \(bytes.count) bytes")
         }
         guard bytes.prefix(magic.count).elementsEqual(magic) else {
-            throw StateFault("\(path) is no file of clusterd's")
+            throw StateFault("\(path) is not a file of clusterd")
         }
         let found = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
         // A version number proves a newer format only if the header's checksum is correct. Otherwise it is damage.

@@ -111,7 +111,7 @@ extension SourceError {
     package init(_ error: ClusteringError) {
         switch error {
         case .cancelled: self = .cancelled
-        case .invalidOptions(let message): self = .defect("options passed on are refused: \(message)")
+        case .invalidOptions(let message): self = .defect("the index rejects the options: \(message)")
         case .tooManyPoints(let count): self = .tooLarge("a source can't hold \(count) points")
         }
     }

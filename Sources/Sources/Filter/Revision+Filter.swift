@@ -26,7 +26,7 @@ extension Revision {
         guard let filter else { return view }
         guard !filter.mentionsZoom || zoom != nil else {
             throw .invalidParameter(
-                path: "filter", message: "may not depend on the zoom where the call has none")
+                path: "filter", message: "may not depend on the zoom if the call has none")
         }
         return try shared.filters.view(key(filter, zoom), cancellation) {
             () throws(SourceError) -> View in

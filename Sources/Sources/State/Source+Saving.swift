@@ -23,7 +23,7 @@ extension Source {
                     StateEvent(
                         gravity: .warning, source: name.text,
                         message:
-                            "no snapshot could be written, and the journal goes on: \(error.description)"))
+                            "no snapshot could be written, so the journal continues: \(error.description)"))
             }
         }
     }

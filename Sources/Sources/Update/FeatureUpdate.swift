@@ -58,7 +58,7 @@ package struct FeatureUpdate: Sendable {
                 let index = groups.feature(of: place)
                 throw .badFeature(
                     index: index, reason: "noIdentifier",
-                    message: "Feature \(index) has no id to be updated by.")
+                    message: "Feature \(index) has no id, which an update needs.")
             }
             identifiers.append(identifier)
         }
@@ -66,7 +66,7 @@ package struct FeatureUpdate: Sendable {
         self.removals = removals
         let upserted = Set(identifiers)
         for (place, identifier) in removals.enumerated() where upserted.contains(identifier) {
-            throw .invalidParameter(path: "remove[\(place)]", message: "is among the features to upsert too")
+            throw .invalidParameter(path: "remove[\(place)]", message: "is also among the features to upsert")
         }
     }
 

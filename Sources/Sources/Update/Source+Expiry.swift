@@ -75,7 +75,7 @@ extension SourceRegistry {
             switch error {
             case .sourceNotFound, .damaged, .unavailable: return
             default:
-                let message = "features that are too old can't be taken out: \(error.description)"
+                let message = "expired features cannot be removed: \(error.description)"
                 shared.report(StateEvent(gravity: .warning, source: source.name.text, message: message))
             }
         }

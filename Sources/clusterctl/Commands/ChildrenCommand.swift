@@ -9,7 +9,7 @@ enum ChildrenCommand: Subcommand {
         "children", summary: "Show a cluster's children on the next zoom",
         operands: [CommandTable.source, CommandTable.cluster],
         options: [CommandTable.filter, CommandTable.revision, CommandTable.atLeast],
-        examples: [Example("clusterctl children cities 164", "shows what the cluster falls apart into")])
+        examples: [Example("clusterctl children cities 164", "shows what the cluster splits into")])
 
     static func run(_ invocation: Invocation) async throws {
         let answer = try await invocation.clusterCall("GetChildren")

@@ -11,7 +11,7 @@ enum GenerateCommand: Subcommand {
         "generate", summary: "Write synthetic points as GeoJSON",
         details: [
             "KIND is uniform (evenly over the map), gathered (round towns of very unequal size, as people live) or "
-                + "duplicates (places that trip implementations). The same kind, count and seed give the same "
+                + "duplicates (locations that break implementations). The same kind, count and seed give the same "
                 + "points; each has a name, a category, a value and a score."
         ],
         operands: [
@@ -23,7 +23,7 @@ enum GenerateCommand: Subcommand {
             Option("count", short: "n", value: "COUNT", kind: counts, help: "the same as the operand"),
             Option(
                 "seed", value: "N", kind: .integer(0...Int64.max), default: "1",
-                help: "another number, other points"),
+                help: "another seed gives other points"),
             Option(
                 "file", short: "o", value: "FILE", kind: .file, defaultInWords: "standard output",
                 help: "the file"),

@@ -14,7 +14,7 @@ enum ManualCommand: Subcommand {
                     [
                         ("0", "Everything was done."),
                         ("1", "It failed; standard error says why and what to do."),
-                        ("2", "The command line does not fit."),
+                        ("2", "The command line is invalid."),
                     ]),
                 ManualPage.Section(
                     "ENVIRONMENT",

@@ -12,7 +12,7 @@ enum MapCommand: Subcommand {
         "map", summary: "Look at a source on a map in the terminal",
         details: [
             "The arrow keys or h, j, k and l pan, + and - zoom, tab chooses a cluster, enter opens it: zooms to "
-                + "where it falls apart. 0 shows the whole source, q quits. The map follows the source's changes."
+                + "where it splits. 0 shows the whole source, q quits. The map follows the source's changes."
         ],
         operands: [CommandTable.source],
         options: [CommandTable.filter],

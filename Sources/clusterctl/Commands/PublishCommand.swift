@@ -13,7 +13,7 @@ enum PublishCommand: Subcommand {
             "ARCHIVE is a PMTiles file, which any web server or object store can serve: maps read it by range "
                 + "requests, and nothing has to keep running.",
             "SOURCE is a source of the daemon, which must be started with --export-dir for the archive's directory. "
-                + "If SOURCE is the name of a file, a daemon of its own reads it, and no other is needed.",
+                + "If SOURCE is the name of a file, a temporary daemon reads it, and no other is needed.",
         ],
         operands: [
             Operand("SOURCE", kind: .dynamic("sources"), help: "the source's name, or a file with points"),

@@ -10,7 +10,7 @@ enum ServeCommand: Subcommand {
     static let table = Command(
         "serve", summary: "Show files on a map in the browser",
         details: [
-            "Starts a daemon of its own for these files, with a map page at a free port of this machine, prints the "
+            "Starts a temporary daemon for these files, with a map page at a free port of this machine, prints the "
                 + "page's address and opens it if there is a desktop. Each file becomes a source named after it. "
                 + "Ctrl-C ends the daemon and removes everything.",
             "Features that cannot be shown are left out and counted. Nothing is sent to anywhere else.",

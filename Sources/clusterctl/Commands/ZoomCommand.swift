@@ -6,7 +6,7 @@ import JSON
 /// `clusterctl zoom`: the zoom at which a cluster splits.
 enum ZoomCommand: Subcommand {
     static let table = Command(
-        "zoom", summary: "Show the zoom at which a cluster falls apart",
+        "zoom", summary: "Show the zoom at which a cluster splits",
         operands: [CommandTable.source, CommandTable.cluster],
         options: [CommandTable.filter, CommandTable.revision, CommandTable.atLeast],
         examples: [Example("clusterctl zoom cities 164", "shows where to zoom to when it is tapped")])

@@ -21,7 +21,7 @@ enum ImportFlags {
 
     /// The flags about how a file is read.
     static let readingOptions: [Option] = [
-        .flag("wrap", help: "bring longitudes beyond 180 degrees back by whole turns"),
+        .flag("wrap", help: "wrap longitudes beyond 180 degrees around"),
         Option(
             "longitude", value: "COLUMN", defaultInWords: "longitude, lon, lng, x",
             help: "a table's column of longitudes"),

@@ -75,7 +75,7 @@ struct Invocation {
         case .json: Terminal.write(answer.bytes + [UInt8(ascii: "\n")])
         case .geojson:
             guard let value = OutputForm.geojson(in: try answer.value()) else {
-                throw arguments.usageError("the answer has no features: '--output geojson' does not fit")
+                throw arguments.usageError("the answer has no features: '--output geojson' cannot be used")
             }
             Terminal.write(value.text + "\n")
         case .csv:

@@ -93,7 +93,7 @@ import Testing
             (#"{"access":{"query":{"users":[-2]}}}"#, "access.query.users[0]"),
             (#"{"access":{"query":{"users":[true]}}}"#, "access.query.users[0]"),
             (#"{"access":{"queries":{}}}"#, "access.queries is unknown; known are query, manage, admin"),
-            (#"{"sources":{"a b":{}}}"#, "no source's name"),
+            (#"{"sources":{"a b":{}}}"#, "not a source's name"),
             (#"{"sources":{"a":[]}}"#, "sources.a must be an object"),
             (#"{"sources":{"a":{},"a":{}}}"#, "sources.a is given twice"),
             (#"{"sources":{"a":{"options":{"radius":-1}}}}"#, "sources.a.options.radius"),

@@ -67,7 +67,7 @@ package struct SourceCatalog: Sendable {
         guard let position = LogPosition(text) else {
             throw .invalidParam(
                 params.path(of: "atLeast"),
-                "must be a position such as \"16/B374D848\", as answers have it and as pg_current_wal_lsn() gives it."
+                "must be a position such as \"16/B374D848\", as answers contain it and as pg_current_wal_lsn() returns it."
             )
         }
         let source = try source(params)
