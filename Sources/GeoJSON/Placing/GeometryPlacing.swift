@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Which geometries a source takes, and which point represents each.
+/// Which geometries a source accepts, and which point represents each.
 public enum GeometryPlacing: String, Sendable, CaseIterable {
     /// Points only.
     case point

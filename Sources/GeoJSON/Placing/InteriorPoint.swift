@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// A position on a geometry, as `ST_PointOnSurface` of PostGIS and `interiorPoint` of GEOS give it.
+/// A position on a geometry, as in `ST_PointOnSurface` of PostGIS and `interiorPoint` of GEOS.
 ///
 /// For areas: the middle of the widest part inside of a line of latitude that crosses the area about half-way up and
 /// meets no corner. For lines: the inner position nearest to the centroid, or an end if there is none. For points: the
 /// one nearest to the centroid. Source: `InteriorPointArea`, `InteriorPointLine`, `InteriorPointPoint` of JTS.
 enum InteriorPoint {
-    /// - Complexity: O(positions), and sorting the crossings of one line.
+    /// - Complexity: O(positions), plus sorting the crossings of one line.
     static func of(_ parts: GeometryParts) -> Position? {
         if !parts.areas.isEmpty { return inside(parts.areas) }
         guard let centroid = Centroid.of(parts) else { return nil }
@@ -43,7 +43,7 @@ enum InteriorPoint {
             }
         }
         crossings.sort()
-        // Of an area without extent any position is as good as another.
+        // For an area without extent any position will do.
         var (best, widest) = (first, 0.0)
         for start in stride(from: 0, to: crossings.count - 1, by: 2) {
             let (west, east) = (crossings[start], crossings[start + 1])

@@ -5,7 +5,7 @@ import JSON
 enum CollectionHead {
     /// The offset after the features' opening bracket.
     case features(Int)
-    /// The first object's features are no array.
+    /// The first object's "features" is not an array.
     case oddFeatures
     /// The object is TopoJSON.
     case topology
@@ -39,7 +39,7 @@ enum CollectionHead {
         }
     }
 
-    /// Whether a JSON text is a string, which may be written with escapes.
+    /// Whether a JSON text is a string with this content, possibly with escapes.
     private static func isName(_ text: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
         let inside = text.dropFirst().dropLast()
         if inside.elementsEqual("\(name)".utf8) { return true }
@@ -67,7 +67,7 @@ enum CollectionHead {
             }
         }
 
-        /// Passes a value and returns its text; nil if it does not end within the text.
+        /// Skips a value and returns its text; nil if it does not end within the text.
         mutating func value() -> UnsafeRawBufferPointer? {
             let start = place
             switch byte {

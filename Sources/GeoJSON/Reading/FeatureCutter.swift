@@ -2,15 +2,15 @@
 import Glibc
 import JSON
 
-/// Cuts a text of features that comes in pieces into pieces of whole features.
+/// Cuts a text of features that arrives in pieces into pieces of complete features.
 ///
-/// It is held only as far as it has not been cut yet, so memory follows the pieces and not the file. Brackets, line
-/// ends and quotation marks decide where a feature ends; whether it is one is for the parser to say.
+/// Only text that has not been cut yet is held, so memory depends on the pieces and not on the file. Brackets, line
+/// ends and quotation marks decide where a feature ends. The parser decides whether it is valid.
 struct FeatureCutter {
-    /// A piece of whole features. Bytes are valid during the call only.
+    /// A piece of complete features. Its bytes are valid only during the call.
     struct Piece {
         enum Form {
-            /// Features with commas between them: what stands within an array's brackets.
+            /// Features separated by commas: the content of an array's brackets.
             case array
             /// JSON texts, one after each separator byte.
             case texts(separator: UInt8)
@@ -35,23 +35,23 @@ struct FeatureCutter {
         case table(TableHeader)
     }
 
-    /// No feature, and nothing before or behind the features, may be longer, in bytes, unless it is said otherwise.
+    /// The default limit, in bytes, of a feature and of the text before and after the features.
     static let longestPart = 16 << 20
 
     private let longestPart: Int
     private let format: FeatureFormat
     private var state = State.start
     private var held: [UInt8] = []
-    /// How many of the held bytes the scanner has seen.
+    /// The number of held bytes that have been scanned.
     private var scanned = 0
     private var scanner = JSONScanner()
     private var rows = RowScanner()
-    /// The collection without its features, parsed at the end; nil for a bare array.
+    /// The collection without its features, which is parsed at the end; nil for a bare array.
     private var frame: [UInt8]?
     private var isFirstPiece = true
-    /// How many bytes were let go of before those held.
+    /// The number of bytes dropped before the held ones.
     private var consumed = 0
-    /// The line of the first byte held.
+    /// The line of the first held byte.
     private var line = 1
     private(set) var foreignReferenceSystem: String?
 
@@ -59,7 +59,7 @@ struct FeatureCutter {
         (self.format, self.longestPart) = (format, longestPart)
     }
 
-    /// Takes in a piece of text and yields all features that are whole.
+    /// Adds a piece of text and yields all complete features.
     mutating func push(_ text: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) {
         held.append(contentsOf: text)
         try cut(isLast: false, body)
@@ -98,7 +98,7 @@ struct FeatureCutter {
     private static let lineFeed = UInt8(ascii: "\n")
     private static let recordSeparator: UInt8 = 0x1E
 
-    /// Finds out what the text is, once enough of it is there.
+    /// Detects the format, once enough text is available.
     private mutating func begin(_ isLast: Bool) throws(GeoJSONError) {
         if held.starts(with: [0xEF, 0xBB, 0xBF]) {
             drop(3)
@@ -136,7 +136,7 @@ struct FeatureCutter {
         state = .collection
     }
 
-    /// Lets go of bytes at the beginning.
+    /// Drops bytes at the beginning.
     private mutating func drop(_ count: Int) {
         guard count > 0 else { return }
         line += held.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
@@ -144,7 +144,7 @@ struct FeatureCutter {
         consumed += count
     }
 
-    /// Yields the first bytes held and lets go of them.
+    /// Yields the first held bytes and drops them.
     private mutating func hand(_ form: Piece.Form, upTo end: Int, _ body: Body) throws(GeoJSONError) {
         guard end > 0 else { return }
         var failure: GeoJSONError?
@@ -163,7 +163,7 @@ struct FeatureCutter {
 
     // MARK: Collections
 
-    /// Cuts behind the last feature that is whole; behind the array's end the rest is the trailer.
+    /// Cuts after the last complete feature. After the array's end, the rest is the trailer.
     private mutating func cutCollection(_ body: Body) throws(GeoJSONError) {
         let (cut, ended) = scanToLastBracket()
         let featuresEnd = ended ? scanned - 1 : cut
@@ -175,7 +175,7 @@ struct FeatureCutter {
         }
     }
 
-    /// Behind the last bracket that closes a feature, and whether the array's own bracket follows.
+    /// The offset after the last bracket that closes a feature, and whether the array's own bracket follows.
     private mutating func scanToLastBracket() -> (cut: Int, ended: Bool) {
         var (cut, ended) = (0, false)
         held.withUnsafeBytes { bytes in
@@ -284,7 +284,7 @@ struct FeatureCutter {
 
 /// Counts line ends.
 enum LineCount {
-    /// - Complexity: O(bytes), at some ten gigabytes a second where lines are long.
+    /// - Complexity: O(bytes), at about ten gigabytes per second if lines are long.
     static func of(_ text: UnsafeRawBufferPointer) -> Int {
         guard var start = text.baseAddress else { return 0 }
         let end = start + text.count

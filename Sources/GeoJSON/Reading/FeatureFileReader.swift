@@ -3,22 +3,22 @@ import Glibc
 
 /// Reads a file of features with a `FeatureReader`.
 public enum FeatureFileReader {
-    /// How much of a file is read at once, in bytes.
+    /// The number of bytes to read from a file at once.
     ///
-    /// What a thread reads, parses and copies at once stays in its core's cache.
+    /// This much text stays in a core's cache while it is read, parsed and copied.
     public static let windowSize = 256 << 10
 
-    /// Adds all features of an open file to a builder, from the descriptor's current offset on. Where it
-    /// throws, the builder can only be thrown away.
+    /// Adds all features of an open file to a builder, from the descriptor's current offset on. If it
+    /// throws, the builder must be discarded.
     ///
     /// - Parameters:
     ///   - descriptor: an open, readable file; it stays open.
-    ///   - format: what is known of the file's form.
-    ///   - threads: how many cores may be used.
-    ///   - windowSize: how much is read at once, in bytes; 1 or more.
-    ///   - window: how many bytes are gathered before the first are parsed.
+    ///   - format: what is known about the file's format.
+    ///   - threads: the most threads to use.
+    ///   - windowSize: the number of bytes to read at once; 1 or more.
+    ///   - window: the number of bytes to gather before parsing begins.
     ///   - isCancelled: called once every few MiB.
-    /// - Complexity: O(size), some hundred MB/s a core; memory for a few windows, whatever the size.
+    /// - Complexity: O(size), several hundred MB/s per core. Memory for a few windows, whatever the size.
     public static func read(
         descriptor: Int32, format: FeatureFormat = FeatureFormat(), into builder: inout FeatureStoreBuilder,
         threads: Int = 1, windowSize: Int = windowSize, window: Int = 2 << 20,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// What the sender of a text of features says about its form.
+/// What the sender of a text of features says about its format.
 public struct FeatureFormat: Sendable, Equatable {
     public enum Kind: Sendable, Equatable {
-        /// Recognised by its beginning.
+        /// Detected from its beginning.
         case automatic
         /// A FeatureCollection, an array of features, or features in any JSON layout.
         case json
@@ -23,7 +23,7 @@ public struct FeatureFormat: Sendable, Equatable {
         self.table = table
     }
 
-    /// The form that a media type names; nil if it names none of features. Parameters are ignored.
+    /// The format of a media type; nil if it is not one of features. Parameters are ignored.
     public init?(mediaType: String) {
         let name = mediaType.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         switch name {
@@ -40,13 +40,13 @@ public struct FeatureFormat: Sendable, Equatable {
 
 /// Which columns of a table mean what.
 public struct TableColumns: Sendable, Equatable {
-    /// The column of the longitude; nil: the first of `longitude`, `lon`, `lng`, `long`, `x` in any letter case.
+    /// The column of the longitude. If nil, the first of `longitude`, `lon`, `lng`, `long`, `x` in any letter case.
     public var longitude: String?
-    /// The column of the latitude; nil: the first of `latitude`, `lat`, `y` in any letter case.
+    /// The column of the latitude. If nil, the first of `latitude`, `lat`, `y` in any letter case.
     public var latitude: String?
-    /// The column of the id; nil: `id`, if there is one.
+    /// The column of the id. If nil, `id` if there is such a column.
     public var id: String?
-    /// What separates cells; nil: the comma, semicolon or tab that the header shows.
+    /// The separator of cells. If nil, the comma, semicolon or tab found in the header.
     public var delimiter: UInt8?
     /// Columns whose cells stay text.
     public var text: Set<String>
@@ -59,7 +59,7 @@ public struct TableColumns: Sendable, Equatable {
         (self.delimiter, self.text) = (delimiter, text)
     }
 
-    /// What separates cells, by its name: one character, or `tab`. Nil for what cannot separate cells.
+    /// The separator with a name: one character, or `tab`. Nil if it cannot separate cells.
     public static func delimiter(named name: String) -> UInt8? {
         if name == "tab" || name == "\\t" { return UInt8(ascii: "\t") }
         guard name.utf8.count == 1, let byte = name.utf8.first else { return nil }

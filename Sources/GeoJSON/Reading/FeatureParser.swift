@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Takes features out of JSON text (RFC 7946, section 3.2). Used by one thread at a time.
+/// Parses features from JSON text (RFC 7946, section 3.2). Used by one thread at a time.
 final class FeatureParser {
     private let parser = JSONParser()
     private let rules: FeatureRules
     private let promoteId: [UInt8]?
-    /// Members of the feature that is read that are not GeoJSON's.
+    /// The current feature's foreign members.
     private var rest: [UInt8] = []
 
     private let maximumDepth: Int
@@ -18,7 +18,7 @@ final class FeatureParser {
         promoteId = rules.promoteId.map { Array($0.utf8) }
     }
 
-    /// Adds the features of an array's text, or the one feature that the text is.
+    /// Adds the features of an array's text, or of a text of one feature.
     func parse(_ text: UnsafeRawBufferPointer, into result: ParsedFeatures) throws(JSONError) {
         try withRoot(of: text, maximumDepth: maximumDepth) { (root) throws(JSONError) in
             if root.kind == .array {
@@ -29,12 +29,12 @@ final class FeatureParser {
         }
     }
 
-    /// Adds the features of an array whose elements are these parts of its text. Throws if they are others: texts
-    /// that are not JSON may be JSON if they are put together.
+    /// Adds the features of an array whose elements are these parts of its text. Throws if the elements differ: texts
+    /// that are not JSON may form JSON when joined.
     func parse(
         _ text: UnsafeRawBufferPointer, into result: ParsedFeatures, expecting texts: [Range<Int>]
     ) throws(JSONError) {
-        // Around the array there is one level more than around each of its elements.
+        // The array adds one level to its elements' depth.
         try withRoot(of: text, maximumDepth: maximumDepth + 1) { (root) throws(JSONError) in
             let isExpected =
                 root.count == texts.count && zip(root.elements, texts).allSatisfy { $0.rawRange == $1 }
@@ -45,7 +45,7 @@ final class FeatureParser {
         }
     }
 
-    /// Adds the one feature that a text is, which begins at an offset of the piece.
+    /// Adds the feature of a text that begins at an offset of the piece.
     func parse(
         single text: UnsafeRawBufferPointer, at offset: Int, into result: ParsedFeatures
     ) throws(JSONError) {
@@ -68,7 +68,7 @@ final class FeatureParser {
         }
     }
 
-    /// A feature's members as they are met; of equal names the last counts.
+    /// A feature's members. Of equal names the last one is used.
     private struct Members {
         var type: JSONElement?
         var identifier: JSONElement?
@@ -113,7 +113,7 @@ final class FeatureParser {
         return String(decoding: identifier.rawText, as: UTF8.self)
     }
 
-    /// What is wrong with a feature beside its geometry.
+    /// The fault of a feature's members other than its geometry; nil if there is none.
     private func fault(of feature: JSONElement, _ members: Members) -> FeatureFault? {
         guard let type = members.type, type.isString("Feature") else {
             return Geometry.isBare(feature, type: members.type) ? .bareGeometry : .notAFeature
@@ -126,7 +126,7 @@ final class FeatureParser {
         return properties.kind == .object || properties.kind == .null ? nil : .badProperties
     }
 
-    /// Appends the feature's rows; or appends nothing and returns what is wrong.
+    /// Appends the feature's rows, or appends nothing and returns the fault.
     private func read(
         _ feature: JSONElement, _ members: Members, _ result: ParsedFeatures
     ) -> FeatureFault? {
@@ -149,10 +149,10 @@ final class FeatureParser {
         }
     }
 
-    /// Appends the rows of a geometry; or appends nothing and returns what is wrong.
+    /// Appends the rows of a geometry, or appends nothing and returns the fault.
     private func append(_ element: JSONElement, _ row: Row, _ result: ParsedFeatures) -> FeatureFault? {
         let geometry = Geometry(element)
-        // Most features are points without anything odd.
+        // Most features are simple points.
         if let (coordinates, position) = geometry.validPoint(rules) {
             row.append(coordinates, [], position, to: result)
             return nil
@@ -177,7 +177,7 @@ final class FeatureParser {
         return nil
     }
 
-    /// The property that is to be the id, if it is a number or a string.
+    /// The promoted property, if it is a number or a string.
     private static func promoted(_ name: [UInt8], _ properties: JSONElement) -> JSONElement? {
         var found: JSONElement?
         for (key, value) in properties.members where key.isString(name) { found = value }
@@ -196,7 +196,7 @@ final class FeatureParser {
         }
     }
 
-    /// What the rows of one feature have in common.
+    /// The content that all rows of one feature share.
     private struct Row {
         let identifier: UnsafeRawBufferPointer
         let properties: JSONElement

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Features that follow each other, on their way into a builder. Several pieces may be filled at the same time, each by
-/// one thread; the builder admits them in their order, one at a time.
+/// Consecutive features to be added to a builder. Several pieces may be filled at the same time, each by
+/// one thread. The builder admits them in order, one at a time.
 public final class FeaturePiece {
     private let parser: PieceParser
     private let rules: FeatureRules
-    /// Whether a point's parts can be taken over as they are.
+    /// Whether a point's parts can be copied without parsing.
     private let takesParts: Bool
 
     init(_ parser: PieceParser, _ rules: FeatureRules) {
@@ -36,11 +36,11 @@ public final class FeaturePiece {
         }
     }
 
-    /// Appends the feature that a text is: what is wrong with it counts as with any text that is imported.
+    /// Appends the feature of a text. Faults count as in any imported text.
     ///
     /// - Parameters:
     ///   - text: one GeoJSON feature.
-    ///   - parts: those of the text, if the caller has made it of them and knows it to be valid; nil to have it read.
+    ///   - parts: the text's parts, if the caller has composed it from them and knows it to be valid; nil to parse it.
     public func append(_ text: UnsafeRawBufferPointer, parts: PointParts?) {
         guard takesParts, let parts else { return parser.parse(single: text) }
         if let fault = rules.fault(longitude: parts.longitude, latitude: parts.latitude) {
@@ -60,22 +60,22 @@ public final class FeaturePiece {
         result.seen += 1
     }
 
-    /// Forgets the features, but keeps their room.
+    /// Removes the features, but keeps the memory.
     public func removeAll() { result.removeAll() }
 }
 
 extension FeatureStoreBuilder {
-    /// An empty piece that this builder, or one of the same rules and collector, admits.
+    /// Makes an empty piece for this builder, or for one with the same rules and collector.
     public func makePiece() -> FeaturePiece { FeaturePiece(parserMaker.makeParser(), rules) }
 
-    /// Takes over what was read, all but its bytes, for which it reserves a part: `fill` copies them there, beside other
-    /// pieces' filling and admission, and before `finish`.
+    /// Admits a piece except its bytes, for which it reserves space: `fill` copies them there, while other
+    /// pieces are filled and admitted, and before `finish`.
     public mutating func admit(_ piece: FeaturePiece) throws(GeoJSONError) -> AdmittedPiece {
         AdmittedPiece(rows: rows, part: try admit(piece.result) { _ in nil }, piece: piece)
     }
 }
 
-/// A piece whose part of a builder is reserved.
+/// A piece with space reserved in a builder.
 public struct AdmittedPiece {
     let rows: GatheredRows
     let part: GatheredRows.Reservation

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads features from bytes that come in pieces of any size: a FeatureCollection, an array of features, features one
+/// Reads features from bytes that arrive in pieces of any size: a FeatureCollection, an array of features, features one
 /// after another, a JSON text sequence (RFC 8142), or a table with a header (RFC 4180); plain or gzipped.
 ///
 /// One reader serves files, calls and HTTP bodies, so all of them accept and skip the same. Memory is bounded: a window
@@ -18,16 +18,16 @@ public struct FeatureReader: ~Copyable {
     }
 
     /// - Parameters:
-    ///   - threads: how many cores may be used.
-    ///   - window: how many bytes are gathered before they are parsed.
+    ///   - threads: the most threads to use.
+    ///   - window: the number of bytes to gather before parsing.
     public init(_ format: FeatureFormat = FeatureFormat(), threads: Int = 1, window: Int = 2 << 20) {
         cutting = Cutting(format)
         crew = ParserCrew(threads: max(1, threads), window: window)
     }
 
-    /// Adds the features that are whole to a builder. If it throws, reader and builder can only be thrown away.
+    /// Adds the complete features to a builder. If it throws, the reader and the builder must be discarded.
     ///
-    /// - Complexity: O(bytes), about a hundred MB/s a core.
+    /// - Complexity: O(bytes), about a hundred MB/s per core.
     public mutating func push(
         _ bytes: UnsafeRawBufferPointer, into builder: inout FeatureStoreBuilder
     ) throws(GeoJSONError) {
@@ -36,7 +36,7 @@ public struct FeatureReader: ~Copyable {
         if crew.isFull { try crew.flush(into: &builder) }
     }
 
-    /// Adds what is left when the bytes have ended.
+    /// Adds the rest when the bytes have ended.
     public mutating func finish(into builder: inout FeatureStoreBuilder) throws(GeoJSONError) {
         do throws(GeoJSONError) { try cutRest() } catch { throw firstFault(error, &builder) }
         builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
@@ -52,7 +52,7 @@ public struct FeatureReader: ~Copyable {
         _ read: ((UnsafeRawBufferPointer) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
     ) throws(GeoJSONError) {
         var isAtEnd = false
-        // Of a short text the reference system is known before the first feature is judged.
+        // In a short text the reference system is known before the first feature is checked.
         while !crew.isFull, !isAtEnd {
             do throws(GeoJSONError) { isAtEnd = try !cutNext([], read) } catch {
                 throw firstFault(error, &builder)
@@ -67,7 +67,7 @@ public struct FeatureReader: ~Copyable {
         builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
     }
 
-    /// The first fault of a text that can't be cut further: the features before may have one.
+    /// The first fault of a text that cannot be cut further. An earlier feature may have one.
     private func firstFault(
         _ error: GeoJSONError, _ builder: inout FeatureStoreBuilder
     ) -> GeoJSONError {
@@ -86,7 +86,7 @@ public struct FeatureReader: ~Copyable {
         return isMore
     }
 
-    /// - Parameter buffer: room for the first piece's text.
+    /// - Parameter buffer: memory for the first piece's text.
     private mutating func cut(
         _ bytes: UnsafeRawBufferPointer, _ buffer: inout [UInt8]?
     ) throws(GeoJSONError) {
@@ -100,7 +100,7 @@ public struct FeatureReader: ~Copyable {
 
     private mutating func cutRest() throws(GeoJSONError) {
         try input.finish()
-        // Local: the compiler's instrumentation for the thread sanitizer takes this struct apart wrongly.
+        // Copied to locals, because the compiler miscompiles accesses to this struct's members with the thread sanitizer.
         let (cutting, crew) = (cutting, crew)
         try cutting.cutter.finish { (piece) throws(GeoJSONError) in crew.take(piece) }
     }

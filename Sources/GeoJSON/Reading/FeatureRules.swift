@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// What makes a feature valid, and how it is taken in: the part of a source's options that readers follow.
+/// What makes a feature valid, and how it is read: the part of a source's options that readers apply.
 public struct FeatureRules: Sendable, Equatable {
     /// The property to use as features' id; nil keeps their own.
     public var promoteId: String?
     public var geometries = GeometryPlacing.point
-    /// Where positions may lie; nil: longitude within ±180, latitude within ±90.
+    /// The allowed positions. If nil, longitude within ±180 and latitude within ±90.
     public var bounds: PlanarBounds?
     /// Whether longitudes beyond ±180 are wrapped around instead of being faults.
     public var wrapsLongitudes = false
@@ -21,12 +21,12 @@ public struct FeatureRules: Sendable, Equatable {
         return bounds.contains(longitude, latitude) ? nil : .outsideBounds
     }
 
-    /// Whether whole turns make a position valid that is not because of a fault.
+    /// Whether wrapping the longitude would make an invalid position valid.
     func canWrap(_ position: Position, after fault: FeatureFault) -> Bool {
         wrapsLongitudes && fault == .longitudeOutOfRange && abs(position.latitude) <= 90
     }
 
-    /// - Returns: the longitude within -180 to 180; one within stays the same.
+    /// - Returns: the longitude within -180 to 180, unchanged if it already is.
     static func wrapped(_ longitude: Double) -> Double {
         if abs(longitude) <= 180 { return longitude }
         let rest = (longitude + 180).truncatingRemainder(dividingBy: 360)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Reads a text of features as `FeatureReader` does and yields the valid ones as JSON: for a program that sends them
+/// Reads a text of features like `FeatureReader` and yields the valid ones as JSON, for a program that sends them
 /// on. Used by one thread at a time.
 ///
 /// Use: `push` each piece, take `nextBatch()` until it is nil; at the end `finish()`, then `nextBatch()` again.
 public final class FeatureSieve {
-    /// Gets each invalid feature that is left out, with its text, valid during the call only.
+    /// Called with each skipped invalid feature and its text, which is valid only during the call.
     public var onSkipped: ((InvalidFeature, UnsafeRawBufferPointer) -> Void)?
     /// Valid features so far.
     public private(set) var accepted = 0
     /// Invalid features so far.
     public private(set) var skipped = 0
     public private(set) var skippedReasons: [String: Int] = [:]
-    /// What looks wrong so far, and what to do.
+    /// Warnings about the data so far.
     public var warnings: [String] { advice.warnings(rules) }
 
     private var advice = ImportAdvice()
@@ -28,12 +28,12 @@ public final class FeatureSieve {
     private var batches: [[UInt8]] = []
     private var isFinished = false
 
-    /// A feature lies three levels deep in its message.
+    /// A feature is three levels deep in its message.
     private static let depthOfMessage = 3
 
     /// - Parameters:
-    ///   - batchSize: how large a batch is, in bytes; passed by one feature at most.
-    ///   - longest: the longest feature, in bytes, that can be sent on.
+    ///   - batchSize: the size of a batch in bytes. One feature may exceed it.
+    ///   - longest: the longest feature that can be sent, in bytes.
     public init(
         _ format: FeatureFormat, rules: FeatureRules, policy: InvalidFeaturePolicy, batchSize: Int,
         longest: Int = 15 << 20
@@ -45,7 +45,7 @@ public final class FeatureSieve {
             maximumDepth: JSONReader.maximumDepth - Self.depthOfMessage)
     }
 
-    /// Takes in a piece of the text. O(bytes).
+    /// Adds a piece of the text. O(bytes).
     public func push(_ bytes: UnsafeRawBufferPointer) throws(GeoJSONError) {
         try input.push(bytes) { (text) throws(GeoJSONError) in
             try cutter.push(text) { (piece) throws(GeoJSONError) in try take(PieceText(piece)) }
@@ -53,7 +53,7 @@ public final class FeatureSieve {
         advice.foreignReferenceSystem = cutter.foreignReferenceSystem
     }
 
-    /// Takes in what is left when the text has ended.
+    /// Processes the rest when the text has ended.
     public func finish() throws(GeoJSONError) {
         try input.finish()
         try cutter.finish { (piece) throws(GeoJSONError) in try take(PieceText(piece)) }
@@ -61,7 +61,7 @@ public final class FeatureSieve {
         endBatch()
     }
 
-    /// The next full batch, what stands between the brackets of an array; once the text has ended, the last one too.
+    /// The next full batch, as the content of an array's brackets. After `finish`, also the last one.
     public func nextBatch() -> [UInt8]? { batches.isEmpty ? nil : batches.removeFirst() }
 
     private func take(_ piece: PieceText) throws(GeoJSONError) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Names forms of files that are often taken for GeoJSON, and what to do with them.
+/// Detects formats that are often mistaken for GeoJSON, and says what to do with them.
 enum ForeignFormat {
-    /// What to do with a text whose letters beyond ASCII are those of an older encoding.
+    /// What to do with a text in an older encoding.
     static let conversion = "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8"
 
-    /// What to do with a file that is no text; nil if it is none that is known.
+    /// What to do with a binary file; nil if its format is unknown.
     static func binaryProblem(of text: UnsafeRawBufferPointer) -> String? {
         for (magic, offset, name) in magics
         where text.count >= offset + magic.count && text[offset..<offset + magic.count].elementsEqual(magic) {
@@ -14,7 +14,7 @@ enum ForeignFormat {
         return nil
     }
 
-    /// What to do with a text of another form, by its beginning; nil if it is none that is known.
+    /// What to do with a text in another format, detected from its beginning; nil if the format is unknown.
     static func textProblem(of text: UnsafeRawBufferPointer, from start: Int) -> String? {
         if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
             return "The text is UTF-16: convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8."

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Recognises the form of a text of features by its beginning, past a byte order mark.
+/// Detects the format of a text of features from its beginning, after a byte order mark.
 ///
-/// A first line that is junk does not decide: the lines that follow do.
+/// If the first line is junk, the following lines decide.
 struct FormatDetection {
     enum Outcome {
         /// More text is needed.
         case incomplete
-        /// Nothing but space, and no more will come.
+        /// Only white space, and the text has ended.
         case empty
         case lines, sequence, objects
-        /// The offset behind the opening bracket of a collection's features.
+        /// The offset after the opening bracket of a collection's features.
         case collection(Int)
-        /// The offset behind an array's opening bracket.
+        /// The offset after an array's opening bracket.
         case bareArray(Int)
-        /// The offset behind the header.
+        /// The offset after the header.
         case table(TableHeader, Int)
     }
 
-    /// As much is looked at before the form must be clear, in bytes and lines.
+    /// How much text is examined to detect the format, in bytes and lines.
     static let window = 1 << 20
     private static let lineLimit = 16
 
@@ -50,7 +50,7 @@ struct FormatDetection {
         }
     }
 
-    /// What is called a sequence: GDAL calls lines without separators so too.
+    /// A declared sequence. GDAL also declares lines without separators as one.
     private func sequence() -> Outcome {
         if text.contains(0x1E) { return .sequence }
         return isLast || text.count >= Self.window ? .lines : .incomplete
@@ -75,7 +75,7 @@ struct FormatDetection {
         } else {
             return isLast ? .lines : .incomplete
         }
-        // The object is laid out over several lines, or is followed by another, or is junk.
+        // The object spans several lines, is followed by another, or is junk.
         if featureFollows(start) == true { return .lines }
         var scanner = JSONScanner()
         let rest = UnsafeRawBufferPointer(rebasing: text[start...])
@@ -109,7 +109,7 @@ struct FormatDetection {
         (try? JSONParser().withTape(of: text, allowsLoneSurrogates: true) { _ in }) != nil
     }
 
-    /// Whether one of the next lines is a Feature by itself; nil if more text is needed to know.
+    /// Whether one of the next lines is a Feature by itself; nil if more text is needed.
     private func featureFollows(_ start: Int) -> Bool? {
         let parser = JSONParser()
         var place = start
@@ -125,7 +125,7 @@ struct FormatDetection {
         return false
     }
 
-    /// The line from an offset on, without its end; nil if it is not whole.
+    /// The line from an offset on, without its end; nil if it is incomplete.
     private func line(from start: Int) -> UnsafeRawBufferPointer? {
         let rest = UnsafeRawBufferPointer(rebasing: text[start...])
         guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
@@ -143,7 +143,7 @@ struct FormatDetection {
         return .table(header, end)
     }
 
-    /// The header's text and where the rows begin; nil if more text is needed.
+    /// The header's text and the offset of the rows; nil if more text is needed.
     private func header() -> (UnsafeRawBufferPointer, Int)? {
         var scanner = RowScanner()
         guard let end = scanner.endOfFirstRow(text, isLast: isLast) else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Why a feature is invalid. Raw values are what answers count skipped features under.
+/// Why a feature is invalid. Raw values are the reasons in answers' counts of skipped features.
 public enum FeatureFault: String, Sendable, CaseIterable {
     case notAFeature
     case bareGeometry
@@ -23,7 +23,7 @@ public enum FeatureFault: String, Sendable, CaseIterable {
     case badPosition
     case badEncoding
 
-    /// What is wrong, to follow "Feature 7 ".
+    /// The message to follow "Feature 7 ".
     public var message: String {
         switch self {
         case .notAFeature: "is not a GeoJSON Feature: an object whose \"type\" is \"Feature\" was expected"
@@ -57,23 +57,23 @@ public enum FeatureFault: String, Sendable, CaseIterable {
     }
 }
 
-/// An invalid feature, and where it is.
+/// An invalid feature and its position.
 public struct InvalidFeature: Sendable, Equatable {
-    /// Its index in the whole import, from 0, valid and invalid features counted.
+    /// Its index in the whole import, from 0, counting valid and invalid features.
     public var index: Int
     public var fault: FeatureFault
     /// The line on which it begins, from 1; nil if the features are not read from a text of lines.
     public var line: Int?
-    /// Its id as JSON text; nil if it has none that is known.
+    /// Its id as JSON text; nil if it has none or it is unknown.
     public var identifier: String?
-    /// What the data of the import look like.
+    /// Advice about the import's data.
     public var advice: String?
 
     public init(index: Int, fault: FeatureFault, line: Int? = nil, identifier: String? = nil) {
         (self.index, self.fault, self.line, self.identifier) = (index, fault, line, identifier)
     }
 
-    /// The same with what the coordinates look like, if it is invalid because of them.
+    /// Adds advice about the coordinates, if the feature is invalid because of them.
     func advised(by advice: ImportAdvice) -> InvalidFeature {
         guard fault == .longitudeOutOfRange || fault == .latitudeOutOfRange else { return self }
         var feature = self
@@ -81,9 +81,9 @@ public struct InvalidFeature: Sendable, Equatable {
         return feature
     }
 
-    /// For a person, such as `Feature 7 (line 9, id "x") has a latitude beyond -90 to 90.`
+    /// The message for people, such as `Feature 7 (line 9, id "x") has a latitude beyond -90 to 90.`
     public var message: String {
-        // An id that is as long as a novel says nothing more.
+        // A very long id would not help.
         let identifier = identifier.flatMap { $0.utf8.count <= 80 ? "id \($0)" : nil }
         let details = [line.map { "line \($0)" }, identifier].compactMap { $0 }
         let place = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
@@ -95,26 +95,26 @@ public struct InvalidFeature: Sendable, Equatable {
 public enum InvalidFeaturePolicy: String, Sendable {
     /// The whole import fails.
     case reject
-    /// It is left out and counted.
+    /// It is skipped and counted.
     case skip
 }
 
 /// Why features could not be read.
 public enum GeoJSONError: Error, Sendable, Equatable {
     case badFeature(InvalidFeature)
-    /// The text is no JSON, or not of a form that holds features; `offset` in bytes where it is known.
+    /// The text is not JSON, or not a format of features. `offset` is in bytes, if known.
     case malformed(message: String, offset: Int?)
     /// The file's compressed data are damaged or end early.
     case damaged(String)
     /// The file cannot be read; the system's error number.
     case unreadable(Int32)
-    /// The builder does not admit so many bytes.
+    /// The builder does not admit that many bytes.
     case tooLarge
-    /// There are more points than so many, the most that can be numbered.
+    /// There are more points than this number, the most that can be numbered.
     case tooMany(Int)
     case cancelled
 
-    /// For a person.
+    /// The message for people.
     public var message: String {
         switch self {
         case .badFeature(let feature): feature.message

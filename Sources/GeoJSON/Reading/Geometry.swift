@@ -11,10 +11,10 @@ struct Geometry {
     /// The points that a geometry becomes.
     enum Rows {
         case fault(FeatureFault)
-        /// The position that was sent, and further members, each with a comma before it.
+        /// The sent position, and further members, each after a comma.
         case point(SentPosition, foreign: [UInt8])
         case points([SentPosition], foreign: [UInt8])
-        /// A point that was worked out.
+        /// A computed point.
         case placed(Position, foreign: [UInt8])
     }
 
@@ -64,7 +64,7 @@ struct Geometry {
 
     private struct Fault: Error { let fault: FeatureFault }
 
-    /// A position within bounds, if need be by whole turns.
+    /// A position within bounds, after wrapping if necessary.
     private static func sentPosition(
         _ coordinates: JSONElement, _ rules: FeatureRules, _ advice: inout ImportAdvice
     ) throws(Fault) -> SentPosition {
@@ -127,7 +127,7 @@ struct Geometry {
         return positions.isEmpty ? .fault(.badCoordinates) : .points(positions, foreign: foreignMembers)
     }
 
-    /// Members that are not GeoJSON's, each with a comma before it. A box is that of the geometry, not of its point.
+    /// Foreign members, each after a comma. A `bbox` is omitted, since it is that of the geometry and not of its point.
     private var foreignMembers: [UInt8] {
         guard hasForeign, let type else { return [] }
         var members: [UInt8] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Takes the positions of lines, areas and collections off a tape.
+/// Reads the positions of lines, areas and collections from a tape.
 struct GeometryReader {
     let rules: FeatureRules
     /// The first position that is not within bounds.
@@ -9,7 +9,7 @@ struct GeometryReader {
 
     init(rules: FeatureRules) { self.rules = rules }
 
-    /// Adds a geometry's parts; or returns what is wrong with it.
+    /// Adds a geometry's parts, or returns its fault.
     mutating func read(_ geometry: JSONElement, into parts: inout GeometryParts) -> FeatureFault? {
         guard let type = geometry["type"] else { return .badGeometry }
         if type.isString("GeometryCollection") {

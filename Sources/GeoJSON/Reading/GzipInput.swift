@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Compression
 
-/// Bytes that are inflated if they begin as gzip (RFC 1952) does, else passed on.
+/// Inflates bytes that begin like gzip (RFC 1952), and passes others on.
 struct GzipInput: ~Copyable {
     private enum State { case start, plain, gzip }
 
@@ -37,7 +37,7 @@ struct GzipInput: ~Copyable {
 
     /// Ends the input.
     ///
-    /// - Returns: a single byte that never became a beginning is passed on by nobody, since it is no text of features.
+    /// A single remaining byte is dropped, since it cannot be a text of features.
     mutating func finish() throws(GeoJSONError) {
         if case .gzip = state, !(inflater?.isFinished ?? true) { throw .damaged("it ends early") }
         if case .start = state, head.contains(where: { $0 > 0x20 }) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What about the data of an import deserves a remark: numbers from which messages are made at its end.
+/// Statistics of an import's data, from which warnings are made at its end.
 public struct ImportAdvice: Sendable, Equatable {
     /// The reference system that a collection declares, if it is not longitude and latitude.
     public var foreignReferenceSystem: String?
@@ -8,13 +8,13 @@ public struct ImportAdvice: Sendable, Equatable {
     public var promoted = 0
     /// Positions out of range.
     private var outside = 0
-    /// Of these: beyond any degrees.
+    /// Of these, positions beyond any degrees.
     private var beyondDegrees = 0
-    /// Of these: with a longitude that a turn would bring back.
+    /// Of these, positions whose longitude could be wrapped.
     private var wrappable = 0
-    /// Of these: with a latitude beyond 90 that is a longitude.
+    /// Of these, positions whose latitude beyond 90 could be a longitude.
     private var swappable = 0
-    /// Positions in range, and of these those that would be out of range if swapped.
+    /// Positions in range, and those of them that would be out of range if swapped.
     private var inside = 0
     private var insideOnlyAsIs = 0
 
@@ -23,7 +23,7 @@ public struct ImportAdvice: Sendable, Equatable {
 
     public init() {}
 
-    /// What looks wrong, and what to do, for features that were read by some rules.
+    /// The warnings for features that were read by some rules.
     public func warnings(_ rules: FeatureRules) -> [String] {
         // Coordinates of a plane need not look like degrees.
         let coordinates = rules.bounds == nil ? coordinateMessage : nil
@@ -32,12 +32,12 @@ public struct ImportAdvice: Sendable, Equatable {
         return [coordinates, encoding].compactMap { $0 }
     }
 
-    /// Notes a fault of a feature's text.
+    /// Counts a fault of a feature's text.
     mutating func note(_ fault: FeatureFault) {
         if fault == .badEncoding { wronglyEncoded += 1 }
     }
 
-    /// Notes a position that is out of range.
+    /// Counts a position that is out of range.
     mutating func note(_ position: Position) {
         let (longitude, latitude) = (abs(position.longitude), abs(position.latitude))
         outside += 1
@@ -50,7 +50,7 @@ public struct ImportAdvice: Sendable, Equatable {
         }
     }
 
-    /// Notes the longitudes of valid positions.
+    /// Counts the longitudes of valid positions.
     mutating func note(longitudes: [Double]) {
         inside += longitudes.count
         for longitude in longitudes where abs(longitude) > 90 { insideOnlyAsIs += 1 }
@@ -68,13 +68,13 @@ public struct ImportAdvice: Sendable, Equatable {
         wronglyEncoded += other.wronglyEncoded
     }
 
-    /// What the coordinates look like, if they look wrong.
+    /// The message about coordinates that look wrong; nil if they do not.
     var coordinateMessage: String? {
         if let system = foreignReferenceSystem {
             return "the data declare the reference system \(system), but longitude and latitude in degrees "
                 + "(WGS 84) are expected: reproject them, for example with ogr2ogr -t_srs EPSG:4326"
         }
-        // One typing error among many positions says nothing of the others.
+        // A few errors among many positions say nothing about the others.
         guard outside * 10 >= inside + outside else { return nil }
         if beyondDegrees * 2 > outside {
             return

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Features read from one text: records in a blob, and what was wrong with the others. Made by one thread,
-/// taken over by another.
+/// The features parsed from one text: the records of valid ones, and the faults of the others. Made by one thread,
+/// then passed to another.
 final class ParsedFeatures {
     /// An invalid feature of the text.
     struct Fault {
@@ -10,38 +10,38 @@ final class ParsedFeatures {
         let place: Int
         let fault: FeatureFault
         let identifier: String?
-        /// Where it is in the text.
+        /// Its range in the text.
         let range: Range<Int>
     }
 
-    /// More bytes of records than this are not made of one text: a MultiPoint repeats its properties.
+    /// The most bytes of records from one text, since each point of a MultiPoint repeats its properties.
     static let largestBlob = 64 << 20
 
     let blob = FeatureBlob(capacity: 1 << 16)
-    /// Where each row's record ends: a valid feature is one row, or one for each position of a MultiPoint.
+    /// The end of each row's record. A valid feature has one row, or one for each position of a MultiPoint.
     var ends: [Int] = []
     var longitudes: [Double] = []
     var latitudes: [Double] = []
-    /// Features of several rows: their first row, ascending, and how many follow it.
+    /// Features of several rows: their first row, ascending, and the number of rows after it.
     var groups: [(row: Int, following: Int)] = []
     /// Invalid features, in the text's order.
     var faults: [Fault] = []
     /// Valid and invalid features together.
     var seen = 0
     var advice = ImportAdvice()
-    /// Whether the text is an array without a comma between two of its values: then nothing was read.
+    /// Whether the text is an array that lacks a comma between two values. Nothing is read then.
     var lacksComma = false
-    /// Where the valid features of a JSON text are in it, if that is kept, instead of their records.
+    /// The ranges of valid features in a JSON text, recorded instead of their records if requested.
     var ranges: [Range<Int>] = []
     let keepsRanges: Bool
-    /// Gets the valid features' properties.
+    /// Collects the valid features' properties.
     let piece: (any PropertyPiece)?
 
     init(piece: (any PropertyPiece)? = nil, keepsRanges: Bool = false) {
         (self.piece, self.keepsRanges) = (piece, keepsRanges)
     }
 
-    /// How many features are valid.
+    /// The number of valid features.
     var accepted: Int { seen - faults.count }
 
     func removeAll() {
@@ -58,7 +58,7 @@ final class ParsedFeatures {
         advice = ImportAdvice()
     }
 
-    /// Throws if the text was no list of values.
+    /// Throws if the text was not a list of values.
     func checkCommas() throws(GeoJSONError) {
         guard lacksComma else { return }
         throw .malformed(message: "One comma between each two features was expected.", offset: nil)
@@ -70,7 +70,7 @@ final class ParsedFeatures {
         seen += 1
     }
 
-    /// Notes the row whose record is at the blob's end.
+    /// Ends the row whose record is at the blob's end.
     @inline(__always) func endRow(longitude: Double, latitude: Double) {
         ends.append(blob.count)
         noteRow(longitude: longitude, latitude: latitude)

@@ -8,14 +8,14 @@ final class ParserCrew {
     private var waiting: [PieceText] = []
     private var waitingBytes = 0
 
-    /// Small pieces are gathered, but not without end.
+    /// The most small pieces to gather.
     private static let mostWaiting = 64
 
     init(threads: Int, window: Int) { (self.threads, self.window) = (threads, window) }
 
     /// Keeps a piece until `flush`.
     ///
-    /// - Parameter buffer: room for its text.
+    /// - Parameter buffer: memory for its text.
     func take(_ piece: FeatureCutter.Piece, buffer: consuming [UInt8] = []) {
         let text = PieceText(piece, buffer: buffer)
         if text.isEmpty { return }
@@ -23,19 +23,19 @@ final class ParserCrew {
         waitingBytes += piece.bytes.count
     }
 
-    /// Whether so much waits that all threads have work.
+    /// Whether enough pieces wait to keep all threads busy.
     var isFull: Bool {
         waiting.count >= threads && (waitingBytes >= window || waiting.count >= Self.mostWaiting)
     }
 
-    /// Adds the pieces that wait.
+    /// Adds the waiting pieces.
     func flush(into builder: inout FeatureStoreBuilder) throws(GeoJSONError) {
         try flush(into: &builder) { (_) throws(GeoJSONError) in false }
     }
 
-    /// Adds the pieces that wait, and those that `more` yields.
+    /// Adds the waiting pieces and those that `more` yields.
     ///
-    /// - Parameter more: takes the next pieces, with room for a text, if there is some; false at the end.
+    /// - Parameter more: gets the next pieces, with memory for a text if available; returns false at the end.
     ///   Called by several threads, one at a time, while others parse.
     func flush(
         into builder: inout FeatureStoreBuilder,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Takes the features of a piece of text. Used by one thread at a time.
+/// Parses the features of a piece of text. Used by one thread at a time.
 ///
-/// A text that is not JSON is one invalid feature; the texts around it are read.
+/// A text that is not JSON is one invalid feature. The texts around it are read.
 final class PieceParser {
     let result: ParsedFeatures
     private let parser: FeatureParser
     private var table: TableParser
-    /// What is to be parsed, or was.
+    /// The piece to parse, or the parsed one.
     var piece: PieceText?
-    /// The room of a former piece's text.
+    /// The memory of an earlier piece's text.
     private var buffer: [UInt8] = []
 
     init(rules: FeatureRules, result: ParsedFeatures, maximumDepth: Int = JSONReader.maximumDepth) {
@@ -19,31 +19,31 @@ final class PieceParser {
         table = TableParser(rules: rules)
     }
 
-    /// Reads a JSON array's text, or one feature's, in place of what was read before.
+    /// Parses the text of a JSON array or of one feature, replacing earlier results.
     func parse(features json: UnsafeRawBufferPointer) throws(JSONError) {
         result.removeAll()
         try parser.parse(json, into: result)
     }
 
-    /// Reads the piece in place of what was read before.
+    /// Parses the piece, replacing earlier results.
     func parsePiece() {
         if let piece { parse(piece) }
     }
 
-    /// Forgets the piece and what was read of it, but keeps their room.
+    /// Removes the piece and its results, but keeps the memory.
     func reset() {
         buffer = piece.take()?.text ?? []
         result.removeAll()
     }
 
-    /// Room for a piece's text.
+    /// Memory for a piece's text.
     func takeBuffer() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &buffer)
         return taken
     }
 
-    /// Reads a piece in place of what was read before.
+    /// Parses a piece, replacing earlier results.
     func parse(_ piece: PieceText) {
         result.removeAll()
         piece.text.withUnsafeBytes { text in
@@ -60,20 +60,20 @@ final class PieceParser {
         }
     }
 
-    /// Adds the one feature that a text is to what was read before.
+    /// Parses a text of one feature and adds it to the results.
     func parse(single text: UnsafeRawBufferPointer) {
         if (try? parser.parse(single: text, at: 0, into: result)) == nil {
             result.addFault(.badJSON, identifier: nil, range: 0..<text.count)
         }
     }
 
-    /// Why a text is not JSON that is accepted.
+    /// The fault of a text that is not acceptable JSON.
     private static func fault(of text: UnsafeRawBufferPointer, _ error: JSONError) -> FeatureFault {
         if error.kind == .depth { return .tooDeep }
         return JSONText.isUTF8(text) ? .badJSON : .badEncoding
     }
 
-    /// Reads each text by itself: one that is not JSON has spoilt the array of all.
+    /// Parses each text separately, since one that is not JSON spoils the joined array.
     private func parse(_ texts: [Range<Int>], of piece: UnsafeRawBufferPointer) {
         result.removeAll()
         for range in texts {
@@ -91,14 +91,14 @@ final class PieceParser {
 struct PieceText: Sendable {
     /// A JSON array, or a table's rows.
     private(set) var text: [UInt8]
-    /// Where each feature is expected to be in the text; nil for an array as it was sent.
+    /// The expected range of each feature in the text; nil for an array as sent.
     private(set) var texts: [Range<Int>]?
     private(set) var header: TableHeader?
     /// The line of the first byte of the piece, from 1.
     let line: Int
     let foreignReferenceSystem: String?
 
-    /// - Parameter buffer: room for the text.
+    /// - Parameter buffer: memory for the text.
     init(_ piece: FeatureCutter.Piece, buffer: consuming [UInt8] = []) {
         buffer.removeAll(keepingCapacity: true)
         text = buffer
@@ -125,7 +125,7 @@ struct PieceText: Sendable {
         line + text.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<offset])) }
     }
 
-    /// Puts texts into one array. What is between them stays, and with it the line ends.
+    /// Joins texts into one array. The text between them stays, including line ends.
     private mutating func join(_ bytes: UnsafeRawBufferPointer, _ ranges: [Range<Int>]) {
         text.reserveCapacity(bytes.count + ranges.count + 2)
         text.append(UInt8(ascii: "["))
@@ -143,7 +143,7 @@ struct PieceText: Sendable {
         texts = joined
     }
 
-    /// The texts between separators, blank ones left out.
+    /// The texts between separators, without blank ones.
     private static func texts(in bytes: UnsafeRawBufferPointer, _ separator: UInt8) -> [Range<Int>] {
         var texts: [Range<Int>] = []
         var start = 0
@@ -157,8 +157,8 @@ struct PieceText: Sendable {
         return texts
     }
 
-    /// The values of an array's text, or of a text of values one after another, by brackets alone: what stands before
-    /// an object and is not one belongs to it.
+    /// The values of an array, or of consecutive values, found by brackets only. Text before
+    /// an object that is not an object itself counts as part of it.
     ///
     /// - Returns: nil if an array's values do not have one comma between each two.
     static func values(in bytes: UnsafeRawBufferPointer) -> [Range<Int>]? {

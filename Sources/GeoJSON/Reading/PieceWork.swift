@@ -3,10 +3,10 @@ import Dispatch
 import Synchronization
 import SystemSupport
 
-/// One run of several threads over pieces. Each takes a piece and parses it. The thread that has the next one in the
-/// pieces' order admits it, which gives its rows a part of the columns. Rows are copied meanwhile.
+/// One parallel run over pieces. Each thread takes a piece and parses it. The thread with the next one in the
+/// pieces' order admits it, which assigns its rows a part of the columns. Rows are copied at the same time.
 ///
-/// What fails counts in the pieces' order too: the first fault of the text is the outcome, for any number of threads,
+/// Errors also follow the pieces' order: the first fault of the text is the result for any number of threads,
 /// and no later piece is admitted.
 final class PieceWork {
     typealias Next = (_ buffer: consuming [UInt8]) throws(GeoJSONError) -> PieceText?
@@ -22,8 +22,8 @@ final class PieceWork {
     }
 
     /// - Parameters:
-    ///   - next: the next piece, nil at the end; called by several threads, one at a time.
-    ///   - admit: called for each piece, in their order, by several threads, one at a time.
+    ///   - next: returns the next piece, nil at the end. Called by several threads, one at a time.
+    ///   - admit: called for each piece in order, by several threads, one at a time.
     func run(threads: Int, next: Next, admit: Admit) throws(GeoJSONError) {
         // A thread that is ahead of the others parks what it has parsed and continues with another parser.
         let count = threads > 1 ? 2 * threads : 1
@@ -41,8 +41,8 @@ final class PieceWork {
 
 /// What the threads of a run share.
 ///
-/// Invariant: `next` is called only while `source` is locked, `admit` only while `order` is; a parser is used by the
-/// thread that took it out of `idle`, or is parked in `order`, from which one thread takes it. That is why it may be shared.
+/// Invariant: `next` is called only while `source` is locked, `admit` only while `order` is. A parser is used by the
+/// thread that took it from `idle`, or is parked in `order`, from which one thread takes it. So it may be shared.
 private final class AssemblyLine: @unchecked Sendable {
     private let rows: GatheredRows
     private let next: PieceWork.Next
@@ -54,21 +54,21 @@ private final class AssemblyLine: @unchecked Sendable {
     private let idleCount: DispatchSemaphore
 
     private struct Source {
-        /// How many pieces were taken.
+        /// The number of pieces taken.
         var taken = 0
         var isExhausted = false
     }
 
-    /// What has been parsed and not admitted yet. Only the holder of the lock around it uses it, and a parked parser is
-    /// used by no thread until one takes it from here; that is why it may be sent.
+    /// Pieces that have been parsed but not admitted. Only the holder of the lock around it uses it, and a parked parser is
+    /// used by no thread until one takes it from here, so it may be sent.
     private struct Order: @unchecked Sendable {
-        /// The piece to be admitted next.
+        /// The number of the next piece to admit.
         var next = 0
         var parked: [Int: Parked] = [:]
         var failure: GeoJSONError?
     }
 
-    /// Parsers that no thread uses. A thread takes one out under the lock and is then its only user; that is why it may be
+    /// Idle parsers. A thread takes one under the lock and is then its only user, so it may be
     /// sent.
     private struct Idle: @unchecked Sendable {
         var parsers: [PieceParser]
@@ -76,7 +76,7 @@ private final class AssemblyLine: @unchecked Sendable {
 
     private enum Parked {
         case parsed(PieceParser)
-        /// There is no such piece, because the text before it ends in a fault.
+        /// There is no such piece, because the text before it has a fault.
         case failed(GeoJSONError)
     }
 
@@ -90,12 +90,12 @@ private final class AssemblyLine: @unchecked Sendable {
         for _ in parsers { idleCount.signal() }
     }
 
-    /// The text's first fault, once all threads have ended.
+    /// The text's first fault, valid when all threads have ended.
     var failure: GeoJSONError? { order.withLock { $0.failure } }
 
     /// Parses pieces until there are none.
     ///
-    /// It always ends: the first piece that is not admitted has a parser and a thread.
+    /// It always ends, since the first piece that is not admitted has a parser and a thread.
     func work() {
         while let parser = takeIdle() {
             guard let number = takePiece(parser) else { return giveBack(parser) }
@@ -115,7 +115,7 @@ private final class AssemblyLine: @unchecked Sendable {
         idleCount.signal()
     }
 
-    /// Gives the parser the next piece and returns its number; nil at the end.
+    /// Assigns the next piece to the parser and returns its number; nil at the end.
     private func takePiece(_ parser: PieceParser) -> Int? {
         let (number, failure) = source.withLock { source -> (Int?, GeoJSONError?) in
             guard !source.isExhausted else { return (nil, nil) }

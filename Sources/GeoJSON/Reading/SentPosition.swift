@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A position and the text that it was sent as. Valid as long as the text.
+/// A position with its text as sent. Valid as long as the text.
 struct SentPosition {
     /// An array of two or more finite numbers.
     let text: UnsafeRawBufferPointer
     let position: Position
-    /// Whether whole turns have brought the longitude within ±180, so that the text has another.
+    /// Whether the longitude was wrapped, so that the text contains a different one.
     let isWrapped: Bool
 
-    /// The same within ±180 degrees of longitude.
+    /// The position with its longitude wrapped to ±180 degrees.
     var wrapped: SentPosition { SentPosition(text: text, position: position.wrapped, isWrapped: true) }
 
-    /// The text with the longitude that counts, to be stored. What follows the longitude stays as it was sent.
+    /// The text to be stored, with the wrapped longitude. The rest stays as sent.
     func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard isWrapped, let comma = text.firstIndex(of: UInt8(ascii: ",")) else { return body(text) }
         var bytes = ByteWriter()
@@ -24,6 +24,6 @@ struct SentPosition {
 }
 
 extension Position {
-    /// The same within ±180 degrees of longitude.
+    /// The position with its longitude wrapped to ±180 degrees.
     var wrapped: Position { Position(longitude: FeatureRules.wrapped(longitude), latitude: latitude) }
 }

@@ -2,18 +2,18 @@
 import Glibc
 import SystemSupport
 
-/// Features' bytes one behind the other: while they come in, or as they lie in a file.
+/// Features' bytes one after another, in memory or borrowed from an owner.
 ///
-/// Invariant: without an owner `base` points at `capacity` bytes of this object's own, of which the first
-/// `count` are written; with one, at `count` bytes that the owner keeps valid and that nobody writes, in
-/// which case nothing is ever appended. Once handed to a `FeatureStore` nobody writes either any more; that
-/// is why it may be shared then.
+/// Invariant: without an owner, `base` points to `capacity` bytes that this object owns, of which the first
+/// `count` are written. With an owner, it points to `count` bytes that the owner keeps valid and nobody writes, in
+/// which case nothing is ever appended. Once a `FeatureStore` has it, nobody writes either kind, so
+/// it may be shared.
 final class FeatureBlob: @unchecked Sendable {
     private(set) var base: UnsafeMutableRawPointer
     private(set) var count = 0
     private var capacity: Int
     private let owner: AnyObject?
-    /// Stands before bytes whose checksums were not compared yet.
+    /// Guards bytes whose checksums have not been verified yet.
     let guardian: TextGuard?
 
     init(capacity: Int = 4096) {
@@ -22,9 +22,9 @@ final class FeatureBlob: @unchecked Sendable {
         (owner, guardian) = (nil, nil)
     }
 
-    /// Bytes that `owner` keeps valid and unchanged, such as a mapped file's.
+    /// Borrows bytes that `owner` keeps valid and unchanged, such as a file's.
     init(borrowing bytes: UnsafeRawBufferPointer, owner: AnyObject, guardian: TextGuard?) {
-        // Without an owner's bytes there would be nothing to point at.
+        // An empty buffer has no address to point to.
         base =
             UnsafeMutableRawPointer(mutating: bytes.baseAddress)
             ?? LargePages.resize(nil, to: 64)
@@ -41,7 +41,7 @@ final class FeatureBlob: @unchecked Sendable {
         capacity = size
     }
 
-    /// Whether so many more bytes fit without a move.
+    /// Whether `more` bytes fit without reallocation.
     @inline(__always) func hasRoom(for more: Int) -> Bool { capacity - count >= more }
 
     @inline(__always) func reserve(_ more: Int) {
@@ -54,7 +54,7 @@ final class FeatureBlob: @unchecked Sendable {
         count += more
     }
 
-    /// Writes bytes that were counted before.
+    /// Writes bytes that have been counted by `extend`.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         guard let start = bytes.baseAddress else { return }
         (base + offset).copyMemory(from: start, byteCount: bytes.count)
@@ -73,7 +73,7 @@ final class FeatureBlob: @unchecked Sendable {
         count &+= 1
     }
 
-    /// Appends a length in seven bits a byte, the lowest first (LEB128).
+    /// Appends a length as unsigned LEB128: seven bits in each byte, the lowest first.
     @inline(__always) func append(length: Int) {
         reserve(10)
         var rest = UInt64(truncatingIfNeeded: length)
@@ -88,7 +88,7 @@ final class FeatureBlob: @unchecked Sendable {
 
     func removeAll() { count = 0 }
 
-    /// Gives back what was reserved in vain.
+    /// Releases unused capacity.
     func shrink() {
         resize(to: max(count, 64))
     }
@@ -99,13 +99,13 @@ final class FeatureBlob: @unchecked Sendable {
 /// One feature in a blob: four texts of JSON, each as it was sent.
 ///
 /// The layout is three lengths (id, coordinates, rest), then id, coordinates, rest (further members, each
-/// with a comma before it) and properties, whose length is what remains. Behind the coordinates' bracket are the
-/// geometry's own further members, each with a comma before it.
+/// after a comma) and properties, whose length is the remainder. After the coordinates' bracket are the
+/// geometry's own further members, each after a comma.
 ///
-/// An id that a property gave (`promoteId`) is kept with the one that was sent: a zero byte, the id, a zero byte, the
-/// sent id. JSON text has no such byte.
+/// A promoted id (`promoteId`) is stored with the sent one: a zero byte, the id, a zero byte, the
+/// sent id. JSON text contains no zero byte.
 struct FeatureRecord {
-    /// The id that counts.
+    /// The effective id.
     let identifier: UnsafeRawBufferPointer
     /// The id that was sent.
     let sentIdentifier: UnsafeRawBufferPointer
@@ -113,14 +113,14 @@ struct FeatureRecord {
     let rest: UnsafeRawBufferPointer
     let properties: UnsafeRawBufferPointer
 
-    /// Of a feature that is not there.
+    /// The record of a missing feature.
     static var empty: FeatureRecord { FeatureRecord(UnsafeRawBufferPointer(start: nil, count: 0)) }
 
-    /// - Parameter bytes: a whole record. Lengths that would lead outside it are cut to fit.
+    /// - Parameter bytes: a complete record. Lengths beyond its end are clamped.
     @inline(__always) init(_ bytes: UnsafeRawBufferPointer) {
         var place = 0
         let (identifierLength, coordinatesLength, restLength): (Int, Int, Int)
-        // Mostly all three are of one byte. A processor that need not guess reads the next record meanwhile.
+        // Usually all three lengths take one byte. Without branches to predict, the processor can read ahead.
         if bytes.count >= 3, (bytes[0] | bytes[1] | bytes[2]) < 128 {
             (identifierLength, coordinatesLength, restLength) = (Int(bytes[0]), Int(bytes[1]), Int(bytes[2]))
             place = 3
@@ -140,7 +140,7 @@ struct FeatureRecord {
         properties = UnsafeRawBufferPointer(rebasing: bytes[place...])
     }
 
-    /// What a record of a promoted id begins with; nothing for one that was sent.
+    /// The beginning of a record with a promoted id; empty for a sent id.
     static func identifier(
         promoted: UnsafeRawBufferPointer, sent: UnsafeRawBufferPointer
     ) -> [UInt8] {

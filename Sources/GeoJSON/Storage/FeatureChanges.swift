@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Features of a store that are others than its base has at their places, or are gone, or come after it.
+/// The delta of a store: features that differ from its base, were removed, or were added after it.
 final class FeatureChanges: Sendable {
-    /// Where a feature is now: a row of one of `stores`; nowhere where it is gone.
+    /// A feature's location: a row of one of `stores`, or none if it was removed.
     struct Place: Sendable, BitwiseCopyable {
         let store: UInt32
         let row: UInt32
@@ -12,11 +12,11 @@ final class FeatureChanges: Sendable {
 
     let base: FeatureStore
     let places: [UInt32: Place]
-    /// Without changes themselves.
+    /// Plain stores, without a delta.
     let stores: [FeatureStore]
-    /// How many features the stores have, those included that are no place's any more.
+    /// The number of features in the stores, including those that were replaced since.
     let rowCount: Int
-    /// How many features are gone.
+    /// The number of removed features.
     let goneCount: Int
 
     init(
@@ -30,20 +30,20 @@ final class FeatureChanges: Sendable {
     }
 
     var memoryBytes: Int {
-        // Dictionaries keep about a third of their room free.
+        // Dictionaries keep about a third of their capacity free.
         places.count * (4 + MemoryLayout<Place>.stride) * 3 / 2 + stores.reduce(0) { $0 + $1.memoryBytes }
     }
 
-    /// The store and row that have a feature; nil where it is as in the base.
+    /// The store and row of a feature; nil if it is the base's.
     @inline(__always) func place(of index: Int) -> Place? {
         guard let number = UInt32(exactly: index) else { return nil }
         return places[number]
     }
 
-    /// The same changes in one store, once most rows of the stores are no place's any more.
+    /// The same changes gathered in one store, if most rows of the stores have been replaced.
     ///
-    /// Updates of the same features would otherwise keep all that these ever were. Copies what is left, O(1) a
-    /// row that has come since the last time.
+    /// Otherwise repeated updates of the same features would keep all their old versions. Copies the current rows, amortized O(1) for each
+    /// row added since the last time.
     func gatheredIfSparse() -> FeatureChanges {
         guard rowCount > 2 * (places.count - goneCount) + Self.sparseRows else { return self }
         let living = places.filter { $0.value.store != .max }.sorted { $0.key < $1.key }
@@ -61,17 +61,17 @@ final class FeatureChanges: Sendable {
 
     private static let sparseRows = 1024
 
-    /// The places among some rows that changed, ascending. O(the fewer of rows and changes), and sorting.
+    /// The changed rows in a range, ascending. O(min(rows, changes)) plus sorting.
     func changedPlaces(in rows: Range<Int>) -> [Int] {
         if rows.count < places.count { return rows.filter { place(of: $0) != nil } }
         return places.keys.lazy.map { Int($0) }.filter(rows.contains).sorted()
     }
 }
 
-/// What is to be put at a place of a store.
+/// The replacement of a store's row.
 public struct FeatureReplacement: Sendable {
     public let place: Int
-    /// The row of the store with the new features; nil takes the feature away.
+    /// The row in the store of new features; nil to remove the feature.
     public let row: Int?
 
     public init(place: Int, row: Int?) {
@@ -81,33 +81,33 @@ public struct FeatureReplacement: Sendable {
 }
 
 extension FeatureStore {
-    /// Whether all features lie in this store itself, one behind the other.
+    /// Whether the store has no delta.
     public var isPlain: Bool { changes == nil }
 
-    /// Whether a place's feature is another than the first of its lineage there, or is gone, or came later.
+    /// Whether a row's feature differs from the base's, was removed, or was added later.
     public func isChanged(_ index: Int) -> Bool { changes?.place(of: index) != nil }
 
-    /// Whether a place's feature was taken away.
+    /// Whether a row's feature was removed.
     public func isGone(_ index: Int) -> Bool { changes?.place(of: index)?.store == .max }
 
-    /// The store without changes whose lineage this is.
+    /// The plain store of this lineage.
     public var plainBase: FeatureStore { changes?.base ?? self }
 
-    /// The places whose features are others than in `plainBase`, or gone, or come later; ascending.
+    /// The rows that differ from `plainBase`, were removed, or were added later; ascending.
     public var changedPlaces: [UInt32] { changes?.places.keys.sorted() ?? [] }
 
-    /// How many features are others than the plain store below has, or are gone.
+    /// The number of rows that differ from the plain base or were removed.
     public var changeCount: Int { changes?.places.count ?? 0 }
 
-    /// A store with some features replaced or taken away and others put behind; this one stays as it is.
+    /// A store with some features replaced or removed and others appended. This store does not change.
     ///
-    /// A place whose feature is taken away stays, empty, so that the others keep theirs.
+    /// The row of a removed feature stays empty, so that other features keep their rows.
     ///
     /// - Parameters:
-    ///   - replacements: places of this store, each once.
-    ///   - additions: rows of `store` that come last, in this order.
+    ///   - replacements: rows of this store, each at most once.
+    ///   - additions: rows of `store` to append, in this order.
     ///   - store: a plain store.
-    /// - Complexity: O(all changes since the plain store); now and then their features are copied.
+    /// - Complexity: O(all changes since the plain store). Occasionally their features are copied.
     public func changing(
         _ replacements: [FeatureReplacement], adding additions: [Int], from store: FeatureStore
     ) -> FeatureStore {
@@ -131,20 +131,20 @@ extension FeatureStore {
         return FeatureStore(changes: changed.gatheredIfSparse(), count: count + additions.count)
     }
 
-    /// The places of the features that there are, ascending; nil where that is all places.
+    /// The rows with features, ascending; nil if all rows have one.
     public var livingPlaces: [UInt32]? {
         guard let changes, changes.goneCount > 0 else { return nil }
         return (0..<UInt32(truncatingIfNeeded: count)).filter { changes.places[$0]?.store != .max }
     }
 
-    /// The same features in a store without changes, one behind the other without gaps. O(their bytes).
+    /// The same features in a plain store, without gaps. O(their bytes).
     ///
-    /// - Parameter spill: when the text goes to a file; nil: never.
+    /// - Parameter spill: decides when the text goes to a file; nil for never.
     public func plain(spill: TextSpill? = nil) -> FeatureStore {
         isPlain ? self : FeatureStore.joining([FeatureSlice(store: self, rows: 0..<count)], spill: spill)
     }
 
-    /// Some rows as runs of plain stores; those that are gone left out.
+    /// Some rows as slices of plain stores, without removed features.
     func plainSlices(_ rows: Range<Int>) -> [FeatureSlice] {
         guard let changes else { return [FeatureSlice(store: self, rows: rows)] }
         var slices: [FeatureSlice] = []

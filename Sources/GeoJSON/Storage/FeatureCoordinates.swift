@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// All features' coordinates as two columns, in degrees; immutable once it is out of this module.
+/// All features' coordinates as two columns, in degrees. Immutable outside this module.
 public final class FeatureCoordinates: Sendable {
     private let longitudeColumn: GrowingColumn<Double>
     private let latitudeColumn: GrowingColumn<Double>
@@ -12,7 +12,7 @@ public final class FeatureCoordinates: Sendable {
 
     public var count: Int { longitudeColumn.count }
 
-    /// Lends the columns, valid during the call.
+    /// Lends the columns, valid only during the call.
     public func withColumns<Result, Failure: Error>(
         _ body: (
             _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>
@@ -33,7 +33,7 @@ public final class FeatureCoordinates: Sendable {
         latitudeColumn.extend(by: more)
     }
 
-    /// Writes the coordinates of features that were counted before.
+    /// Writes the coordinates of features that have been counted by `extend`.
     func write(_ longitudes: [Double], _ latitudes: [Double], at first: Int) {
         Self.copy(longitudes, to: longitudeColumn.base + first)
         Self.copy(latitudes, to: latitudeColumn.base + first)

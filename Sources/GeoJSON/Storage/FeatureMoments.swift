@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// When features were last imported or upserted, in milliseconds since 1970, as runs of neighbours with one moment.
+/// When features were last imported or upserted, in milliseconds since 1970, as runs of consecutive rows with the same moment.
 ///
-/// Sixteen bytes a run. Features of which nothing is known have the moment 0.
+/// Takes sixteen bytes for each run. The moment is 0 if unknown.
 public struct FeatureMoments: Sendable, Equatable {
     /// The first rows of the runs, ascending from 0.
     public private(set) var starts: [UInt32] = []
-    /// By run.
+    /// The moments by run.
     public private(set) var milliseconds: [Int64] = []
 
     public init() {}
@@ -23,7 +23,7 @@ public struct FeatureMoments: Sendable, Equatable {
         self.milliseconds = milliseconds
     }
 
-    /// Gives the rows from `start` on a moment.
+    /// Sets the moment of the rows from `start` on.
     mutating func append(from start: Int, _ moment: Int64) {
         guard milliseconds.last != moment else { return }
         let start = UInt32(truncatingIfNeeded: start)
@@ -35,7 +35,7 @@ public struct FeatureMoments: Sendable, Equatable {
         milliseconds.append(moment)
     }
 
-    /// How many runs begin at a row or before. O(log runs).
+    /// The number of runs that begin at a row or earlier. O(log runs).
     private func runCount(upTo row: Int) -> Int {
         starts.partitionIndex { Int($0) <= row }
     }
@@ -46,7 +46,7 @@ public struct FeatureMoments: Sendable, Equatable {
         return count > 0 ? milliseconds[count - 1] : 0
     }
 
-    /// The runs of some rows, in their order. O(log(all runs) + these).
+    /// The runs of some rows, in order. O(log(all runs) + these).
     func runs(of rows: Range<Int>) -> [(rows: Range<Int>, moment: Int64)] {
         guard !rows.isEmpty else { return [] }
         var runs: [(rows: Range<Int>, moment: Int64)] = []
@@ -68,7 +68,7 @@ extension FeatureStore {
         return place.store == .max ? 0 : changes.stores[Int(place.store)].moments.moment(of: Int(place.row))
     }
 
-    /// The places of the features that were last put in at a moment or before, ascending, and the earliest
+    /// The rows of the features that were last inserted at a moment or earlier, ascending, and the earliest
     /// moment of all others; nil if there are none.
     ///
     /// - Complexity: O(runs + such features + all changes since the plain store).

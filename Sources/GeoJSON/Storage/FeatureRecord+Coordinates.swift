@@ -10,7 +10,7 @@ extension FeatureRecord {
         return (longitude, Self.number(coordinates, &place))
     }
 
-    /// The number that starts at or behind `place`, which is moved behind the comma that ends it.
+    /// The number that starts at or after `place`, which advances past the comma that ends it.
     private static func number(_ text: UnsafeRawBufferPointer, _ place: inout Int) -> Double {
         while place < text.count, text[place] <= UInt8(ascii: " ") { place += 1 }
         let start = place

@@ -2,7 +2,7 @@
 import JSON
 
 extension FeatureRecord {
-    /// Writes the feature with its members as they were sent.
+    /// Writes the feature with its members as sent.
     @inline(__always) func write(
         into bytes: inout ByteWriter, selection: PropertySelection? = nil, precision: Int? = nil,
         leavingOut member: StaticString? = nil
@@ -38,7 +38,7 @@ extension FeatureRecord {
         bytes.append("}")
     }
 
-    /// - Parameter rest: members, each with a comma before it.
+    /// - Parameter rest: members, each after a comma.
     private static func write(
         rest: UnsafeRawBufferPointer, leavingOut member: StaticString, into bytes: inout ByteWriter
     ) {
@@ -73,7 +73,7 @@ extension FeatureRecord {
     private static func write(
         rounded coordinates: UnsafeRawBufferPointer, _ precision: Int, into bytes: inout ByteWriter
     ) {
-        // The geometry's further members follow the array, which has no other bracket.
+        // The geometry's further members follow the array's only closing bracket.
         let end = coordinates.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } ?? coordinates.count
         let array = UnsafeRawBufferPointer(rebasing: coordinates[..<end])
         guard case .array(let values)? = try? JSONReader.parse(array) else {

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads many features of a store, mostly one after another. For one thread at a time.
+/// Reads many features of a store, mostly in order. Used by one thread at a time.
 ///
-/// Text that lies in a file is read in large pieces. A single feature is read faster by the store.
+/// Text in a file is read in large pieces. For a single feature, the store is faster.
 public final class FeatureScan {
-    /// Bytes that are read at once: a multiple of what has one checksum.
+    /// The number of bytes to read at once, a multiple of what one checksum covers.
     public static let windowSize = 1 << 18
-    /// Bytes before a feature in its window: what it begins in has one checksum.
+    /// The bytes before a feature in its window, since its first block must be read as a whole.
     private static let lead = TextGuard.chunkSize
 
     private let store: FeatureStore
-    /// A feature that is read for itself.
+    /// Holds a feature that is read outside the window.
     private var own = FeatureBlob(capacity: 64)
     private var window: UnsafeMutableRawBufferPointer?
-    /// Which bytes of the text the window has.
+    /// The range of the text in the window.
     private var filled = 0..<0
 
     public init(_ store: FeatureStore) { self.store = store }
 
     deinit { window?.deallocate() }
 
-    /// A feature's record, valid until the next is asked for.
+    /// A feature's record, valid until the next call.
     func record(_ index: Int) -> FeatureRecord {
         guard let text = store.text, !store.isChanged(index) else { return store.residentRecord(index) }
         let range = store.range(index)
         if range.lowerBound >= filled.lowerBound, range.upperBound <= filled.upperBound {
             return record(range)
         }
-        // What does not fit into the window, or comes before it, is not part of a scan.
+        // A record that does not fit into the window, or is before it, is read separately.
         guard range.count <= Self.windowSize - Self.lead, range.lowerBound >= filled.lowerBound else {
             return single(range, of: text)
         }

@@ -2,7 +2,7 @@
 import SystemSupport
 
 extension FeatureStore {
-    /// Features that one thread reads at a time.
+    /// The number of features that one thread reads at a time.
     private static let share = 32_768
 
     /// All coordinates as two columns, in degrees; nil if that was cancelled.
@@ -10,13 +10,13 @@ extension FeatureStore {
     /// - Parameters:
     ///   - threads: the most threads to use.
     ///   - isCancelled: called from time to time, by several threads.
-    /// - Complexity: O(bytes of the coordinates' text). The first call after reading returns the columns that the reader
-    ///   made, and the store gives them up.
+    /// - Complexity: O(bytes of the coordinates' text). The first call after parsing returns the columns that the parser
+    ///   made, which the store then releases.
     public func takeCoordinates(
         threads: Int, isCancelled: @Sendable () -> Bool
     ) -> FeatureCoordinates? {
         if let fresh = takeFresh() { return fresh }
-        // Shares write their own rows' coordinates alone.
+        // Each thread writes only its own rows' coordinates.
         let coordinates = FeatureCoordinates(capacity: count)
         coordinates.extend(by: count)
         let shares = (count + Self.share - 1) / Self.share

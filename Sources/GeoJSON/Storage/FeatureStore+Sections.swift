@@ -2,19 +2,19 @@
 
 /// Why sections of a file are not a store of features.
 public struct FeatureSectionError: Error, Sendable, Equatable {
-    /// What was found, for a person.
+    /// The message for the operator.
     public let message: String
 }
 
-/// The arrays of which a store consists, as a snapshot keeps them; in the machine's byte order.
+/// The arrays of a store as stored in a snapshot, in the machine's byte order.
 public struct FeatureSections {
     /// All features' records.
     public let text: UnsafeRawBufferPointer
-    /// 64 bits a block of 64 features: where its first record starts.
+    /// For each block of 64 features, the offset of its first record, 64 bits.
     public let blockStarts: UnsafeRawBufferPointer
-    /// 32 bits a feature: where its record starts, from its block's start.
+    /// For each feature, its record's offset from its block's start, 32 bits.
     public let offsets: UnsafeRawBufferPointer
-    /// 64 bits for each `TextGuard.chunkSize` bytes of the text: their `BlockChecksum`.
+    /// For each `TextGuard.chunkSize` bytes of the text, their `BlockChecksum`, 64 bits.
     public let checksums: UnsafeRawBufferPointer
 
     public init(
@@ -27,7 +27,7 @@ public struct FeatureSections {
         self.checksums = checksums
     }
 
-    /// Where the record of a feature lies in the text; only of sections from which a store could be made. O(1).
+    /// The range of a feature's record in the text. Only for sections from which a store could be made. O(1).
     public func record(_ place: Int) -> Range<Int> {
         let (start, end) = (start(of: place), start(of: place + 1))
         return start..<max(start, end)
@@ -82,17 +82,17 @@ extension FeatureStore {
         return records
     }
 
-    /// A store on a file's text, which is not read before it is asked for, and only where its checksum is
-    /// right: otherwise the feature is empty and `isDamaged` true.
+    /// A store on a file's text, which is read on demand and verified by checksum.
+    /// If the checksum is wrong, the feature is empty and `isDamaged` becomes true.
     ///
     /// The other arrays are copied and checked.
     ///
     /// - Parameters:
-    ///   - moments: when the features were put in.
-    ///   - owner: keeps the text valid and unchanged for as long as it lives.
-    ///   - load: brings a range of the text into memory before it is first read; false if that fails. Called from
+    ///   - moments: when the features were inserted.
+    ///   - owner: keeps the text valid and unchanged during its life.
+    ///   - load: loads a range of the text into memory before it is first read; false if that fails. Called from
     ///     any thread.
-    /// - Complexity: O(features), some 2 ms for a million.
+    /// - Complexity: O(features), about 2 ms for a million.
     public static func onSections(
         _ sections: FeatureSections, moments: FeatureMoments = FeatureMoments(), owner: AnyObject,
         load: @escaping @Sendable (Range<Int>) -> Bool = { _ in true }
@@ -111,7 +111,7 @@ extension FeatureStore {
             records: records, moments: moments, fresh: nil)
     }
 
-    /// Refuses records that would not lie one behind the other within the text.
+    /// Throws unless records are consecutive and within the text.
     private static func check(_ records: RecordOffsets, textCount: Int) throws(FeatureSectionError) {
         let (blockStarts, offsets) = (records.blockStarts.values, records.offsets.values)
         var last = 0
@@ -130,15 +130,15 @@ extension FeatureStore {
         }
     }
 
-    /// When the features of a plain store were last put in.
+    /// When the features of a plain store were last inserted.
     public var plainMoments: FeatureMoments { moments }
 
-    /// Whether text that was asked for is not what was written: what was answered with it is wrong.
+    /// Whether text that was read is damaged, so that answers made from it are wrong.
     public var isDamaged: Bool { text?.isDamaged ?? blob.guardian?.isDamaged ?? false }
 
-    /// Checks all text that was not asked for yet. False where some is damaged.
+    /// Verifies all text that has not been read yet. False if some is damaged.
     ///
-    /// - Complexity: O(text), at some gigabytes a second.
+    /// - Complexity: O(text), at several gigabytes per second.
     public func verifyText(isCancelled: () -> Bool = { false }) -> Bool {
         text?.verify(isCancelled: isCancelled) ?? blob.guardian?.checkAll(
             blob.bytes, isCancelled: isCancelled)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 extension FeatureStore {
-    /// Bytes of a plain store's text, records one behind the other.
+    /// The size of a plain store's text, its records one after another.
     public var textBytes: Int { textCount }
 
-    /// Lends a piece of a plain store's text, valid during the call; nil if it can't be had.
+    /// Lends a piece of a plain store's text, valid only during the call; nil if it cannot be read.
     ///
     /// - Parameters:
     ///   - range: begins at a multiple of `TextGuard.chunkSize`; ends at one or at the end.
-    ///   - window: room for as many bytes, used for text that lies in a file.
+    ///   - window: memory for that many bytes, used for text in a file.
     public func withText<Result>(
         _ range: Range<Int>, window: UnsafeMutableRawBufferPointer,
         _ body: (UnsafeRawBufferPointer?) throws -> Result
@@ -25,7 +25,7 @@ extension FeatureStore {
         return try body(UnsafeRawBufferPointer(part))
     }
 
-    /// A plain store's features with their text elsewhere. Answers do not change.
+    /// A plain store's features with their text in another location. Answers do not change.
     ///
     /// - Parameter text: the same bytes.
     public func reading(_ text: any FeatureText) -> FeatureStore {
@@ -33,7 +33,7 @@ extension FeatureStore {
             blob: FeatureBlob(), text: text, records: records, moments: moments, fresh: nil, lineage: lineage)
     }
 
-    /// The same features above a plain store that `reading` gave for `plainBase`.
+    /// The same features on a plain store that `reading` returned for `plainBase`.
     public func moved(to base: FeatureStore) -> FeatureStore {
         guard let changes else { return base }
         let moved = FeatureChanges(
@@ -42,8 +42,8 @@ extension FeatureStore {
         return FeatureStore(changes: moved, count: count)
     }
 
-    /// Appends some of a plain store's text. If it is damaged, the store says so from now on, and what was appended is of no
-    /// use.
+    /// Appends some of a plain store's text. If it is damaged, `isDamaged` becomes true, and the appended text is
+    /// useless.
     func appendText(_ range: Range<Int>, to target: JoinedText) {
         guard let text else {
             _ = blob.guardian?.admits(range, of: blob.bytes)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Names of properties that an answer keeps.
+/// The names of the properties to keep in an answer.
 public struct PropertySelection: Sendable {
     private let names: [[UInt8]]
 
     public init(_ names: some Sequence<String>) { self.names = names.map { Array($0.utf8) } }
 
-    /// Whether a key, as it stands between its quotation marks, is one of the names.
+    /// Whether a key, given as the text between its quotation marks, is one of the names.
     func keeps(key: UnsafeRawBufferPointer) -> Bool {
         if key.contains(UInt8(ascii: "\\")) {
             let decoded = Array(JSONText.string(inside: key).utf8)
@@ -24,8 +24,8 @@ extension FeatureStore {
     ///
     /// - Parameters:
     ///   - selection: the properties to keep; nil keeps all.
-    ///   - precision: to how many decimals coordinates are rounded; nil leaves them as they were sent.
-    ///   - member: a member of the feature to leave out, none of GeoJSON's.
+    ///   - precision: the number of decimals of coordinates; nil leaves them as sent.
+    ///   - member: a foreign member of the feature to omit.
     /// - Complexity: O(the feature's text), without allocation.
     public func write(
         _ index: Int, into bytes: inout ByteWriter, selection: PropertySelection? = nil,
@@ -37,12 +37,12 @@ extension FeatureStore {
         }
     }
 
-    /// Writes a feature as it was sent, with its own id where a property gives another: to be read again.
+    /// Writes a feature as it was sent, with its original id even if a property is promoted, so that it can be read again.
     public func writeSent(_ index: Int, into bytes: inout ByteWriter) {
         withRecord(index) { $0.write(identifier: $0.sentIdentifier, into: &bytes) }
     }
 
-    /// The same of the feature at a place among those that were prepared.
+    /// The same for a feature by its index among the prepared ones.
     public func write(
         _ place: Int, of prepared: PreparedFeatures, into bytes: inout ByteWriter,
         selection: PropertySelection? = nil, precision: Int? = nil
@@ -57,7 +57,7 @@ extension FeatureStore {
         withRecord(index) { FeatureRecord.write($0.properties, selection, into: &bytes) }
     }
 
-    /// Writes a feature's id; nothing where it has none.
+    /// Writes a feature's id; nothing if it has none.
     public func writeIdentifier(_ index: Int, into bytes: inout ByteWriter) {
         withRecord(index) { bytes.append(contentsOf: $0.identifier) }
     }

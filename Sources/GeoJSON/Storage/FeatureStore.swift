@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A source's features, immutable: their texts as they were sent, packed, without what is the same in all.
+/// A source's features, immutable: their texts as sent, packed, without the parts that are the same in all features.
 ///
-/// A feature costs about seven bytes, besides its id's, coordinates' and properties' text. The text may lie in a file.
+/// A feature takes about seven bytes besides the text of its id, coordinates and properties. The text may lie in a file.
 public final class FeatureStore: Sendable {
-    /// How many features there are.
+    /// The number of rows.
     public let count: Int
 
     let blob: FeatureBlob
-    /// The records, if they lie elsewhere than in `blob`.
+    /// The records, if they are not in `blob`.
     public let text: (any FeatureText)?
-    /// Where the records start.
+    /// The offsets of the records.
     let records: RecordOffsets
-    /// What is otherwise than in the members above, which are the base's; nil where there is nothing.
+    /// The delta to the members above, which are the base's; nil for a plain store.
     let changes: FeatureChanges?
-    /// When the features, the base's where there are changes, were last put in.
+    /// When the base's features were last inserted.
     let moments: FeatureMoments
-    /// The same for a store and all that are made of it by changes, and for no other of this process.
+    /// Identifies a store and all stores derived from it by updates; unique in this process.
     public let lineage: UInt64
     private static let lineages = Atomic<UInt64>(0)
-    /// Coordinates that reading has left, until they are asked for or given up.
+    /// The coordinates from parsing, until they are taken or released.
     private let fresh: Mutex<FeatureCoordinates?>
 
     static let blockSize = 64
 
-    /// - Parameter lineage: nil for one of its own.
+    /// - Parameter lineage: nil for a new one.
     /// - Precondition: records ascend within the text, and no block is of 4 GiB or more.
     init(
         blob: FeatureBlob, text: (any FeatureText)? = nil, records: RecordOffsets, moments: FeatureMoments,
@@ -52,7 +52,7 @@ public final class FeatureStore: Sendable {
         fresh = Mutex(nil)
     }
 
-    /// The memory that the features hold, in bytes; text in a file is not part of it.
+    /// The memory that the features hold, in bytes, without text in a file.
     public var memoryBytes: Int {
         blob.count + (text?.memoryBytes ?? 0) + records.memoryBytes + moments.starts.count * 12
             + (changes?.memoryBytes ?? 0)
@@ -71,13 +71,13 @@ public final class FeatureStore: Sendable {
         index == records.count ? textCount : records.start(index)
     }
 
-    /// Where the plain store has a feature's record.
+    /// The range of a feature's record in the plain store.
     @inline(__always) func range(_ index: Int) -> Range<Int> {
         let start = start(index)
         return start..<max(start, self.start(index + 1))
     }
 
-    /// Lends a feature's record. If it can't be had it is empty, and `isDamaged` is true afterwards: answers made of it are
+    /// Lends a feature's record. If it cannot be read, it is empty and `isDamaged` becomes true: answers made from it are
     /// wrong.
     @inline(__always) func withRecord<Result>(
         _ index: Int, _ body: (FeatureRecord) throws -> Result
@@ -90,7 +90,7 @@ public final class FeatureStore: Sendable {
         }
     }
 
-    /// A record that lies in memory: of a store without `text`, or a changed one.
+    /// A record in memory: one of a store without `text`, or a changed one.
     @inline(__always) func residentRecord(_ index: Int) -> FeatureRecord {
         if let changes, let place = changes.place(of: index) { return record(place, changes) }
         let range = range(index)
@@ -113,7 +113,7 @@ public final class FeatureStore: Sendable {
         withRecord(index) { $0.coordinateNumbers }
     }
 
-    /// The coordinates that reading has left, which are given up with this; nil where they are not at hand.
+    /// Takes the coordinates left from parsing; nil if they have been taken or released.
     func takeFresh() -> FeatureCoordinates? {
         fresh.withLock { fresh in
             defer { fresh = nil }
@@ -121,7 +121,7 @@ public final class FeatureStore: Sendable {
         }
     }
 
-    /// Lends a feature's id as JSON text; nil where it has none.
+    /// Lends a feature's id as JSON text; nil if it has none.
     public func withIdentifier<Result>(
         _ index: Int, _ body: (UnsafeRawBufferPointer?) throws -> Result
     ) rethrows -> Result {
@@ -137,7 +137,7 @@ public final class FeatureStore: Sendable {
         try withRecord(index) { try body($0.properties) }
     }
 
-    /// Lends a feature's id as JSON text, nil where it has none, and its properties: an object or null.
+    /// Lends a feature's id as JSON text, nil if it has none, and its properties: an object or null.
     public func withIdentifierAndProperties<Result>(
         _ index: Int, _ body: (UnsafeRawBufferPointer?, UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {

@@ -5,45 +5,45 @@ import JSON
 public struct FeatureStoreBuilder: ~Copyable, Sendable {
     public let policy: InvalidFeaturePolicy
     public let rules: FeatureRules
-    /// How many features were taken in: a MultiPoint of several rows counts once.
+    /// The number of accepted features. A MultiPoint of several rows counts once.
     public private(set) var accepted = 0
-    /// How many invalid features were left out.
+    /// The number of skipped invalid features.
     public private(set) var skipped = 0
     /// The same by reason.
     public private(set) var skippedReasons: [String: Int] = [:]
     /// The first invalid features that were left out.
     public private(set) var firstSkipped: [InvalidFeature] = []
-    /// What the data look like.
+    /// Statistics for warnings about the data.
     public private(set) var advice = ImportAdvice()
-    /// Which rows are one feature, if some feature has several.
+    /// Which rows belong to one feature, if some feature has several.
     public private(set) var groups = RowGroups()
 
-    /// Asked before the builder takes more memory, with how many bytes it would hold then. Where the answer
-    /// is no, adding throws `tooLarge`.
+    /// Called before the builder takes more memory, with the number of bytes that it would hold. If it
+    /// returns false, adding throws `tooLarge`.
     public var admits: @Sendable (_ bytes: Int) -> Bool = { _ in true }
 
     /// The most rows, each a point: indexes number points and clusters in 32 bits. Adding more throws `tooMany`.
     var mostRows = Int(UInt32.max / 2)
 
-    /// When the text goes to a file; nil: never. To be set before the first feature.
+    /// Decides when the text goes to a file; nil for never. Must be set before the first feature.
     public var spill: TextSpill? {
         didSet { rows.spill(to: spill) }
     }
 
-    /// Told the properties of all features taken in; to be set before the first.
+    /// Receives the properties of all accepted features. Must be set before the first.
     public var collector: (any PropertyCollector)?
 
     let rows = GatheredRows()
-    /// Made at the first need; parsers are not Sendable, and a builder is used by one thread at a time.
+    /// Made on first use. Parsers are not Sendable, and a builder is used by one thread at a time.
     private let workshop = Workshop()
 
-    /// So many invalid features are described one by one.
+    /// The most invalid features to describe individually.
     private static let mostDescribed = 20
 
-    /// A builder's parser and its room for one piece.
+    /// A builder's parser with memory for one piece.
     ///
     /// A builder is noncopyable and its methods exclusive, so nobody uses this from two threads at once;
-    /// that is why it may be called Sendable.
+    /// so it may be Sendable.
     private final class Workshop: @unchecked Sendable {
         var parser: PieceParser?
     }
@@ -58,8 +58,8 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         self.init(policy: policy, rules: FeatureRules(promoteId: promoteId))
     }
 
-    /// Adds the features of a JSON array's text. Where it throws, nothing of the text was added, and the
-    /// builder can only be thrown away.
+    /// Adds the features of a JSON array's text. If it throws, nothing of the text was added, and the
+    /// builder must be discarded.
     public mutating func append(features json: UnsafeRawBufferPointer) throws(GeoJSONError) {
         let parser = workshop.parser ?? parserMaker.makeParser()
         workshop.parser = parser
@@ -71,7 +71,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         try add(parser.result) { _ in nil }
     }
 
-    /// Makes parsers whose pieces this builder takes.
+    /// Makes parsers whose pieces this builder admits.
     struct ParserMaker {
         let rules: FeatureRules
         let collector: (any PropertyCollector)?
@@ -83,14 +83,14 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
 
     var parserMaker: ParserMaker { ParserMaker(rules: rules, collector: collector) }
 
-    /// Makes room for a text that is to come.
+    /// Reserves memory for a text to come.
     func expect(bytes: Int) { rows.expect(bytes: bytes) }
 
     private mutating func add(_ parsed: ParsedFeatures, line: (Int) -> Int?) throws(GeoJSONError) {
         rows.fill(try admit(parsed, line: line), from: parsed)
     }
 
-    /// Takes over what another thread has read, all but its rows, for which it reserves a part of `rows`.
+    /// Admits what another thread has parsed, except its rows, for which it reserves a part of `rows`.
     ///
     /// - Parameter line: the line of an offset in the text that was parsed.
     mutating func admit(
@@ -126,18 +126,18 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         advice.foreignReferenceSystem = advice.foreignReferenceSystem ?? name
     }
 
-    /// - Parameter moments: when the features were put in.
+    /// - Parameter moments: when the features were inserted.
     public consuming func finish(moments: FeatureMoments = FeatureMoments()) -> FeatureStore {
         rows.finish(moments)
     }
 }
 
-/// Some of a store's features that follow each other.
+/// A range of a store's features.
 public struct FeatureSlice {
     public let store: FeatureStore
     public let rows: Range<Int>
 
-    /// - Parameter rows: what lies outside of the store is left out.
+    /// - Parameter rows: clamped to the store's rows.
     public init(store: FeatureStore, rows: Range<Int>) {
         self.store = store
         self.rows = rows.clamped(to: 0..<store.count)
@@ -145,11 +145,11 @@ public struct FeatureSlice {
 }
 
 extension FeatureStore {
-    /// A store of the features of slices, one behind the other. O(their bytes).
+    /// A store of the features of slices, one slice after another. O(their bytes).
     ///
-    /// Where a slice's store `isDamaged` afterwards, so may be the result, which does not tell.
+    /// If a slice's store `isDamaged` afterwards, the result may be damaged without reporting it.
     ///
-    /// - Parameter spill: when the text goes to a file; nil: never.
+    /// - Parameter spill: decides when the text goes to a file; nil for never.
     public static func joining(_ slices: [FeatureSlice], spill: TextSpill? = nil) -> FeatureStore {
         let slices = slices.flatMap { $0.store.plainSlices($0.rows) }
         let size = slices.reduce(0) {

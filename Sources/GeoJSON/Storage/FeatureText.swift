@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Features' records, one behind the other, that lie elsewhere than in memory: in a file.
+/// Features' records, one after another, in a file.
 ///
 /// Readers get copies. Safe from any thread; reading may wait for a disk.
 public protocol FeatureText: AnyObject, Sendable {
@@ -10,23 +10,23 @@ public protocol FeatureText: AnyObject, Sendable {
     /// Bytes of memory that it holds.
     var memoryBytes: Int { get }
 
-    /// Whether bytes that were asked for could not be had. Once true it stays so, and what was made of them is wrong.
+    /// Whether a read has failed or a checksum was wrong. Never becomes false again; results made from such bytes are wrong.
     var isDamaged: Bool { get }
 
     /// Whether reading does not wait for a disk.
     var isAtHand: Bool { get }
 
-    /// Copies bytes; false if they can't be had.
+    /// Copies bytes; false if they cannot be read.
     func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) -> Bool
 
-    /// Reads many bytes, for who reads all of them.
+    /// Reads many bytes, for sequential readers.
     ///
     /// - Parameters:
-    ///   - window: of at least `FeatureScan.windowSize` bytes; filled from its start.
-    ///   - place: begins the bytes, or lies shortly behind their beginning.
-    /// - Returns: which bytes it has now; nil if they can't be had.
+    ///   - window: at least `FeatureScan.windowSize` bytes, filled from its start.
+    ///   - place: the first byte needed. The window may begin shortly before it.
+    /// - Returns: the range of bytes in the window; nil if they cannot be read.
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>?
 
-    /// Checks all bytes. False if some can't be had.
+    /// Verifies all bytes. False if some cannot be read.
     func verify(isCancelled: () -> Bool) -> Bool
 }

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Rows on their way into a store: records, where they start, and coordinates.
+/// The rows of a store being built: records, their offsets, and coordinates.
 ///
-/// Parsed pieces get their part of the columns in their order, one after another; then several threads may fill their
+/// Parsed pieces reserve their part of the columns in order, one after another. Then several threads may fill their
 /// parts at the same time.
 ///
-/// Invariant: one thread at a time reserves, since that takes a builder; the columns move only while the lock is held
-/// for writing, and are filled while it is held for reading; no two reservations overlap. After `finish` nobody fills.
-/// That is why it may be shared.
+/// Invariant: one thread at a time reserves, since that requires the builder. The columns are reallocated only while the lock is held
+/// for writing, and are filled while it is held for reading. No two reservations overlap. Nobody fills after `finish`.
+/// So it may be shared.
 final class GatheredRows: @unchecked Sendable {
     /// A piece's part of the columns.
     struct Reservation {
         fileprivate let firstRow: Int
         fileprivate let firstByte: Int
-        /// Where the block starts that the first row belongs to, if that is not the block's first.
+        /// The start of the first row's block, if the row is not the block's first.
         fileprivate let blockStart: Int
     }
 
     private let blob: FeatureBlob
-    /// Where the text goes on that is too long for `blob`, which does not grow any more then.
+    /// The file for text that is too long for `blob`, which no longer grows then.
     private var sink: (any TextSink)?
-    /// When that is; nil: never.
+    /// Decides when that happens; nil for never.
     private var spill: TextSpill?
-    /// Bytes of text.
+    /// The size of the text in bytes.
     private var textCount = 0
     private let records: RecordOffsets
     private let coordinates = FeatureCoordinates()
-    /// Where the last row's block starts.
+    /// The start of the last row's block.
     private var blockStart = 0
     private let lock: UnsafeMutablePointer<pthread_rwlock_t>
 
@@ -42,25 +42,25 @@ final class GatheredRows: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// A record's start and two coordinates.
+    /// The size of a record's offset and two coordinates.
     static let bytesOfRow = 20
 
     var count: Int { records.count }
 
     var memoryBytes: Int { blob.count + count * Self.bytesOfRow }
 
-    /// Bytes of memory that rows take which are about to be added.
+    /// The memory held after adding the parsed rows, in bytes.
     func memoryBytes(adding parsed: ParsedFeatures) -> Int {
         memoryBytes + (sink == nil ? parsed.blob.count : 0) + parsed.ends.count * Self.bytesOfRow
     }
 
-    /// Says when the text goes to a file. To be called before the first row comes.
+    /// Sets when the text goes to a file. Must be called before the first row.
     func spill(to spill: TextSpill?) { self.spill = spill }
 
-    /// Makes room for a text that is to come, so that growing need not move anything. Untouched room costs nothing.
+    /// Reserves memory for a text to come, so that growing does not reallocate. Untouched memory costs nothing.
     func expect(bytes: Int) { blob.reserve(max(0, min(bytes, spill?.bytes ?? bytes))) }
 
-    /// Takes a part for a piece behind those of the pieces before.
+    /// Reserves a part for a piece after those of earlier pieces.
     func reserve(for parsed: ParsedFeatures) -> Reservation {
         let reservation = Reservation(firstRow: count, firstByte: textCount, blockStart: blockStart)
         let (rows, bytes) = (parsed.ends.count, parsed.blob.count)
@@ -88,7 +88,7 @@ final class GatheredRows: @unchecked Sendable {
         if sink == nil { spill = nil }
     }
 
-    /// Copies a piece into its part. Safe beside other pieces' filling and reserving.
+    /// Copies a piece into its part. Safe while other pieces are filled and reserved.
     func fill(_ part: Reservation, from parsed: ParsedFeatures) {
         pthread_rwlock_rdlock(lock)
         defer { pthread_rwlock_unlock(lock) }
@@ -110,9 +110,9 @@ final class GatheredRows: @unchecked Sendable {
         }
     }
 
-    /// The rows as a store; nothing may be reserved or filled any more.
+    /// Makes a store of the rows. Nothing may be reserved or filled afterwards.
     ///
-    /// - Parameter moments: when the features were put in.
+    /// - Parameter moments: when the features were inserted.
     func finish(_ moments: FeatureMoments) -> FeatureStore {
         if sink == nil { blob.shrink() }
         records.shrink()

@@ -2,11 +2,11 @@
 import Glibc
 import SystemSupport
 
-/// A run of trivial values that grows at its end.
+/// An array of trivial values that grows at its end.
 ///
-/// Invariant: `base` leads to `capacity` values of this object's own, of which the first `count` are initialised, or
-/// are being initialised by whoever extended the column by them. After a `FeatureStore` has them they are not written;
-/// that is why it may be shared then.
+/// Invariant: `base` points to `capacity` values that this object owns, of which the first `count` are initialized, or
+/// are being initialized by the thread that extended the column by them. Once a `FeatureStore` has them, they are not written,
+/// so it may be shared.
 final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
     private(set) var base: UnsafeMutablePointer<Value>
     private(set) var count = 0
@@ -43,7 +43,7 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
         count &+= 1
     }
 
-    /// Whether `more` values fit without a move.
+    /// Whether `more` values fit without reallocation.
     func hasRoom(for more: Int) -> Bool { capacity - count >= more }
 
     func reserve(_ more: Int) {
@@ -51,13 +51,13 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
         resize(to: max(count + more, capacity + capacity / 2))
     }
 
-    /// Counts values that the caller initialises.
+    /// Counts values that the caller initializes.
     func extend(by more: Int) {
         reserve(more)
         count += more
     }
 
-    /// Gives back what was reserved in vain.
+    /// Releases unused capacity.
     func shrink() { resize(to: max(count, 1)) }
 
     private func resize(to new: Int) {

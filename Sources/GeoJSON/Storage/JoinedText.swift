@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Text of several stores, one behind the other, on its way into memory or a file. For one thread.
+/// Joins the text of several stores in memory or in a file. Used by one thread.
 final class JoinedText {
     private(set) var count = 0
-    /// What was not written to the file yet; all of it if there is none.
+    /// Text that is not in the file yet, or all of it if there is no file.
     private let blob: FeatureBlob
     private let sink: (any TextSink)?
 
-    /// Bytes that are written to the file at once.
+    /// The number of bytes to write to the file at once.
     private static let pieceSize = 1 << 20
 
     init(capacity: Int, _ sink: (any TextSink)?) {

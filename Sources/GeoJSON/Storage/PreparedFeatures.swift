@@ -2,21 +2,21 @@
 
 /// Some features of a store, looked up and ready to be written.
 ///
-/// Features' texts lie all over memory. Looked up together they are waited for together; written one by one
-/// each would be waited for.
+/// Features' texts are scattered over memory. Looking them up together overlaps the waits for memory; writing one by one
+/// would wait for each.
 public struct PreparedFeatures {
     private(set) var records: [FeatureRecord] = []
     private var starts: [(from: Int, to: Int)] = []
-    /// Keeps what the records point at, if that is not in `copies`.
+    /// Keeps the memory that records point to alive, if it is not in `copies`.
     private let store: FeatureStore
     /// Records that were read from a file.
     private var copies: FeatureBlob?
 
     fileprivate init(of store: FeatureStore) { self.store = store }
 
-    /// Looks features up in place of those before; memory is kept from one time to the next.
+    /// Looks features up, replacing the previous ones. Memory is reused.
     ///
-    /// - Complexity: O(features), one wait for memory for many of them.
+    /// - Complexity: O(features), with overlapping waits for memory.
     public mutating func prepare(_ features: [Int]) {
         records.removeAll(keepingCapacity: true)
         records.reserveCapacity(features.count)
@@ -35,7 +35,7 @@ public struct PreparedFeatures {
     }
 
     private mutating func copy(_ features: [Int], from text: any FeatureText) {
-        // Copies do not move once records point at them.
+        // Copies must not be reallocated once records point to them.
         let ranges = features.map { store.isChanged($0) ? 0..<0 : store.range($0) }
         let copies = FeatureBlob(capacity: ranges.reduce(0) { $0 + $1.count })
         self.copies = copies
@@ -54,6 +54,6 @@ public struct PreparedFeatures {
 }
 
 extension FeatureStore {
-    /// None prepared yet.
+    /// An empty set of prepared features.
     public var preparedFeatures: PreparedFeatures { PreparedFeatures(of: self) }
 }

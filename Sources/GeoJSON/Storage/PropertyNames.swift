@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Names of properties that features have, as far as they were looked at.
+/// The names of properties found in the first features.
 public struct PropertyNames: Sendable {
-    /// The names found, in the order in which they first came.
+    /// The names in the order of first occurrence.
     public private(set) var found: [String] = []
-    /// How many features were looked at.
+    /// The number of features examined.
     public private(set) var looked = 0
     private var known: Set<[UInt8]> = []
 
-    /// So many features are looked at.
+    /// The most features to examine.
     public static let mostFeatures = 100_000
     private static let mostNames = 256
 
-    /// Looks at features until all of some names were found.
+    /// Examines features until all of some names have been found.
     ///
     /// - Complexity: O(the properties' text) of a hundred thousand features at most.
     public init(of store: FeatureStore, until names: some Collection<String>) {
@@ -39,14 +39,14 @@ public struct PropertyNames: Sendable {
 
     public func contains(_ name: String) -> Bool { known.contains(Array(name.utf8)) }
 
-    /// The name that was most likely meant by one that no feature has; nil if none is near.
+    /// The most similar name to one that no feature has; nil if none is similar.
     public func nearest(to name: String) -> String? {
         let limit = max(1, min(3, name.count / 3))
         let near = found.map { ($0, Self.distance(name.lowercased(), $0.lowercased())) }
         return near.filter { $0.1 <= limit }.min { $0.1 < $1.1 }?.0
     }
 
-    /// Levenshtein's distance, with two neighbours changing places as one edit. O(product of the lengths).
+    /// The Levenshtein distance, in which swapping two neighbours is one edit. O(product of the lengths).
     static func distance(_ a: String, _ b: String) -> Int {
         let (a, b) = (Array(a.unicodeScalars.prefix(64)), Array(b.unicodeScalars.prefix(64)))
         var before: [Int] = []

@@ -28,13 +28,13 @@ struct RecordOffsets: Sendable {
         blockStarts[index / FeatureStore.blockSize] + Int(offsets[index])
     }
 
-    /// Notes a record that starts at `start`.
+    /// Appends a record that starts at `start`.
     @inline(__always) func append(start: Int) {
         if offsets.count % FeatureStore.blockSize == 0 { blockStarts.append(start) }
         offsets.append(UInt32(truncatingIfNeeded: start - blockStarts[blockStarts.count - 1]))
     }
 
-    /// Whether `more` records fit without a move.
+    /// Whether `more` records fit without reallocation.
     func hasRoom(for more: Int) -> Bool {
         offsets.hasRoom(for: more) && blockStarts.hasRoom(for: Self.blocks(count + more) - blockStarts.count)
     }

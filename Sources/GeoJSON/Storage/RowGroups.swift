@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// Which rows of a store are one feature: each is one by itself, but for a MultiPoint's positions.
+/// Which rows of a store belong to one feature. Each row is its own feature except a MultiPoint's positions.
 public struct RowGroups: Sendable, Equatable {
-    /// Features of several rows: their rows, ascending.
+    /// The rows of features with several, ascending.
     private var groups: [Range<Int>] = []
 
     public init() {}

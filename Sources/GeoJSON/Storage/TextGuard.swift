@@ -2,16 +2,16 @@
 import Compression
 import Synchronization
 
-/// Checks text that comes from a file before it is first read, piece by piece, so that opening a large file
-/// costs nothing and yet no byte is believed unchecked.
+/// Verifies text from a file before it is first read, chunk by chunk, so that opening a large file
+/// is cheap and yet no byte is used unverified.
 ///
-/// Safe from any thread; two that check one piece at once do the work twice and agree.
+/// Safe from any thread. Two threads that verify the same chunk do the work twice and agree.
 public final class TextGuard: Sendable {
-    /// Bytes that one checksum covers.
+    /// The number of bytes that one checksum covers.
     public static let chunkSize = 1 << 16
 
     private let checksums: [UInt64]
-    /// A bit a chunk: whether it was found good.
+    /// A bit for each chunk: whether it has been verified.
     private let good: Mutex<[UInt64]>
     private let state = Atomic<UInt8>(State.unknown.rawValue)
 
@@ -21,20 +21,20 @@ public final class TextGuard: Sendable {
         case damaged
     }
 
-    /// Brings a range of the text into memory before it is first read; false if that fails.
+    /// Loads a range of the text into memory before it is first read; false if that fails.
     private let load: @Sendable (Range<Int>) -> Bool
 
-    /// - Parameter checksums: of each chunk, in their order.
+    /// - Parameter checksums: the checksums of the chunks, in order.
     init(checksums: [UInt64], load: @escaping @Sendable (Range<Int>) -> Bool = { _ in true }) {
         self.checksums = checksums
         self.load = load
         good = Mutex(Array(repeating: 0, count: (checksums.count + 63) / 64))
     }
 
-    /// Whether a piece that was asked for did not have its checksum. Once true it stays so.
+    /// Whether a chunk that was read had a wrong checksum. Never becomes false again.
     public var isDamaged: Bool { state.load(ordering: .relaxed) == State.damaged.rawValue }
 
-    /// Whether the bytes of a range may be read. O(the chunks that were not checked before).
+    /// Whether the bytes of a range may be read. O(chunks not verified before).
     @inline(__always) func admits(_ range: Range<Int>, of text: UnsafeRawBufferPointer) -> Bool {
         state.load(ordering: .acquiring) == State.intact.rawValue || check(range, of: text)
     }
@@ -63,7 +63,7 @@ public final class TextGuard: Sendable {
         return false
     }
 
-    /// Checks all that was not yet; afterwards reading costs nothing more. False where a piece is damaged.
+    /// Verifies all remaining chunks. False if one is damaged.
     func checkAll(_ text: UnsafeRawBufferPointer, isCancelled: () -> Bool) -> Bool {
         if state.load(ordering: .acquiring) == State.intact.rawValue { return true }
         for chunk in checksums.indices {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// A file that features' text goes to while features are gathered, since it is too long for memory.
+/// A file for features' text that is too long for memory, written while features are gathered.
 public protocol TextSink: AnyObject, Sendable {
-    /// Writes a part of the text. Safe from any thread. Parts do not overlap, and in the end they leave no gap. A failure is
-    /// kept: the text can't be had then.
+    /// Writes a part of the text. Safe from any thread. Parts must not overlap or leave gaps. After a failure the
+    /// text cannot be read.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int)
 
-    /// The text once all is written.
+    /// The complete text.
     ///
-    /// - Parameter count: its bytes.
+    /// - Parameter count: its size in bytes.
     func finish(count: Int) -> any FeatureText
 }
 
-/// When text goes to a file, and how that is made.
+/// When text goes to a file, and how the file is made.
 public struct TextSpill: Sendable {
-    /// Text of so many bytes does not stay in memory.
+    /// The size from which text goes to a file, in bytes.
     let bytes: Int
-    /// Nil if there is no file to be had: then the text stays in memory.
+    /// Nil if the file cannot be created. Then the text stays in memory.
     let make: @Sendable () -> (any TextSink)?
 
     public init(from bytes: Int, _ make: @escaping @Sendable () -> (any TextSink)?) {

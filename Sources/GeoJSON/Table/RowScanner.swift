@@ -5,7 +5,7 @@ import Glibc
 struct TableCell {
     /// Without the quotation marks around it.
     var text: UnsafeRawBufferPointer
-    /// Whether quotation marks within it are written twice.
+    /// Whether it contains doubled quotation marks.
     var hasDoubledQuotes: Bool
 }
 
@@ -30,7 +30,7 @@ struct RowScanner {
     /// The offset of the next row.
     private(set) var place = 0
 
-    /// The end of the last whole row, with its line end; 0 if none is whole.
+    /// The end of the last complete row, including its line end; 0 if none is complete.
     ///
     /// - Complexity: O(bytes); without quotation marks, at the speed of memchr(3).
     mutating func endOfWholeRows(
@@ -47,15 +47,15 @@ struct RowScanner {
         return place
     }
 
-    /// The end of the first row with content; nil if it is not whole.
+    /// The end of the first row with content; nil if it is incomplete.
     mutating func endOfFirstRow(_ text: UnsafeRawBufferPointer, isLast: Bool) -> Int? {
         place = 0
         var cells: [TableCell] = []
-        // The delimiter is not known yet: quotation marks count after each character that may be one.
+        // The delimiter is not known yet, so a quotation mark may begin a cell after any possible delimiter.
         return next(text, nil, isLast: isLast, into: &cells).map { _ in place }
     }
 
-    /// Reads the next row that is not blank; nil if there is none, or if the last is not whole.
+    /// Reads the next row that is not blank; nil if there is none, or if the last one is incomplete.
     ///
     /// - Parameters:
     ///   - delimiter: what separates cells; nil for any of the usual ones, if only rows matter.
@@ -74,7 +74,7 @@ struct RowScanner {
         while true {
             if at < text.count, text[at] == Self.quote {
                 guard let (end, doubled) = endOfQuoted(text, at, from: start) else {
-                    // More text may bring the end.
+                    // The end may be in the text to come.
                     if !isLast, text.count - start < Self.longestRow { return nil }
                     return badLine(text, start, isLast)
                 }
@@ -107,7 +107,7 @@ struct RowScanner {
         }
     }
 
-    /// A line whose quotation marks do not end.
+    /// A line with an unterminated quotation mark.
     private mutating func badLine(
         _ text: UnsafeRawBufferPointer, _ start: Int, _ isLast: Bool
     ) -> ScannedRow? {

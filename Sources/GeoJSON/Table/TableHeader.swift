@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A table's columns, and which of them mean what.
+/// A table's columns and their roles.
 public final class TableHeader: Sendable {
     /// The columns' names, without the space around them.
     public let names: [String]
@@ -11,12 +11,12 @@ public final class TableHeader: Sendable {
     let id: Int?
     /// By column: whether its cells stay text.
     let staysText: [Bool]
-    /// By column: its name as a JSON member's, with the colon; nil for a column that is no property.
+    /// By column, its name as a JSON key with the colon; nil for a column that is not a property.
     let keys: [[UInt8]?]
 
     /// Reads the header's row.
     ///
-    /// - Throws: `malformed`, which lists the columns, if one that is needed is not among them.
+    /// - Throws: `malformed`, with a list of the columns, if a required one is missing.
     convenience init?(_ text: UnsafeRawBufferPointer, _ columns: TableColumns) throws(GeoJSONError) {
         guard JSONText.isUTF8(text) else {
             throw .malformed(
@@ -33,7 +33,7 @@ public final class TableHeader: Sendable {
 
     /// Whether a first line looks like a header rather than like anything else.
     static func isLikely(_ text: UnsafeRawBufferPointer) -> Bool {
-        // One in an older encoding is one too: reading it says what to do.
+        // A header in an older encoding counts too. Reading it gives the advice.
         guard !text.contains(where: { $0 < 32 && ![9, 10, 13].contains($0) }) else { return false }
         return readings(of: text, nil).contains { reading in
             reading.names.count > 1 && reading.names.allSatisfy { !$0.isEmpty && $0.utf8.count <= 64 }
@@ -69,7 +69,7 @@ public final class TableHeader: Sendable {
         )
     }
 
-    /// The column of a name that was given, else the first of the usual ones in any letter case.
+    /// The column with the given name, or else the first of the usual ones in any letter case.
     private static func find(_ given: String?, _ usual: [String], _ names: [String]) -> Int? {
         if let given { return names.firstIndex { $0.hasSameBytes(as: given) } }
         let lowered = names.map { $0.lowercased() }
@@ -109,14 +109,14 @@ public final class TableHeader: Sendable {
         (self.longitude, self.latitude, self.id) = (longitude, latitude, id)
         staysText = names.map { name in columns.text.contains { $0.hasSameBytes(as: name) } }
         keys = names.indices.map { column in
-            // Of columns with the same name the last counts, as of members.
+            // Of columns with the same name the last one is used, as with JSON members.
             let isLast = names.lastIndex { $0.hasSameBytes(as: names[column]) } == column
             guard isLast, column != longitude, column != latitude, column != id else { return nil }
             return Array(JSONValue.string(names[column]).text.utf8) + [UInt8(ascii: ":")]
         }
     }
 
-    /// The column that has a name; of several the last.
+    /// The last column with a name.
     public func column(named name: String) -> Int? { names.lastIndex { $0.hasSameBytes(as: name) } }
 }
 

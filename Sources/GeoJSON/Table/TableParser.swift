@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Takes features out of a table's rows. Used by one thread at a time.
+/// Parses features from a table's rows. Used by one thread at a time.
 ///
-/// Records are written straight from the cells: no JSON is read.
+/// Records are written directly from the cells, without parsing JSON.
 struct TableParser: ~Copyable {
     let rules: FeatureRules
     private var cells: [TableCell] = []
-    /// A record's id and coordinates while they are written. One for all rows: an allocation for each row costs as
+    /// A record's id and coordinates while they are written. Shared by all rows, since an allocation for each row costs as
     /// much as reading it.
     private var head = ByteWriter(capacity: 128)
 
     init(rules: FeatureRules) { self.rules = rules }
 
-    /// Adds the features of whole rows.
+    /// Adds the features of complete rows.
     mutating func parse(
         _ text: UnsafeRawBufferPointer, _ header: TableHeader, into result: ParsedFeatures
     ) {
@@ -44,7 +44,7 @@ struct TableParser: ~Copyable {
         return JSONValue.string(cells[column].string).text
     }
 
-    /// Appends the row's record; or appends nothing and returns what is wrong.
+    /// Appends the row's record, or appends nothing and returns the fault.
     @inline(__always) private mutating func add(
         _ header: TableHeader, _ id: Int?, _ result: ParsedFeatures
     ) -> FeatureFault? {
@@ -142,7 +142,7 @@ struct TableParser: ~Copyable {
             }
             blob.append(UnsafeRawBufferPointer(rebasing: text[start..<at]))
             append(escaped: byte, to: blob)
-            // Of a doubled quotation mark one is written.
+            // A doubled quotation mark is written once.
             at &+= byte == UInt8(ascii: "\"") && cell.hasDoubledQuotes ? 2 : 1
             start = at
         }

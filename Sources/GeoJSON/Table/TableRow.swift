@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A row of a table, lent to collectors while it is read.
+/// A row of a table, lent to collectors while it is parsed.
 public struct TableRow {
     public let header: TableHeader
     let cells: [TableCell]
@@ -13,7 +13,7 @@ public struct TableRow {
         case bool(Bool)
         /// Valid during the call only.
         case text(UnsafeRawBufferPointer)
-        /// A text whose quotation marks were written twice.
+        /// A text that contained doubled quotation marks.
         case string(String)
     }
 
