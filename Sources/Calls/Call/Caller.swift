@@ -2,26 +2,26 @@
 import ClusterProtocol
 import JSON
 
-/// Who makes calls over one connection: holds the calls that are open, and starts new ones. Belongs to the loop's
-/// thread.
+/// Makes calls over one connection: holds its open calls and starts new ones. Belongs to the loop's thread.
 package final class Caller {
     package let engine: CallEngine
     package let peer: Peer
-    /// What its process may do.
+    /// What the peer's process may do.
     package private(set) var right: AccessRight
-    /// What all connections of the same user take together.
+    /// What all connections of the same user use together.
     package let share: UserShare
     unowned let transport: any CallTransport
     private var machine = ConnectionStateMachine<Call>()
-    /// Where its calls wait for the pool: those that read sources, and those that change them.
+    /// The queues in which its calls wait for the pool: one for calls that read sources, one for calls that
+    /// change them.
     let queries: PoolQueue.Lane
     let changes: PoolQueue.Lane
-    /// Bytes of streams from the client that wait for the pool.
+    /// Bytes streamed by the client that wait for the pool.
     package internal(set) var inputBytes = 0 {
         didSet { engine.load.streams.add(inputBytes - oldValue, of: share) }
     }
-    /// Whether the transport should read nothing more for now: streams of the connection wait for the pool with too many
-    /// bytes, or all streams of its user do.
+    /// Whether the transport should stop reading for now: too many bytes streamed on this connection, or by this
+    /// user on all connections, wait for the pool.
     package var isInputFull: Bool {
         inputBytes > engine.limits.maxStreamBytes
             || inputBytes > 0 && engine.load.streams.isExceeded(by: share, limit: engine.limits.maxInputBytes)
@@ -43,7 +43,7 @@ package final class Caller {
 
     // MARK: Opening
 
-    /// Reads a call's params and finds out who answers it; does no work on data.
+    /// Reads a call's params and determines which thread answers it; does no work on data.
     package func prepare(_ opening: CallOpening) throws(RPCError) -> PreparedCall {
         let request = opening.request
         try machine.checkFree(request.id)
@@ -86,7 +86,8 @@ package final class Caller {
             answer: wait == nil ? answer : nil, wait: wait)
     }
 
-    /// Runs a call. If it can be answered at once, the answer is appended to `bytes`; the rest comes to the transport.
+    /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer is
+    /// delivered to the transport later.
     package func start(_ call: PreparedCall, into bytes: inout ByteWriter) -> CallStart {
         if let wait = call.wait {
             let delay = CallDelay(call, wait)
@@ -115,7 +116,7 @@ package final class Caller {
         }
     }
 
-    /// Answers a call on the loop's thread; false if the pool has to.
+    /// Answers a call on the loop's thread; returns false if the pool has to answer it.
     private func answerNow(
         _ call: PreparedCall, _ answer: PreparedAnswer, into bytes: inout ByteWriter
     ) throws(RPCError) -> Bool {
@@ -130,7 +131,7 @@ package final class Caller {
                 try answer.write(call.context, &bytes)
             }
         } catch {
-            // A large answer is made once the user's clients have read what waits for them.
+            // A large answer is written once the user's clients have read what is queued for them.
             if mustWait, error.code == .resourceExhausted { return false }
             throw error
         }
@@ -145,7 +146,7 @@ package final class Caller {
         }
     }
 
-    /// The transport answers a prepared call by itself, as by "not modified".
+    /// Records a prepared call that the transport answers without running it, for example with "not modified".
     package func dismiss(_ call: PreparedCall) { record(call, .ok) }
 
     private func record(_ call: PreparedCall, _ status: StatusCode) {
@@ -179,7 +180,7 @@ package final class Caller {
         return most == 0 || share.calls < most || right == .admin
     }
 
-    /// Params up to this size are always taken: their number is limited.
+    /// Params up to this size are always accepted, because the number of calls is limited.
     private static let alwaysHeld = 4 << 10
     private static let tooMuchHeld = RPCError(
         .resourceExhausted,
@@ -188,8 +189,8 @@ package final class Caller {
     private static let notPrepared = RPCError(.internal, "The call was not prepared.")
     private static let drainError = RPCError(.unavailable, "The server is shutting down. Try again soon.")
 
-    /// Runs `body` on the pool, queued among the caller's queries, then `completion` on the loop's thread, which may
-    /// find that the connection has gone. For what a transport serves besides calls.
+    /// Runs `body` on the pool, queued among the caller's queries, then `completion` on the loop's thread. The
+    /// connection may have closed by then. For work of a transport that is not a call.
     package func runOnPool<Value: Sendable>(
         _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void
     ) {
@@ -212,8 +213,8 @@ package final class Caller {
 
     package func receiveCancel(for id: Int64) { carryOut(machine.receiveCancel(for: id), id) }
 
-    /// A message that cannot be used although its id is good. Returns the error to answer with under that id if no
-    /// call has ended by it.
+    /// Handles a message that has a valid id but cannot be used. Ends the call with that id, or returns the error
+    /// with which to answer if the message ends no call.
     package func receive(unusable failure: EnvelopeError, id: Int64) -> RPCError? {
         let action = machine.receive(unusable: failure, id: id)
         if case .refuse(let error) = action { return error }
@@ -221,7 +222,7 @@ package final class Caller {
         return nil
     }
 
-    /// A message that could not be read at all.
+    /// Handles a message that could not be read at all.
     package func receive(unreadable failure: EnvelopeError) {
         for action in machine.receive(unreadable: failure) { carryOut(action, 0) }
     }
@@ -240,16 +241,16 @@ package final class Caller {
 
     func remove(_ call: Call) { machine.remove(call.id) }
 
-    /// Everything is written: streams may send their next items.
+    /// Everything queued has been written: streams may send their next items.
     package func transportIsReady() {
         guard machine.openCalls > 0 else { return }
         for call in machine.works { call.wantToSend() }
     }
 
-    /// Whether nothing of it is started on the pool for now, because the client must read first.
+    /// Suspends (or resumes) starting its queries on the pool, because the client must read first.
     package func hold(_ isHeld: Bool) { engine.load.queries.hold(queries, isHeld) }
 
-    /// Takes over what the peer may do from now on; calls that it may not make any more end.
+    /// Changes the peer's right; open calls that the new right does not allow end with an error.
     package func take(_ right: AccessRight) {
         let isLess = right < self.right
         self.right = right
@@ -259,12 +260,12 @@ package final class Caller {
         }
     }
 
-    /// The client sends nothing more: streams that it has not ended are cancelled.
+    /// The client sends nothing more: cancels the streams that it has not ended.
     package func inputEnded() {
         for call in machine.unendedStreams { call.fail(CallContext.cancelledError) }
     }
 
-    /// The server is about to end: ends the calls that would never end by themselves.
+    /// The server is about to shut down: ends the calls that would never end by themselves.
     package func drain() {
         for call in machine.works where call.isServerStream { call.fail(Self.drainError) }
     }
@@ -274,7 +275,7 @@ package final class Caller {
         for call in machine.works { call.fail(error) }
     }
 
-    /// The connection has gone: nobody waits for its calls.
+    /// The connection is closed: abandons its calls.
     package func close() {
         for call in machine.works { call.abandon() }
         engine.load.queries.clear(queries)
@@ -282,7 +283,7 @@ package final class Caller {
     }
 }
 
-/// A call whose params are read, before it runs.
+/// A call whose params have been read, but which has not started.
 package struct PreparedCall {
     let opening: CallOpening
     package let method: Method
@@ -290,18 +291,18 @@ package struct PreparedCall {
     let context: CallContext
     let started: UInt64
     let answer: PreparedAnswer?
-    /// What has to happen before the call begins.
+    /// What the call waits for before it begins.
     let wait: PositionWait?
 
-    /// What the answer will be, as far as that is known before the work; nil for streams.
+    /// What is known of the answer before the work; nil for streams.
     package var facts: AnswerFacts? { answer?.facts }
 }
 
-/// How a call went that was started.
+/// What starting a call resulted in.
 package enum CallStart {
-    /// The answer is in the bytes.
+    /// The answer has been appended to the bytes.
     case answered(AnswerFacts)
-    /// The answer, or the stream, comes to the transport.
+    /// The answer, or the stream, will be delivered to the transport.
     case open(Call)
     case failed(RPCError)
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Sources
 
-/// The data that an answer was made from. Keeping it does not keep the data.
+/// Identifies the data from which an answer was made. It does not retain the data.
 package struct DataVersion: Sendable {
     let current: CurrentRevision
     let revision: UInt64
 
-    /// Whether the source would answer from the same data now.
+    /// Whether the source would still answer from the same data.
     var isCurrent: Bool { current.isStill(revision) }
 }

@@ -2,11 +2,11 @@
 import ClusterProtocol
 import JSON
 
-/// A method that is served: its declaration and what answers it.
+/// A served method: its declaration and its implementation.
 package final class Method: Sendable {
     package let declaration: MethodDeclaration
     let implementation: Implementation
-    /// Its index in `MethodSet`, and in the metrics.
+    /// Its index in `MethodSet` and in the metrics.
     let index: Int
 
     enum Implementation: Sendable {
@@ -26,22 +26,22 @@ package final class Method: Sendable {
 package protocol UnaryMethod: Sendable {
     var declaration: MethodDeclaration { get }
 
-    /// Reads the params, and decides which thread answers and from which data. On the loop's thread, so it must be
-    /// quick. An error is the call's answer.
+    /// Reads the params, and decides which thread answers and from which data. Called on the loop's thread, so it
+    /// must be quick. A thrown error answers the call.
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer
 }
 
-/// An answer that is about to be made.
+/// An answer that can be written.
 package struct PreparedAnswer: Sendable {
-    /// Whether the loop's thread makes it: for what takes some tens of microseconds at most.
+    /// Whether the loop's thread may write it: for answers that take tens of microseconds at most.
     package let isQuick: Bool
     package let facts: AnswerFacts
-    /// The data that it depends on, besides the params; nil if it depends on more.
+    /// The data on which the answer depends besides the params; nil if it depends on anything else.
     let version: DataVersion?
-    /// What no other call works on meanwhile.
+    /// What no other call may work on at the same time.
     let subject: PoolSubject?
-    /// Writes the answer; what was written before an error is left out. On the pool it asks the call now and then
-    /// whether to go on. Called once.
+    /// Writes the answer; if it throws, what it has written is discarded. On the pool it checks now and then
+    /// whether the call has been cancelled. Called once.
     package let write: @Sendable (CallContext, inout ByteWriter) throws(RPCError) -> Void
 
     package init(
@@ -61,19 +61,19 @@ package struct PreparedAnswer: Sendable {
 package protocol ClientStreamMethod: Sendable {
     var declaration: MethodDeclaration { get }
 
-    /// Opens the stream. On the loop's thread; must be quick.
+    /// Opens the stream. Called on the loop's thread, so it must be quick.
     func begin(_ params: Params, _ call: CallContext) throws(RPCError) -> any ClientStream
 }
 
-/// A call that takes items, or a file's bytes. Its functions are called on the pool, one after another.
+/// A call that receives items, or the bytes of a file. Its functions are called on the pool, one after another.
 package protocol ClientStream: AnyObject, Sendable {
-    /// What no other call works on while `finish` runs.
+    /// What no other call may work on while `finish` runs.
     var subject: PoolSubject? { get }
-    /// Takes the JSON text of an item; or, if the call's input is bytes, the next of them.
+    /// Receives the JSON text of an item, or the next bytes if the call's input is a file.
     func receive(_ item: [UInt8]) throws(RPCError)
     /// Writes the JSON value of the answer, after the last item.
     func finish(into bytes: inout ByteWriter) throws(RPCError)
-    /// The call ended before `finish`: forgets what it took.
+    /// The call ended before `finish`: discards what it has received.
     func cancelled()
 }
 
@@ -81,36 +81,37 @@ package protocol ClientStream: AnyObject, Sendable {
 package protocol ServerStreamMethod: Sendable {
     var declaration: MethodDeclaration { get }
 
-    /// Opens the stream. On the loop's thread; must be quick.
+    /// Opens the stream. Called on the loop's thread, so it must be quick.
     func begin(
         _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
     ) throws(RPCError) -> any ServerStream
 }
 
-/// The way back of a server stream.
+/// Through this a server stream asks to send and to run work.
 package protocol ServerStreamOutput: AnyObject, Sendable {
-    /// Asks to be called for the next item as soon as the transport can take one. Asking again before
-    /// that changes nothing, so a slow client is sent fewer items, and its queue does not grow. Safe from any thread.
+    /// Requests a call of `next` as soon as the transport can accept an item. Repeated requests before that call
+    /// have no effect, so a slow client is sent fewer items and its queue does not grow. Safe from any thread.
     func wantToSend()
 
-    /// The same after a while, in nanoseconds; asking again moves the moment. On the loop's thread.
+    /// Requests a call of `next` after a delay in nanoseconds; a repeated request replaces the delay. On the
+    /// loop's thread.
     func wantToSend(after delay: UInt64)
 
-    /// Runs `body` on the pool, queued among the caller's jobs, then `completion` on the loop; neither once the call is over.
-    /// On the loop's thread.
+    /// Runs `body` on the pool, queued among the caller's jobs, then `completion` on the loop. Neither runs once
+    /// the call is over. On the loop's thread.
     ///
-    /// - Parameter body: gets the most bytes that an item may have.
+    /// - Parameter body: receives the maximum size of an item in bytes.
     func runOnPool(
         _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void)
 }
 
-/// A call that sends items. Its functions are called on the loop's thread; it puts longer work on the pool.
+/// A call that sends items. Its functions are called on the loop's thread; it runs longer work on the pool.
 package protocol ServerStream: AnyObject {
-    /// Takes an item of the client.
+    /// Receives an item from the client.
     func receive(_ item: [UInt8]) throws(RPCError)
     /// The client has sent its last item.
     func clientEnded() throws(RPCError)
-    /// Writes the next item's JSON value and returns what it was; called after `wantToSend`.
+    /// Writes the next item's JSON value and returns what it wrote; called after `wantToSend`.
     func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep
     /// The call is over, for whatever reason.
     func ended()
@@ -119,7 +120,7 @@ package protocol ServerStream: AnyObject {
 /// What a server stream wrote.
 package enum StreamStep: Sendable {
     case item(AnswerFacts)
-    /// Nothing now.
+    /// Nothing for now.
     case nothing
     /// The object that ends the stream successfully.
     case end

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// The methods that are served, by full name. A method that is not in it is denied to everybody.
+/// The served methods, by full name. A method that is not in the set is denied to everybody.
 package struct MethodSet: Sendable {
     package private(set) var all: [Method] = []
     private var byName: [String: Method] = [:]
-    /// What the params of a query ask to wait for.
+    /// Returns what a query's params ask to wait for.
     let wait: @Sendable (Params) throws(RPCError) -> PositionWait?
 
     package init() { wait = { (_) throws(RPCError) in nil } }

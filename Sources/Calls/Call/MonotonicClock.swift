@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// The system's clock that is never set.
+/// The system's monotonic clock, which is never set.
 package enum MonotonicClock {
-    /// Nanoseconds since some moment in the past.
+    /// Nanoseconds since an arbitrary moment in the past.
     package static func now() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -2,13 +2,13 @@
 import ClusterProtocol
 import JSON
 
-/// A call's params, read by name; what is missing, of the wrong type or out of range is an error that names
-/// the param as a path.
+/// A call's params, read by name. A param that is missing, of the wrong type or out of range is an error that
+/// names it by its path.
 public struct Params: Sendable {
     public let object: JSONObject
     /// Such as `params` or `params.options`.
     public let path: String
-    /// The text of all params as it was sent, if the method keeps texts.
+    /// The text of all params as sent, if the method keeps texts.
     private let text: [UInt8]
 
     public init(_ object: JSONObject, path: String = "params", text: [UInt8] = []) {
@@ -17,7 +17,7 @@ public struct Params: Sendable {
         self.text = text
     }
 
-    /// The text of a param as it was sent, for methods that keep texts; else as it would be written.
+    /// The text of a param as sent, if the method keeps texts; otherwise the value written as JSON.
     public func text(of name: String) -> [UInt8]? {
         guard let value = object[name] else { return nil }
         var found: [UInt8]?
@@ -38,16 +38,16 @@ public struct Params: Sendable {
     /// The value of a param; nil if it is absent.
     public subscript(name: String) -> JSONValue? { object[name] }
 
-    /// The value of a param that is an object of the caller's; nil if it is absent. Null is rejected.
+    /// The value of a param that holds an object supplied by the caller; nil if it is absent. Null is rejected.
     func value(_ name: String) throws(RPCError) -> JSONValue? {
         guard let value = object[name] else { return nil }
         guard value != .null else { throw .invalidParam(path(of: name), "must be an object, not null.") }
         return value
     }
 
-    /// Refuses params that the method does not know.
+    /// Rejects params that the method does not know.
     public func rejectUnknown(_ known: [String]) throws(RPCError) {
-        // There are a handful of either: comparing costs less than hashing.
+        // Both lists are short: comparing costs less than hashing.
         for place in object.members.indices
         where !known.contains(where: { $0.hasSameBytes(as: object.members[place].key) }) {
             let names =
@@ -67,7 +67,7 @@ public struct Params: Sendable {
         return text
     }
 
-    /// - Parameter range: both ends included.
+    /// - Parameter range: the valid values, both ends included.
     public func number(_ name: String, in range: ClosedRange<Double>? = nil) throws(RPCError) -> Double {
         guard let value = try optionalNumber(name, in: range) else { throw missing(name, "a number") }
         return value
@@ -131,7 +131,7 @@ public struct Params: Sendable {
         return values
     }
 
-    /// An object as params of its own, whose paths go on from this one's.
+    /// A member object as `Params`; its paths extend this one's.
     public func optionalObject(_ name: String) throws(RPCError) -> Params? {
         guard let value = object[name] else { return nil }
         guard case .object(let inner) = value else {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// A call whose params were read, and the data that its answer depends on. The same call again has the same answer as long as
-/// these data are current, so a transport that has kept that answer need not read the params again.
+/// A call whose params have been read, and the version of the data on which its answer depends. Repeating the
+/// call gives the same answer as long as that version is current, so a transport that has kept the answer need
+/// not read the params again.
 package final class StandingCall: Sendable {
     let method: Method
     let request: CallRequest
@@ -16,7 +17,7 @@ package final class StandingCall: Sendable {
 }
 
 extension PreparedCall {
-    /// Nil if the answer depends on more than params and data.
+    /// Nil if the answer depends on anything besides the params and the data.
     package var standing: StandingCall? {
         guard wait == nil, let version = answer?.version else { return nil }
         return StandingCall(method, opening.request, version)
@@ -24,13 +25,13 @@ extension PreparedCall {
 }
 
 extension Caller {
-    /// Whether the caller could make the call now and would get the answer from the same data.
+    /// Whether the caller may make the call now and would get an answer from the same data.
     package func canRepeat(_ call: StandingCall) -> Bool {
         call.version.isCurrent && right >= call.method.declaration.right && !engine.isDraining
             && hasRoomForCall
     }
 
-    /// Counts a call that the transport answered by itself.
+    /// Records a call that the transport answered from its own copy.
     package func recordRepeated(_ call: StandingCall) {
         let now = MonotonicClock.now()
         engine.record(call.method, call.request, by: peer, .ok, since: now, until: now)

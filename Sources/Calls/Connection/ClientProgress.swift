@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Since when a client has neither read what waits for it nor gone on with a message that it began.
+/// Tracks how long a client has read nothing although bytes wait for it, and how long it has left a message
+/// incomplete.
 package struct ClientProgress {
     private var taken: UInt64 = 0
     private var inSystem = 0
@@ -10,17 +11,18 @@ package struct ClientProgress {
 
     package init() {}
 
-    /// How things stand with a client.
+    /// The state of a client's input and output.
     package struct Standing {
-        /// Bytes that wait for the client before the system has taken them.
+        /// Bytes that wait for the client and that the system has not accepted yet.
         package var unread = 0
-        /// Bytes that the system has taken, ever.
+        /// Bytes that the system has accepted since the connection began.
         package var taken: UInt64 = 0
-        /// Bytes that the system still holds for the client. It takes no more until the client has read most of them.
+        /// Bytes that the system still buffers for the client. It accepts no more until the client has read most
+        /// of them.
         package var inSystem = 0
-        /// Bytes of a message that is not whole, while they are read.
+        /// Bytes received of a message that is incomplete.
         package var unfinished = 0
-        /// Whole messages that have come, ever.
+        /// Complete messages received since the connection began.
         package var messages = 0
 
         package init(
@@ -34,9 +36,9 @@ package struct ClientProgress {
         }
     }
 
-    /// Takes note of how things stand.
+    /// Records a client's state.
     ///
-    /// - Parameter now: in nanoseconds, from a clock that never goes back.
+    /// - Parameter now: nanoseconds on a monotonic clock.
     package mutating func look(_ standing: Standing, at now: UInt64) {
         let hasRead = standing.taken != taken || standing.inSystem < inSystem
         if standing.unread == 0 || hasRead { unreadSince = nil }
@@ -46,9 +48,9 @@ package struct ClientProgress {
         (taken, inSystem, messages) = (standing.taken, standing.inSystem, standing.messages)
     }
 
-    /// For how long nothing has been read although something waits, in nanoseconds.
+    /// How long the client has read nothing although bytes wait for it, in nanoseconds.
     package func unreadFor(_ now: UInt64) -> UInt64 { unreadSince.map { now - $0 } ?? 0 }
 
-    /// For how long a message has been incomplete, in nanoseconds.
+    /// How long a message has been incomplete, in nanoseconds.
     package func unfinishedFor(_ now: UInt64) -> UInt64 { unfinishedSince.map { now - $0 } ?? 0 }
 }

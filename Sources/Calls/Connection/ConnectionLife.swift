@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// What a connection of messages does next with its input and output: from its opening to its close. No socket, no
-/// clock: events go in, steps come out.
+/// Decides what a connection of messages does next with its input and output, from opening to close. It knows no
+/// socket and no clock: events go in, steps come out.
 package struct ConnectionLife: Equatable {
     package enum Phase: Equatable {
         case open
-        /// The client sends nothing more, but waits for its answers.
+        /// The client sends nothing more but waits for its answers.
         case inputEnded
-        /// Nothing more is read; the connection closes once everything is written.
+        /// Input is ignored; the connection closes once everything is written.
         case ending
-        /// The stream of bytes can be followed no longer: what still comes is thrown away, and the connection closes
-        /// once the reason is written.
+        /// The input can no longer be decoded: further input is discarded, and the connection closes once the
+        /// reason is written.
         case failed
-        /// Everything is written after a failure. A client that is in the midst of sending has some time to read why:
-        /// a write that breaks would keep it from that.
+        /// Everything is written after a failure. A client that is still sending gets some time to read the
+        /// reason: closing at once would make its write fail before it reads.
         case lingering
         case closed
     }
 
-    /// When the messages that have come are worked on.
+    /// When received messages are processed.
     private enum Work: Equatable {
         case idle
         /// At the end of the loop's iteration.
@@ -30,20 +30,20 @@ package struct ConnectionLife: Equatable {
 
     package private(set) var phase = Phase.open
     private var work = Work.idle
-    /// Whether the pool reads a large message; those behind it wait.
+    /// Whether the pool is reading a large message; the messages after it wait.
     package private(set) var isReadingLarge = false
 
     package init() {}
 
-    /// How things stand after some work.
+    /// The connection's state after a round of work.
     package struct Standing: Equatable {
-        /// Whether bytes wait to be written.
+        /// Whether bytes are waiting to be written.
         package var isUnwritten = false
-        /// Whether the client must read before more is done for it.
+        /// Whether the client must read before more of its calls are processed.
         package var isCongested = false
-        /// Whether messages that have come are still to be worked on.
+        /// Whether received messages are still unprocessed.
         package var hasMore = false
-        /// Whether too much of what the client streams waits for the pool.
+        /// Whether too many bytes streamed by the client wait for the pool.
         package var isInputFull = false
 
         package init(
@@ -61,12 +61,12 @@ package struct ConnectionLife: Equatable {
         case none
         case read
         case pause
-        /// Pause, and work on in the next iteration of the loop.
+        /// Pause reading, and continue in the next iteration of the loop.
         case pauseAndSchedule
-        /// All that the client sent has been seen: streams that it has not ended are over, and the connection ends
-        /// once all calls are answered.
+        /// Everything that the client sent has been processed: streams that it has not ended are cancelled, and
+        /// the connection ends once all calls are answered.
         case endInputs
-        /// Give the client some time to read why.
+        /// Give the client some time to read the reason.
         case linger
         case close
     }
@@ -75,16 +75,16 @@ package struct ConnectionLife: Equatable {
 
     package enum Received: Equatable {
         case discard
-        /// Work on it at the end of the loop's iteration.
+        /// Process the bytes at the end of the loop's iteration.
         case deferred
         case workNow
-        /// It is going to be worked on anyway.
+        /// The bytes will be processed anyway.
         case keep
     }
 
-    /// Bytes have come.
+    /// Bytes have arrived.
     ///
-    /// - Parameter isMuch: whether they are too many to be left to the end of the loop's iteration.
+    /// - Parameter isMuch: whether there are too many bytes to leave them to the end of the loop's iteration.
     package mutating func received(isMuch: Bool) -> Received {
         guard phase == .open || phase == .inputEnded else { return .discard }
         if isMuch { return work == .running ? .keep : .workNow }
@@ -93,19 +93,19 @@ package struct ConnectionLife: Equatable {
         return .deferred
     }
 
-    /// The end of the loop's iteration; true if there is something to work on.
+    /// The loop's iteration ends; returns true if there is something to process.
     package mutating func iterationEnded() -> Bool {
         guard work == .deferred else { return false }
         work = .idle
         return true
     }
 
-    /// The next iteration of the loop has come.
+    /// The next iteration of the loop has begun.
     package mutating func scheduledTurnCame() {
         if work == .scheduled { work = .idle }
     }
 
-    /// Whether work may begin; false within it.
+    /// Begins work if it may begin; returns false while work is running.
     package mutating func beginWork() -> Bool {
         guard phase != .closed, work != .running else { return false }
         work = .running
@@ -116,14 +116,14 @@ package struct ConnectionLife: Equatable {
 
     package var isWorking: Bool { work == .running }
 
-    /// Whether the next message may be taken.
+    /// Whether the next message may be processed.
     package var takesMessages: Bool {
         (phase == .open || phase == .inputEnded) && !isReadingLarge
     }
 
     package mutating func beganLarge() { isReadingLarge = true }
 
-    /// The pool has read a large message; true if it still counts.
+    /// The pool has read a large message; returns true if the message is still to be processed.
     package mutating func endedLarge() -> Bool {
         isReadingLarge = false
         return phase == .open || phase == .inputEnded
@@ -134,12 +134,12 @@ package struct ConnectionLife: Equatable {
 
     // MARK: The end
 
-    /// The stream of bytes can be followed no longer.
+    /// The input can no longer be decoded.
     package mutating func fail() {
         if phase == .open || phase == .inputEnded || phase == .ending { phase = .failed }
     }
 
-    /// Closes once everything is written. True if it is to be closed at once.
+    /// Closes the connection once everything is written. Returns true if it is to be closed at once.
     package mutating func end() -> Bool {
         switch phase {
         case .open, .inputEnded: phase = .ending
@@ -149,13 +149,13 @@ package struct ConnectionLife: Equatable {
         return false
     }
 
-    /// True if it was not closed before.
+    /// Returns true if it was not closed before.
     package mutating func close() -> Bool {
         defer { phase = .closed }
         return phase != .closed
     }
 
-    /// What is to be done next.
+    /// Returns what to do next.
     package mutating func next(_ standing: Standing) -> Step {
         switch phase {
         case .closed, .lingering: return .none

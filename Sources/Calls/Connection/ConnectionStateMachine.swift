@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// The open calls of a caller, by id, and what a message means for them. No socket, no clock: events go in, actions
-/// come out.
+/// The open calls of a caller, by id, and the effect of each message on them. It knows no socket and no clock:
+/// events go in, actions come out.
 ///
-/// - Note: `Work` is what runs a call. The table here is the only one that holds it.
+/// - Note: `Work` is the object that runs a call. This table is the only one that holds it.
 package struct ConnectionStateMachine<Work> {
-    /// What becomes of a message for an open call.
+    /// What to do with a message for an open call.
     package enum Action {
         case deliver(Work, [UInt8])
         case endInput(Work)
         case cancel(Work)
-        /// The call is over with an error.
+        /// The call ends with an error.
         case fail(Work, RPCError)
-        /// An error with this id. A call that has the id goes on.
+        /// Answer with this error under the message's id. An open call with that id continues.
         case refuse(RPCError)
-        /// The message comes too late to mean anything: its call is over already.
+        /// The message is too late to matter: its call is already over.
         case ignore
     }
 
@@ -31,10 +31,10 @@ package struct ConnectionStateMachine<Work> {
 
     package var openCalls: Int { calls.count }
 
-    /// The open calls, in order of their ids.
+    /// The open calls, ordered by id.
     package var works: [Work] { calls.all.sorted { $0.id < $1.id }.map(\.value.work) }
 
-    /// Calls that gather what their client streams, and whose client has not said that it has ended.
+    /// Calls that receive items and whose client has not ended its stream, ordered by id.
     package var unendedStreams: [Work] {
         calls.all.filter { $0.value.kind.takesItems && !$0.value.inputEnded }.sorted { $0.id < $1.id }
             .map(\.value.work)
@@ -49,7 +49,7 @@ package struct ConnectionStateMachine<Work> {
             .invalidArgument, "The id \(id) is in use by a call that has not ended. Choose another.")
     }
 
-    /// A call that was not answered at once. Its id must be free.
+    /// Adds a call that was not answered at once. Its id must be free.
     package mutating func add(_ work: Work, _ id: Int64, _ kind: MethodDeclaration.Kind) {
         calls[id] = Entry(work: work, kind: kind)
     }
@@ -91,14 +91,14 @@ package struct ConnectionStateMachine<Work> {
         remove(id).map { .cancel($0) } ?? .ignore
     }
 
-    /// A message that has a good id but cannot be used: the call that it was for is over.
+    /// A message with a valid id cannot be used: the call with that id ends.
     package mutating func receive(unusable failure: EnvelopeError, id: Int64) -> Action {
         guard !failure.isOpening, let work = remove(id) else { return .refuse(failure.error) }
         return .fail(work, failure.error)
     }
 
-    /// A message that may have been an item of any stream could not be read: whatever gathers items would go
-    /// on without it, so all that do are over.
+    /// A message could not be read. It may have been an item of any client stream, and that stream would continue
+    /// without it, so all open client streams end.
     package mutating func receive(unreadable failure: EnvelopeError) -> [Action] {
         guard !failure.isOpening else { return [] }
         let error = RPCError(

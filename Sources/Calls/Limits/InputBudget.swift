@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// How many bytes clients' input holds, over all connections. Safe from any thread.
+/// Counts the bytes that clients' input holds, over all connections. Safe from any thread.
 package final class InputBudget: Sendable {
     package enum Part: Sendable {
-        /// Messages that are not whole yet, the memory of those that are being read, and params of calls that are open.
+        /// Incomplete messages, the memory of messages that are being read, and the params of open calls.
         case messages
         /// Items of streams that wait for the pool.
         case streams
@@ -22,11 +22,12 @@ package final class InputBudget: Sendable {
         share.addInput(count, part)
     }
 
-    /// Whether a user's connections hold too much: more than all should, and more than the user's own part.
+    /// Whether a user's connections hold too much: the total exceeds the limit, and the user's share exceeds the
+    /// user's part of it.
     package func isExceeded(by share: UserShare, limit: Int) -> Bool {
         bytes > limit && share.input(part) > limit / Self.usersPart
     }
 
-    /// The part of the limit that a user has for itself, as a divisor.
+    /// The part of the limit that each user has, as a divisor.
     private static let usersPart = 8
 }

@@ -4,18 +4,18 @@ import Sources
 import SystemSupport
 
 extension Limits {
-    /// One limit: its name, and what the configuration and the documents say of it.
+    /// One limit: its name, and what the configuration and the documentation say about it.
     public struct Entry: Sendable {
         /// Its name in the configuration and in `GetServerInfo`.
         public let name: String
         public let place: WritableKeyPath<Limits, Int> & Sendable
-        /// The least valid value; 0 if that means "no limit".
+        /// The smallest valid value; 0 if that means "no limit".
         public let minimum: Int
-        /// Whether a reload changes it; the others change with a restart.
+        /// Whether a reload changes it; other limits change only with a restart.
         public let isLive: Bool
-        /// Whether the default follows the machine; the help says how.
+        /// Whether the default depends on the machine; the help says how.
         public let isByMachine: Bool
-        /// What it bounds, for the manual.
+        /// What it limits, for the manual.
         public let help: String
     }
 
@@ -107,7 +107,7 @@ extension Limits {
             help: help + " By default one for each processor that the process may use.")
     }
 
-    /// These limits with those changed that a running server can change.
+    /// These limits, with the values from `other` of those that a running server can change.
     package func taking(liveFrom other: Limits) -> Limits {
         var limits = self
         for entry in Self.table where entry.isLive {
@@ -116,7 +116,7 @@ extension Limits {
         return limits
     }
 
-    /// The part of them that concerns the memory of sources.
+    /// The limits that concern the memory of sources.
     package var memory: MemoryBudget.Limit {
         MemoryBudget.Limit(
             bytes: memoryBytes, bytesPerOwner: maxSourceBytesPerUser, sourcesPerOwner: maxSourcesPerUser)

@@ -3,60 +3,60 @@ import ClusterProtocol
 import JSON
 import SystemSupport
 
-/// Every number that bounds the server, in one place; `GetServerInfo` shows them.
+/// All limits of the server; `GetServerInfo` reports them.
 public struct Limits: Sendable, Equatable {
-    /// The most bytes of a message to the server, as sent and as inflated.
+    /// Maximum size in bytes of a message to the server, both as sent and as inflated.
     public var maxMessageBytes = MessageLimits.maximumMessageBytes
-    /// The most bytes of an answer.
+    /// Maximum size of an answer in bytes.
     public var maxAnswerBytes = MessageLimits.maximumAnswerBytes
     public var maxConnections = 8192
     /// Calls in flight on one connection.
     public var maxCallsPerConnection = 1024
     /// Calls in flight on all connections.
     public var maxCalls = 16384
-    /// Connections of one user, and calls in flight, sources and bytes of sources. 0: no limit. Administrators
-    /// have none of them.
+    /// Connections, calls in flight, sources and bytes of sources of one user. 0: no limit. They do not apply to
+    /// administrators.
     public var maxConnectionsPerUser = 1024
     public var maxCallsPerUser = 4096
     public var maxSourcesPerUser = 1000
     public var maxSourceBytesPerUser = 0
-    /// The largest file that `LoadFile` reads, in bytes as it lies on disk. 0: any.
+    /// The largest file that `LoadFile` reads, in bytes as stored on disk. 0: no limit.
     public var maxFileBytes = 0
-    /// Bytes that all sources and imports may hold. 0: what there is.
+    /// Bytes that all sources and imports may use. 0: as much as the system allows.
     public var memoryBytes = 0
-    /// Bytes of answers that wait for one client; above, nothing more is read from it.
+    /// Bytes of answers that may wait for one client; above this, its connection is not read.
     public var maxQueuedBytesPerConnection = 8 << 20
-    /// The same over all connections; above, large answers are refused, and nothing more is read from those
-    /// whose answers wait.
+    /// Bytes of answers that may wait for all clients; above this, large answers are refused, and connections
+    /// whose answers wait are not read.
     public var maxQueuedBytes = 64 << 20
-    /// Bytes of messages that have not come whole yet, over all connections; above, those who send large ones
-    /// are closed.
+    /// Bytes of incomplete messages over all connections; above this, connections that send large messages are
+    /// closed.
     public var maxInputBytes = 256 << 20
-    /// Bytes of a stream's items that wait to be worked on; above, nothing more is read from its client.
+    /// Bytes of a stream's items that may wait to be processed; above this, the client's connection is not read.
     public var maxStreamBytes = 32 << 20
-    /// Features that all watching clients have; above, a viewport that would show more ends.
+    /// Features that all watching clients may have; above this, a viewport that would show more ends.
     public var maxWatchedFeatures = 4 << 20
-    /// The longest deadline, in milliseconds; also that of calls without one. 0: none.
+    /// The longest deadline in milliseconds, which also applies to calls without one. 0: no limit.
     public var maxTimeoutMs = 0
-    /// How long a client may leave answers unread before it is closed, in seconds.
+    /// How long a client may leave answers unread before its connection is closed, in seconds.
     public var stallSeconds = 30
-    /// Within how many seconds a message must be complete that has begun.
+    /// How long a client may take to complete a message, in seconds.
     public var messageSeconds = 60
-    /// How long calls in flight may go on when the server ends, in milliseconds.
+    /// How long calls in flight may continue when the server shuts down, in milliseconds.
     public var shutdownGraceMs = 5000
-    /// Messages of one connection that are worked on before the others have their turn.
+    /// How many messages of one connection are processed before other connections get a turn.
     public var messagesPerTurn = 32
-    /// Bytes of filtered indexes kept.
+    /// Bytes of filtered indexes to cache.
     public var filterCacheBytes = 256 << 20
-    /// Bytes of features' text kept that were read from snapshots.
+    /// Bytes of features' text, read from snapshots, to cache.
     public var textCacheBytes = 256 << 20
-    /// Threads that take messages in and answer short calls.
+    /// Threads that receive messages and answer short calls.
     public var loopThreads = AvailableProcessors.count
     /// Threads that a build uses.
     public var buildThreads = AvailableProcessors.count
-    /// Long queries at once.
+    /// Long queries that run at once.
     public var queryThreads = 2
-    /// Imports, builds and other changes at once.
+    /// Imports, builds and other changes that run at once.
     public var changeThreads = 8
 
     public init() {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// What the connections of all loops take together. Safe from any thread; limits that two loops look at in
-/// the same moment may be passed by one.
+/// What the connections of all loops use together. Safe from any thread. Two loops that check a limit at the same
+/// moment may exceed it by one.
 package final class ServerLoad: Sendable {
     package let unread: UnreadBudget
     package let input = InputBudget(.messages)
@@ -20,8 +20,9 @@ package final class ServerLoad: Sendable {
     package init(limits: Limits) {
         let unread = UnreadBudget(limit: limits.maxQueuedBytes)
         self.unread = unread
-        // As many threads again as a user may have, so that one user's long queries leave another as many as when it is
-        // alone; of changes one more, so that nobody waits for another user's change to end.
+        // Twice the threads that one user may use, so that one user's long queries leave another user as many
+        // threads as it has when alone. For changes one more, so that nobody waits for another user's change to
+        // end.
         queries = PoolQueue(
             jobs: 2 * limits.queryThreads, jobsPerUser: limits.queryThreads,
             jobsPerLane: max(1, limits.queryThreads - 1)
@@ -34,10 +35,10 @@ package final class ServerLoad: Sendable {
         ) { $0.reading < Self.mostReading }
     }
 
-    /// While a user's large messages take so much memory, no further one of the user is read.
+    /// While a user's large messages use this much memory, no further large message of that user is read.
     private static let mostReading = 32 << 20
 
-    /// How many threads of the pool all queues use at most.
+    /// The maximum number of pool threads that all queues use together.
     package static func poolThreads(_ limits: Limits) -> Int {
         2 * limits.queryThreads + limits.queryThreads + 1 + limits.changeThreads + 1
     }

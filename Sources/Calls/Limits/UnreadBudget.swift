@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// How many bytes of answers wait for all clients together to read them. Safe from any thread.
+/// Counts the bytes of answers that wait until clients read them. Safe from any thread.
 ///
-/// A user whose clients read is not stopped by what others leave unread: below its own part of the limit a user can
-/// always be answered, whatever the sum.
+/// What other users' clients leave unread does not stop a user whose clients read: below its own part of the
+/// limit a user is always answered, whatever the total.
 package final class UnreadBudget: Sendable {
     private let waiting = Atomic<Int>(0)
     private let limit: Int
-    /// Answers up to this size are always made, whatever waits: the system's own buffers hold as much.
+    /// Answers up to this size are always written, whatever the total: the system's own buffers hold as much.
     package static let reserve = 64 << 10
 
     package init(limit: Int) { self.limit = limit }
 
     package var bytes: Int { waiting.load(ordering: .relaxed) }
 
-    /// Whether more waits than should.
+    /// Whether the limit is reached.
     package var isSpent: Bool { bytes >= limit }
 
-    /// Whether a user has to wait until clients have read before a large answer of it is begun.
+    /// Whether the user's clients must read before a large answer for the user is begun.
     package func isSpent(for share: UserShare) -> Bool { isSpent && share.unread >= limit / Self.usersPart }
 
-    /// The part of the limit that a user has for itself, as a divisor.
+    /// The part of the limit that each user has, as a divisor.
     private static let usersPart = 4
 
-    /// Bytes that wait, counted for as long as this object lives.
+    /// Waiting bytes, counted for as long as this object lives.
     package final class Claim {
         private let count: Int
         private let share: UserShare

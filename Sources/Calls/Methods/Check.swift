@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// `Check`: whether the daemon serves, as gRPC's health service.
+/// `Check`: reports whether the daemon serves, as gRPC's health service does.
 struct Check: UnaryMethod {
     let declaration = MethodDeclaration.check
     let status: ServerStatus

@@ -4,14 +4,14 @@ import Answers
 import Sources
 import SystemSupport
 
-/// `CreateSource`: an empty source with options.
+/// `CreateSource`: creates an empty source with options.
 struct CreateSource: UnaryMethod {
     let declaration = MethodDeclaration.createSource
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let catalog = catalog
-        // Nothing is written to a disk unless sources are kept.
+        // Nothing is written to disk unless sources are persistent.
         return PreparedAnswer(isQuick: !catalog.registry.isKept) { (call, bytes) throws(RPCError) in
             let name = try catalog.name(params)
             try catalog.checkChange(of: name, call)

@@ -4,8 +4,8 @@ import ClusterProtocol
 import JSON
 import Sources
 
-/// A source's tiles as TileJSON 3.0.0 describes them. Served over HTTP as a document of its own, so it is not among the
-/// protocol's methods.
+/// Describes a source's tiles as TileJSON 3.0.0. It is served over HTTP as a document of its own, so it is not
+/// among the protocol's methods.
 struct DescribeTiles: UnaryMethod {
     let declaration = MethodDeclaration(
         .cluster, "DescribeTiles", right: .query, on: .query,
@@ -31,7 +31,7 @@ struct DescribeTiles: UnaryMethod {
     ) -> JSONObject {
         let options = target.revision.options
         let name = JSONValue.string(target.source.name.text)
-        // From the first zoom without clusters on, a deeper tile shows nothing new.
+        // Above the first zoom without clusters, deeper tiles show nothing new.
         let zooms: [(String, JSONValue)] = [
             ("minzoom", .number(Double(options.minZoom))), ("maxzoom", .number(Double(options.maxZoom + 1))),
         ]
@@ -50,10 +50,11 @@ struct DescribeTiles: UnaryMethod {
         return document
     }
 
-    /// All that Web Mercator shows, while there are no points.
+    /// The bounds of Web Mercator, used while there are no points.
     private static let world: [Double] = [-180, -85.0511287798066, 180, 85.0511287798066]
 
-    /// In degrees, as TileJSON has it: of a plane, where a map of the Earth shows its tiles.
+    /// The bounds in degrees, as TileJSON requires. For a planar projection, the area of a map of the Earth in
+    /// which its tiles appear.
     private static func bounds(of revision: Revision) -> JSONValue {
         let box = revision.bounds.map { box in
             let projection = revision.options.clustering.projection

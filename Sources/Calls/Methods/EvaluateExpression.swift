@@ -20,7 +20,7 @@ struct EvaluateExpression: UnaryMethod {
     }
 
     private static func evaluate(_ params: Params, _ call: CallContext) throws(RPCError) -> JSONValue {
-        // The specification's own cases say null for what there is none of.
+        // The specification's test cases have null for an absent feature.
         let given = params["feature"] == .null ? nil : try params.optionalObject("feature")
         let feature = given ?? Params(JSONObject())
         let zoom = params["zoom"] == .null ? nil : try params.optionalNumber("zoom")
@@ -46,7 +46,7 @@ struct EvaluateExpression: UnaryMethod {
         }
     }
 
-    /// The type expected of the whole: strings are coerced, the others asserted.
+    /// The expected type of the result: strings are coerced, other types asserted.
     private static func type(_ params: Params) throws(RPCError) -> ExpressionType? {
         guard params["type"] != .null, let name = try params.optionalString("type") else { return nil }
         guard let type = ExpressionType(name: name) else {

@@ -4,7 +4,7 @@ import Answers
 import Sources
 import SystemSupport
 
-/// `GetChildren`: what a cluster consists of on the next zoom.
+/// `GetChildren`: returns a cluster's children at the next zoom.
 struct GetChildren: UnaryMethod {
     let declaration = MethodDeclaration.getChildren
     let catalog: SourceCatalog

@@ -4,7 +4,7 @@ import Answers
 import Sources
 import SystemSupport
 
-/// `GetClusterExpansionZoom`: the zoom at which a cluster falls apart.
+/// `GetClusterExpansionZoom`: returns the zoom at which a cluster splits.
 struct GetClusterExpansionZoom: UnaryMethod {
     let declaration = MethodDeclaration.getClusterExpansionZoom
     let catalog: SourceCatalog

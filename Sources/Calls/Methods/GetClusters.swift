@@ -5,7 +5,7 @@ import Sources
 import SystemSupport
 import JSON
 
-/// `GetClusters`, the call that apps make with every movement of a map.
+/// `GetClusters`, the call that apps make whenever a map moves.
 struct GetClusters: UnaryMethod {
     let declaration = MethodDeclaration.getClusters
     let catalog: SourceCatalog
@@ -14,7 +14,7 @@ struct GetClusters: UnaryMethod {
         let target = try catalog.target(params)
         let query = try catalog.clustersQuery(params)
         let ready = target.revision.readyView(target.filter, zoom: query.zoom)
-        // A filter's view is asked for again, which keeps it in use.
+        // A filtered view is looked up again later, which marks it as recently used.
         let own = target.filter == nil ? ready : nil
         return target.answer(isQuick: isQuick(query, ready, in: target.revision)) {
             (call, bytes) throws(SourceError) in
@@ -34,8 +34,8 @@ struct GetClusters: UnaryMethod {
     }
 }
 
-/// What the loop's thread writes by itself.
+/// Answers short enough to be written on the loop's thread.
 enum ShortListing {
-    /// The most features at once.
+    /// The maximum number of features.
     static let features = 2000
 }

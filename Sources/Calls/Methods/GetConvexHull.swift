@@ -4,7 +4,7 @@ import Answers
 import Sources
 import SystemSupport
 
-/// `GetConvexHull`: the smallest convex shape around a cluster's points.
+/// `GetConvexHull`: returns the convex hull of a cluster's points.
 struct GetConvexHull: UnaryMethod {
     let declaration = MethodDeclaration.getConvexHull
     let catalog: SourceCatalog

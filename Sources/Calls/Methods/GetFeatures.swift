@@ -5,7 +5,7 @@ import JSON
 import Sources
 import SystemSupport
 
-/// `GetFeatures`: all features of one revision, or those that pass a filter, as a stream of pages.
+/// `GetFeatures`: streams all features of one revision, or those that pass a filter, in pages.
 struct GetFeatures: ServerStreamMethod {
     let declaration = MethodDeclaration.getFeatures
     let catalog: SourceCatalog
@@ -19,8 +19,8 @@ struct GetFeatures: ServerStreamMethod {
     }
 }
 
-/// The stream of one call. Belongs to the loop's thread; pages are written on the pool, one at a time, and only when
-/// the client has taken those before.
+/// The stream of one call. Belongs to the loop's thread. Pages are written on the pool, one at a time, and each
+/// only after the transport has accepted the previous one.
 private final class FeatureStream: ServerStream {
     private let job: FeaturePageJob
     private let output: any ServerStreamOutput
@@ -67,10 +67,10 @@ private final class FeatureStream: ServerStream {
     }
 }
 
-/// The pages of one call in the making.
+/// Writes the pages of one call.
 ///
-/// Made on the loop's thread, run on one of the pool, looked at on the loop's again: the hand-over orders these; that is
-/// why it may be shared.
+/// Created on the loop's thread, run on a pool thread, then read on the loop's thread. The hand-over between the
+/// threads orders these accesses, so the class may be `Sendable` although the compiler cannot check it.
 private final class FeaturePageJob: @unchecked Sendable {
     let target: QueryTarget
     private let format: FeatureOutput
@@ -95,7 +95,7 @@ private final class FeaturePageJob: @unchecked Sendable {
                         target.revision, filter: target.filter, output: format, call.cancellation)
                 }
                 try pages?.writePage(into: &page, call.cancellation)
-                // What was just written may come from text that turned out to be damaged.
+                // The page just written may contain text that turned out to be damaged.
                 try target.source.checkIntact(target.revision)
             }
             if page.hasOverflowed { throw AnswerBuilder.tooLarge(mostBytes + AnswerBuilder.envelope) }

@@ -4,7 +4,7 @@ import Answers
 import Sources
 import SystemSupport
 
-/// `GetLeaves`: a page of a cluster's points.
+/// `GetLeaves`: returns a page of a cluster's points.
 struct GetLeaves: UnaryMethod {
     let declaration = MethodDeclaration.getLeaves
     let catalog: SourceCatalog

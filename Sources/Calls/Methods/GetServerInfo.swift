@@ -2,7 +2,7 @@
 import ClusterProtocol
 import JSON
 
-/// `GetServerInfo`: name, version, limits and methods.
+/// `GetServerInfo`: returns name, version, limits and methods.
 struct GetServerInfo: UnaryMethod {
     let declaration = MethodDeclaration.getServerInfo
     let status: ServerStatus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// `GetSource`: a source's description.
+/// `GetSource`: returns a source's description.
 struct GetSource: UnaryMethod {
     let declaration = MethodDeclaration.getSource
     let catalog: SourceCatalog

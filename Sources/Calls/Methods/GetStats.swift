@@ -5,7 +5,7 @@ import Sources
 import SystemSupport
 import JSON
 
-/// `GetStats`: counters, latencies, memory and sources.
+/// `GetStats`: returns counters, latencies, memory and sources.
 struct GetStats: UnaryMethod {
     let declaration = MethodDeclaration.getStats
     let status: ServerStatus
@@ -30,6 +30,6 @@ struct GetStats: UnaryMethod {
         }
     }
 
-    /// Of Prometheus's text format.
+    /// The media type of Prometheus's text format.
     private static let prometheusMediaType = "text/plain; version=0.0.4; charset=utf-8"
 }

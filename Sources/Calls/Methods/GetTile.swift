@@ -5,7 +5,7 @@ import Sources
 import SystemSupport
 import JSON
 
-/// `GetTile`: a tile's features, as JSON or as a Mapbox Vector Tile.
+/// `GetTile`: returns a tile's features, as JSON or as a Mapbox Vector Tile.
 struct GetTile: UnaryMethod {
     let declaration = MethodDeclaration.getTile
     let catalog: SourceCatalog

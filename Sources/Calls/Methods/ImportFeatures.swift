@@ -6,7 +6,7 @@ import Sources
 import SystemSupport
 import JSON
 
-/// `ImportFeatures`: features in the client's items, all or nothing.
+/// `ImportFeatures`: imports the features in the client's items, all or nothing.
 struct ImportFeatures: ClientStreamMethod {
     let declaration = MethodDeclaration.importFeatures
     let catalog: SourceCatalog
@@ -17,7 +17,7 @@ struct ImportFeatures: ClientStreamMethod {
         if case .bytes(let mediaType) = call.input {
             format.kind = FeatureFormat(mediaType: mediaType)?.kind ?? .automatic
         } else {
-            // What is known of a file's text says nothing of items.
+            // Params that describe a file's text do not apply to items.
             try params.rejectUnknown(["source", "mode", "onInvalid", "wrap", "allowEmpty"])
         }
         let source = try catalog.sourceToChange(params, call, insteadOf: .features)
@@ -30,7 +30,7 @@ struct ImportFeatures: ClientStreamMethod {
     }
 }
 
-/// One import of a file's bytes, in pieces of any size.
+/// Imports a file's bytes, which arrive in pieces of any size.
 private final class FileImportStream: ClientStream {
     private let features: FeatureImport
     private let call: CallContext
@@ -64,7 +64,7 @@ private final class FileImportStream: ClientStream {
     func cancelled() { features.cancel() }
 }
 
-/// One import: its items are `{"features":[…]}`.
+/// One import, whose items are `{"features":[…]}`.
 private final class FeatureImportStream: ClientStream {
     private let features: FeatureImport
     private let call: CallContext
@@ -84,7 +84,7 @@ private final class FeatureImportStream: ClientStream {
         }
     }
 
-    /// The text of an item's features. That the item is a JSON object was seen when its message was read.
+    /// The text of an item's features. The item is known to be a JSON object since its message was read.
     private static func features(_ item: UnsafeRawBufferPointer) throws(RPCError) -> UnsafeRawBufferPointer {
         var features: UnsafeRawBufferPointer?
         for (key, value) in JSONMembers(ofValidated: item) {

@@ -4,13 +4,13 @@ import Sources
 import GeoJSON
 import JSON
 
-/// The params that all imports share: how features are taken in, and what is known of their text.
+/// The params that all imports share: how to import features, and how to read their text.
 struct ImportParams {
     let mode: ImportMode
     let policy: InvalidFeaturePolicy
-    /// Whether longitudes beyond ±180 are wrapped around.
+    /// Whether longitudes beyond ±180 are wrapped into range.
     let wraps: Bool
-    /// Whether data may be replaced with nothing because no feature is valid.
+    /// Whether the data may be replaced with nothing when no feature is valid.
     let allowsEmpty: Bool
     let format: FeatureFormat
 

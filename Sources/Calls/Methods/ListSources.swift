@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// `ListSources`: all sources' descriptions, by name.
+/// `ListSources`: returns all sources' descriptions, ordered by name.
 struct ListSources: UnaryMethod {
     let declaration = MethodDeclaration.listSources
     let catalog: SourceCatalog

@@ -4,7 +4,7 @@ import Answers
 import Sources
 import SystemSupport
 
-/// `LoadFile`: features from a file that the daemon reads.
+/// `LoadFile`: imports features from a file that the daemon reads.
 struct LoadFile: UnaryMethod {
     let declaration = MethodDeclaration.loadFile
     let catalog: SourceCatalog

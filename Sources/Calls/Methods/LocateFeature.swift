@@ -5,14 +5,14 @@ import Sources
 import SystemSupport
 import JSON
 
-/// `LocateFeature`: what shows a feature at a zoom.
+/// `LocateFeature`: returns the cluster or point that shows a feature at a zoom.
 struct LocateFeature: UnaryMethod {
     let declaration = MethodDeclaration.locateFeature
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let target = try catalog.target(params)
-        // Read from its text: a parsed number has lost the last digits of a long integer.
+        // Read from the param's text: a parsed number loses the last digits of a long integer.
         guard let identifier = params.text(of: "featureId")?.withUnsafeBytes({ FeatureIdentifier(json: $0) })
         else {
             throw .invalidParam(params.path(of: "featureId"), "must be a feature's id: a number or a string.")

@@ -2,7 +2,7 @@
 import ClusterProtocol
 
 extension MethodSet {
-    /// All methods, on one set of sources.
+    /// All methods, serving one set of sources.
     package init(_ catalog: SourceCatalog, _ status: ServerStatus) {
         self.init { (params) throws(RPCError) in try catalog.wait(params) }
         add(GetClusters(catalog: catalog))

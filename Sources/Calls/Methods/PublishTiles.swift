@@ -9,7 +9,7 @@ import Sources
 import Synchronization
 import SystemSupport
 
-/// `PublishTiles`: all tiles of a source as a PMTiles archive.
+/// `PublishTiles`: writes all tiles of a source to a PMTiles archive.
 struct PublishTiles: ServerStreamMethod {
     let declaration = MethodDeclaration.publishTiles
     let catalog: SourceCatalog
@@ -23,7 +23,7 @@ struct PublishTiles: ServerStreamMethod {
         let overwrite = try params.optionalBool("overwrite") ?? false
         let path = try params.string("path")
         let directories = settings.exportDirectories
-        // On the pool: directories may lie on a disk that does not answer.
+        // On the pool: directories may be on a disk that does not respond.
         let job = PublishTilesJob(
             target: target, request: request, threads: settings.limits.buildThreads, call: call
         ) { () throws(ArchiveError) in try directories.target(path, overwrite: overwrite) }
@@ -54,7 +54,7 @@ struct PublishTiles: ServerStreamMethod {
     }
 }
 
-/// The writing of one archive, on the pool.
+/// Writes one archive, on the pool.
 private final class PublishTilesJob: Sendable {
     private let target: QueryTarget
     private let request: ArchiveRequest
@@ -65,7 +65,7 @@ private final class PublishTilesJob: Sendable {
 
     struct State: Sendable {
         var progress: ArchiveProgress?
-        /// What came of it, and the file's path.
+        /// The outcome, and the file's path.
         var outcome: Result<(ArchiveSummary, path: String), RPCError>?
     }
 
@@ -110,7 +110,7 @@ private final class PublishTilesJob: Sendable {
     }
 }
 
-/// Reports how far an archive is written, and what came of it. Belongs to the loop's thread.
+/// Reports the progress of an archive, and its outcome. Belongs to the loop's thread.
 private final class PublishTilesStream: ServerStream {
     private let job: PublishTilesJob
     private let output: any ServerStreamOutput
@@ -154,7 +154,7 @@ private final class PublishTilesStream: ServerStream {
                 write(summary, path, into: &bytes)
                 return .end
             }
-            // The last report says that all tiles are written, also of an archive that was quick.
+            // The last report says that all tiles are written, even if the archive took no longer than one interval.
             output.wantToSend()
             write(news, into: &bytes)
             return .item(AnswerFacts())
@@ -199,7 +199,7 @@ private final class PublishTilesStream: ServerStream {
 }
 
 extension RPCError {
-    /// Why an archive was not written, as a status.
+    /// The status that explains why an archive was not written.
     init(_ error: ArchiveError, _ call: CallContext) {
         switch error {
         case .fileExists(let name):

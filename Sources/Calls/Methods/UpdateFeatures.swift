@@ -26,10 +26,10 @@ struct UpdateFeatures: UnaryMethod {
                 throw .invalidParam("\(params.path(of: "remove"))[\(index)]", "must be a number or a string.")
             }
         }
-        // Ids are read from their text: a parsed number has lost the last digits of a long integer.
+        // Ids are read from the param's text: a parsed number loses the last digits of a long integer.
         let removals =
             (params.text(of: "remove") ?? []).withUnsafeBytes { FeatureIdentifier.list(json: $0) } ?? []
-        // Features are kept as they were sent, so it is their text that is passed on.
+        // Features are stored as sent, so their text is passed on.
         let features = params.text(of: "upsert") ?? Array("[]".utf8)
         do throws(SourceError) {
             let outcome = try features.withUnsafeBufferPointer { (features) throws(SourceError) in

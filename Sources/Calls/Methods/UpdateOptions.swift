@@ -4,7 +4,7 @@ import Answers
 import Sources
 import SystemSupport
 
-/// `UpdateOptions`: changes a source's options and clusters it again.
+/// `UpdateOptions`: changes a source's options and rebuilds its clusters.
 struct UpdateOptions: UnaryMethod {
     let declaration = MethodDeclaration.updateOptions
     let catalog: SourceCatalog

@@ -5,7 +5,7 @@ import Sources
 import SystemSupport
 import JSON
 
-/// `WatchClusters`: a viewport's changes as they come.
+/// `WatchClusters`: streams the changes of a viewport as they happen.
 struct WatchClusters: ServerStreamMethod {
     let declaration = MethodDeclaration.watchClusters
     let catalog: SourceCatalog
@@ -23,16 +23,16 @@ struct WatchClusters: ServerStreamMethod {
     }
 }
 
-/// What a watching call asks for.
+/// The params of a watching call.
 struct WatchRequest {
     let source: Source
     let query: ClustersQuery
     let filter: QueryFilter?
-    /// The only revision whose data the caller wants.
+    /// The only revision whose data the caller accepts; nil: any.
     let revision: UInt64?
-    /// The most changes a second.
+    /// The maximum number of changes per second.
     let rate: Double
-    /// Whether markers are known by the features that they grew from.
+    /// Whether markers are identified by the feature from which they grew.
     let hasTransitions: Bool
 
     init(_ params: Params, _ catalog: SourceCatalog) throws(RPCError) {
@@ -45,7 +45,7 @@ struct WatchRequest {
         filter = catalog.filter(params)
     }
 
-    /// Reads an item of the client's: where the viewport is now.
+    /// Reads an item from the client: the viewport's new position.
     static func viewport(_ item: [UInt8]) throws(RPCError) -> (Box, zoom: Double) {
         let value: JSONValue
         do throws(JSONError) { value = try JSONReader.parse(item) } catch {

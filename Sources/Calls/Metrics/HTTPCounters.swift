@@ -3,7 +3,7 @@ import Synchronization
 
 /// What the HTTP interface has done, over all loops. Safe from any thread.
 package final class HTTPCounters: Sendable {
-    /// Requests by the first digit of their status.
+    /// Responses by the first digit of their status: 1xx here, then the others.
     private let informed = Atomic<UInt64>(0)
     private let succeeded = Atomic<UInt64>(0)
     private let redirected = Atomic<UInt64>(0)
@@ -12,7 +12,7 @@ package final class HTTPCounters: Sendable {
     package let connections = Atomic<Int>(0)
     package let webSockets = Atomic<Int>(0)
     package let eventStreams = Atomic<Int>(0)
-    /// Tiles that were answered from those that are kept, and what these take.
+    /// Requests answered from cached tiles, and the bytes that these tiles use.
     package let tileHits = Atomic<UInt64>(0)
     package let tileBytes = Atomic<Int>(0)
 

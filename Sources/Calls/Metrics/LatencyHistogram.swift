@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Counts durations in buckets whose width grows with them: eight to each doubling, so a quantile is
-/// right to some 12 %.
+/// Counts durations in buckets whose width grows with the duration: eight buckets per doubling, so a quantile is
+/// accurate to about 12 %.
 public struct LatencyHistogram: Sendable {
     private static let subBuckets = 8
     private var counts = [UInt64](repeating: 0, count: 64 * subBuckets)
     public private(set) var count: UInt64 = 0
-    /// The sum of all, in nanoseconds.
+    /// The sum of all durations, in nanoseconds.
     public private(set) var sum: UInt64 = 0
     public private(set) var maximum: UInt64 = 0
 
@@ -27,7 +27,7 @@ public struct LatencyHistogram: Sendable {
         maximum = max(maximum, other.maximum)
     }
 
-    /// The duration below which a share of all lies, in nanoseconds; 0 where nothing was counted.
+    /// The duration below which a share of all durations lies, in nanoseconds; 0 if none was counted.
     public func quantile(_ share: Double) -> UInt64 {
         let rank = UInt64(max(1, (Double(count) * share).rounded(.up)))
         var seen: UInt64 = 0
@@ -38,8 +38,8 @@ public struct LatencyHistogram: Sendable {
         return 0
     }
 
-    /// How many took no longer than each of a row of bounds, each four times the one before: from a
-    /// microsecond to some seventy seconds, in nanoseconds.
+    /// The number of durations up to each bound. Each bound is four times the previous one, from about a
+    /// microsecond to about 69 seconds, in nanoseconds.
     public var cumulative: [(bound: UInt64, count: UInt64)] {
         var (seen, place) = (UInt64(0), 0)
         return stride(from: 10, through: 36, by: 2).map { exponent in

@@ -3,7 +3,7 @@ import Answers
 import Sources
 import SystemSupport
 
-/// One number that `GetStats` reports: a line for its JSON and Prometheus's text alike.
+/// One number that `GetStats` reports, both in its JSON and in Prometheus's text.
 struct Metric: Sendable {
     enum Kind: String, Sendable {
         case gauge, counter
@@ -11,13 +11,13 @@ struct Metric: Sendable {
 
     /// Its member in the JSON, such as `calls.inFlight`.
     let path: String
-    /// Its name for Prometheus; nil if only the JSON has it. Lines with the same name differ by label.
+    /// Its name for Prometheus; nil if only the JSON has it. Metrics with the same name differ by label.
     let name: String?
-    /// Such as `kind="queries"`; empty: none.
+    /// Such as `kind="queries"`; empty if it has no label.
     let label: String
     let kind: Kind
     let help: String
-    /// Nil if there is no such number.
+    /// The value; nil if there is none.
     let value: @Sendable (Statistics) -> Double?
 
     init(
@@ -34,7 +34,7 @@ struct Metric: Sendable {
 }
 
 extension Metric {
-    /// All numbers of the server as a whole, in their order in the JSON.
+    /// All numbers of the server as a whole, in the order of the JSON.
     static let all: [Metric] =
         [
             Metric("uptimeSeconds", "clusterd_uptime_seconds", .gauge, "Seconds since the start.") {

@@ -2,12 +2,12 @@
 import ClusterProtocol
 import Synchronization
 
-/// What the server has done since it began. Safe from any thread.
+/// Counts what the server has done since it began. Safe from any thread.
 public final class Metrics: Sendable {
     /// One method's calls.
     public struct Method: Sendable {
         public var calls: UInt64 = 0
-        /// By status name, but for OK.
+        /// Calls that failed, by status name.
         public var errors: [String: UInt64] = [:]
         public var latency = LatencyHistogram()
     }
@@ -15,7 +15,7 @@ public final class Metrics: Sendable {
     public struct Counters: Sendable {
         public var methods: [String: Method] = [:]
         public var connectionsOpened: UInt64 = 0
-        /// Those closed because they did not read or send on.
+        /// Connections closed because the client did not read or did not complete a message.
         public var connectionsStalled: UInt64 = 0
         public var connections = 0
         public var callsInFlight = 0
@@ -27,13 +27,13 @@ public final class Metrics: Sendable {
         public var queued = QueueDepths()
     }
 
-    /// What waits for a thread of the pool.
+    /// Jobs that wait for a pool thread.
     public struct QueueDepths: Sendable {
         /// Long queries.
         public var queries = 0
         /// Imports, builds and other changes.
         public var changes = 0
-        /// Large messages that are to be read.
+        /// Large messages.
         public var messages = 0
 
         package init(queries: Int = 0, changes: Int = 0, messages: Int = 0) {
@@ -45,38 +45,38 @@ public final class Metrics: Sendable {
 
     private let shards = Mutex<[Shard]>([])
 
-    /// The HTTP interface's counts; nil while it is off.
+    /// The HTTP interface's counters; nil while it is off.
     package let http: HTTPCounters?
 
     public init(http isServed: Bool = false) { http = isServed ? HTTPCounters() : nil }
 
-    /// A part for one loop, so that loops do not wait for each other to count.
+    /// Adds a shard for one loop, so that loops do not contend when they count.
     ///
-    /// - Parameter methods: their full names, by index.
+    /// - Parameter methods: the methods' full names, by index.
     package func shard(_ methods: [String]) -> Shard {
         let shard = Shard(methods)
         shards.withLock { $0.append(shard) }
         return shard
     }
 
-    /// Everything that the parts have counted.
+    /// The sum of all shards.
     public var counters: Counters {
         var sum = Counters()
         for shard in shards.withLock({ $0 }) { sum.add(shard.counters) }
         return sum
     }
 
-    /// What changes too often to be counted under a lock; only the loop's thread writes.
+    /// Counters that change too often for a lock; only the loop's thread writes them.
     package final class Traffic: Sendable {
         package let received = Atomic<UInt64>(0)
         package let sent = Atomic<UInt64>(0)
         package let calls = Atomic<Int>(0)
     }
 
-    /// What one loop counts. Safe from any thread.
+    /// The counters of one loop. Safe from any thread.
     package final class Shard: Sendable {
         private struct State {
-            /// All but the methods.
+            /// All counters except those of methods.
             var counters = Counters()
             var methods: [Method]
         }
@@ -105,9 +105,9 @@ public final class Metrics: Sendable {
 
         package func update(_ body: (inout Counters) -> Void) { state.withLock { body(&$0.counters) } }
 
-        /// Counts a call that is over.
+        /// Counts a call that has ended.
         ///
-        /// - Parameter method: its index.
+        /// - Parameter method: the method's index.
         package func record(_ method: Int, _ status: StatusCode, nanoseconds: UInt64) {
             state.withLock { $0.methods[method].count(status, nanoseconds) }
         }
@@ -123,7 +123,7 @@ extension Metrics.Counters {
         callsInFlight += other.callsInFlight
         bytesReceived += other.bytesReceived
         bytesSent += other.bytesSent
-        // Each loop reports what it saw of all loops.
+        // Each loop reports the value for all loops.
         bytesQueued = max(bytesQueued, other.bytesQueued)
         bytesInput = max(bytesInput, other.bytesInput)
         protocolErrors += other.protocolErrors

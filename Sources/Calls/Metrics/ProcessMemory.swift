@@ -3,7 +3,7 @@ import Glibc
 
 /// This process's memory.
 public enum ProcessMemory {
-    /// What is resident, in bytes, by /proc/self/statm; 0 where that cannot be read.
+    /// Resident memory in bytes, from /proc/self/statm; 0 if that cannot be read.
     public static func residentBytes() -> Int {
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }
         defer { fclose(file) }

@@ -6,14 +6,14 @@ struct PrometheusText {
     private(set) var text = ""
     private var family = ""
 
-    /// Begins a family of samples, unless it is the one that was begun last.
+    /// Begins a family of samples, unless it is the current one.
     mutating func begin(_ name: String, _ kind: String, _ help: String) {
         guard family != name else { return }
         family = name
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
     }
 
-    /// - Parameter labels: such as `method="Check"`; empty: none.
+    /// - Parameter labels: such as `method="Check"`; empty if there are none.
     mutating func sample(_ name: String, _ labels: String, _ value: Double) {
         text += name + (labels.isEmpty ? "" : "{\(labels)}") + " \(String(javaScript: value))\n"
     }

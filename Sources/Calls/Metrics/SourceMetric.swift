@@ -3,14 +3,14 @@ import Answers
 import Sources
 import SystemSupport
 
-/// One number that `GetStats` reports of each source.
+/// One number that `GetStats` reports for each source.
 struct SourceMetric: Sendable {
-    /// Its member in the JSON; nil if another member has it.
+    /// Its member in the JSON; nil if the JSON has it in another member.
     let member: String?
     /// Its name for Prometheus.
     let name: String
     let help: String
-    /// Nil for a source that has no such number.
+    /// The value; nil for a source that has no such number.
     let value: @Sendable (SourceDescription) -> Double?
 
     init(
@@ -23,7 +23,7 @@ struct SourceMetric: Sendable {
         self.value = value
     }
 
-    /// All of them, each a gauge.
+    /// All metrics of a source, each a gauge.
     static let all: [SourceMetric] =
         [
             SourceMetric("points", "clusterd_source_points", "Points, by source.") {
@@ -55,7 +55,7 @@ struct SourceMetric: Sendable {
             ) { max(0, Double(Timestamp.now.milliseconds - $0.updatedAt.milliseconds) / 1000) },
         ] + replication
 
-    /// Of sources that follow a table. In the JSON they are members of `replication`.
+    /// Metrics of sources that follow a table. In the JSON they are members of `replication`.
     private static let replication: [SourceMetric] = [
         SourceMetric(
             nil, "clusterd_source_replication_position",

@@ -4,13 +4,13 @@ import Sources
 import SystemSupport
 import JSON
 
-/// What `GetStats` answers, in its two forms.
+/// The answer of `GetStats`, in its two forms.
 struct Statistics {
     let counters: Metrics.Counters
     let http: HTTPCounters?
     let sources: [SourceDescription]
     let caches: (filters: CacheStatistics, columns: CacheStatistics, hulls: CacheStatistics)
-    /// Updates of single features that only looked at what they changed, and those that clustered again.
+    /// Updates of features: how many changed only the affected part of the index, and how many rebuilt it.
     let updates: (followed: Int, rebuilt: Int)
     let uptimeSeconds: Double
     let memoryBytes: Int
@@ -44,7 +44,7 @@ struct Statistics {
         return object
     }
 
-    /// Sets a member of a member, such as `caches.filters.hits`.
+    /// Sets a nested member, such as `caches.filters.hits`.
     private static func set(_ path: ArraySlice<Substring>, _ value: JSONValue, in object: inout JSONObject) {
         guard let first = path.first.map(String.init) else { return }
         guard path.count > 1 else { return object[first] = value }
@@ -98,7 +98,7 @@ struct Statistics {
         write(methods, into: &text)
         for metric in SourceMetric.all {
             let samples = sources.compactMap { source in metric.value(source).map { (source, $0) } }
-            // A family without samples is left out if it is not of every source.
+            // A family without samples is left out, unless every source has the metric.
             guard metric.member != nil || !samples.isEmpty else { continue }
             text.begin(metric.name, "gauge", metric.help)
             for (source, value) in samples {
@@ -124,7 +124,7 @@ struct Statistics {
         }
         text.begin("clusterd_call_seconds", "summary", "How long calls took.")
         for (name, method) in methods { text.summary("clusterd_call_seconds", name, method.latency) }
-        // Prometheus's own kind of histogram, of which it makes quantiles over any time and many daemons.
+        // A Prometheus histogram, from which it computes quantiles over any period and any number of daemons.
         text.begin("clusterd_call_duration_seconds", "histogram", "How long calls took, in buckets.")
         for (name, method) in methods {
             text.histogram("clusterd_call_duration_seconds", name, method.latency)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Jobs that wait: a line for each subject, and one for jobs without a subject. Each line keeps its order; the lines
-/// take turns.
+/// Waiting jobs: one line for each subject, and one for jobs without a subject. Each line keeps its order; the
+/// lines take turns.
 struct JobLines<Job> {
     private var lines: [PoolSubject?: [Job]] = [:]
     /// The subjects of the lines, next first.
@@ -10,7 +10,7 @@ struct JobLines<Job> {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The subjects that jobs wait for.
+    /// The subjects of waiting jobs.
     var subjects: some Sequence<PoolSubject> { order.lazy.compactMap { $0 } }
 
     mutating func append(_ job: Job, on subject: PoolSubject?) {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// When a stream may send its next item: at most so many in any second.
+/// Limits how many items a stream sends in any second.
 ///
-/// A few items after a pause go at once, so that a change that comes alone is not held back by the one before
-/// it; what goes on and on is spaced evenly. The few are taken from the rate, never added to it.
+/// A few items may be sent at once after a pause, so that a single change is not delayed by the previous one; a
+/// steady stream of items is spaced evenly. These few count towards the rate: they never exceed it.
 struct Pace {
-    /// Nanoseconds between items that go on and on.
+    /// Nanoseconds between the items of a steady stream.
     private let interval: UInt64
-    /// How far ahead of that spacing items may be.
+    /// How far ahead of that spacing items may be sent, in nanoseconds.
     private let lead: UInt64
-    /// When the next item would be due, were all spaced evenly.
+    /// When the next item would be due if all were spaced evenly.
     private var due: UInt64 = 0
 
-    /// Rates that are possible, in hertz: timers have a resolution of a millisecond.
+    /// The possible rates in hertz: timers have a resolution of a millisecond.
     static let range = 0.01...1000.0
-    /// Rates that may be asked for; those past the others are kept with fewer items.
+    /// The rates that a caller may request; rates outside `range` are clamped to it.
     static let askable = 0.01...1e9
 
-    /// - Parameter rate: the most items a second; held within `range`.
+    /// - Parameter rate: the maximum number of items per second; clamped to `range`.
     init(rate: Double) {
         let rate = max(Self.range.lowerBound, min(Self.range.upperBound, rate))
         let early = min(2, (rate / 5).rounded(.down))
@@ -25,12 +25,12 @@ struct Pace {
         lead = interval * UInt64(early)
     }
 
-    /// How long to wait yet, in nanoseconds; 0 where an item may go.
+    /// How long to wait before the next item, in nanoseconds; 0 if it may be sent now.
     func delay(at now: UInt64) -> UInt64 {
         let earliest = due > lead ? due - lead : 0
         return earliest > now ? earliest - now : 0
     }
 
-    /// An item has gone.
+    /// Records that an item was sent.
     mutating func sent(at now: UInt64) { due = max(due, now) + interval }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// What a job of the pool leaves for the loop's thread.
+/// The result that a pool job leaves for the loop's thread.
 final class PoolOutcome<Value: Sendable>: Sendable {
     private let state = Mutex<Value?>(nil)
 

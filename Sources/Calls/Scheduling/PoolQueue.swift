@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Shares some threads of the pool out: among users in turn, and among a user's connections in turn, so that one with
-/// hundreds of heavy calls does not hold up the others. Of jobs with the same subject one runs at a time. Safe from any
+/// Shares pool threads among users in turn, and among a user's connections in turn, so that one with hundreds of
+/// heavy calls does not delay the others. Of the jobs with one subject, only one runs at a time. Safe from any
 /// thread.
 package final class PoolQueue: Sendable {
-    /// A connection's jobs. Whoever starts a job keeps its lane, so that its end is counted even if the
-    /// connection has gone. Its state belongs to the queue's lock; that is why it may be shared.
+    /// A connection's jobs. A started job holds its lane, so that its end is counted even if the connection has
+    /// closed.
+    ///
+    /// The mutable state is accessed only under the queue's lock, so the class may be `Sendable` although the
+    /// compiler cannot check it.
     package final class Lane: @unchecked Sendable {
         fileprivate let share: UserShare
         fileprivate var user: UserKey { share.key }
@@ -17,7 +20,7 @@ package final class PoolQueue: Sendable {
         fileprivate var isReady = false
         fileprivate var isHeld = false
         fileprivate var isBlocked = false
-        /// Busy subjects for which it is in `State.parked`.
+        /// Busy subjects under which the lane is listed in `State.parked`.
         fileprivate var parkedFor: Set<PoolSubject> = []
 
         package init(
@@ -37,11 +40,11 @@ package final class PoolQueue: Sendable {
     private struct State {
         var users: [UserKey: User] = [:]
         var ready: [UserKey] = []
-        /// Lanes that could start a job if the gate let them.
+        /// Lanes that could start a job if the gate permitted it.
         var blocked: [Lane] = []
-        /// Subjects of jobs that run.
+        /// Subjects of running jobs.
         var busy: Set<PoolSubject> = []
-        /// By busy subject, the lanes whose jobs all wait for busy subjects.
+        /// For each busy subject, the lanes whose jobs all wait for busy subjects.
         var parked: [PoolSubject: [Lane]] = [:]
         var running = 0
         var depth = 0
@@ -54,10 +57,11 @@ package final class PoolQueue: Sendable {
     private let gate: @Sendable (UserShare) -> Bool
 
     /// - Parameters:
-    ///   - jobs: how many run at once.
-    ///   - jobsPerUser: how many of one user. Fewer than `jobs`, so that there is a thread left for others.
-    ///   - jobsPerLane: how many of one lane.
-    ///   - gate: whether a user's jobs may start now; asked again by `retry`.
+    ///   - jobs: how many jobs run at once.
+    ///   - jobsPerUser: how many jobs of one user run at once. Fewer than `jobs`, so that a thread is left for
+    ///     others.
+    ///   - jobsPerLane: how many jobs of one lane run at once.
+    ///   - gate: whether a user's jobs may start now; `retry` checks it again.
     package init(
         jobs: Int, jobsPerUser: Int, jobsPerLane: Int,
         gate: @escaping @Sendable (UserShare) -> Bool = { _ in true }
@@ -68,11 +72,11 @@ package final class PoolQueue: Sendable {
         self.jobsPerLane = jobsPerLane
     }
 
-    /// Jobs that wait, of all lanes.
+    /// The number of waiting jobs, in all lanes.
     package var depth: Int { state.withLock { $0.depth } }
 
-    /// Starts a job now or when it is the next, on its lane's loop. `finished` is to be called for it, once, with the same
-    /// subject. On the lane's loop.
+    /// Starts a job on its lane's loop, now or when its turn comes. Call `finished` for it once, with the same
+    /// subject. Called on the lane's loop.
     package func run(in lane: Lane, on subject: PoolSubject? = nil, _ start: @escaping () -> Void) {
         let job = OnLoop(start)
         launch(from: lane) { state in
@@ -82,7 +86,7 @@ package final class PoolQueue: Sendable {
         }
     }
 
-    /// A job that was started has ended. On the lane's loop.
+    /// Records the end of a started job. Called on the lane's loop.
     package func finished(in lane: Lane, on subject: PoolSubject? = nil) {
         launch(from: lane) { state in
             lane.running -= 1
@@ -95,7 +99,7 @@ package final class PoolQueue: Sendable {
         }
     }
 
-    /// Starts nothing more of a lane for as long as its client has answers to read. On the lane's loop.
+    /// Starts no more jobs of a lane while its client has answers to read. Called on the lane's loop.
     package func hold(_ lane: Lane, _ isHeld: Bool) {
         launch(from: lane) { state in
             guard lane.isHeld != isHeld else { return }
@@ -104,7 +108,7 @@ package final class PoolQueue: Sendable {
         }
     }
 
-    /// Asks the gate again about the jobs that it did not let start. On any thread.
+    /// Checks the gate again for the jobs that it stopped. Safe from any thread.
     package func retry() {
         launch(from: nil) { state in
             let blocked = state.blocked
@@ -116,7 +120,7 @@ package final class PoolQueue: Sendable {
         }
     }
 
-    /// The connection has gone: what waits is never started.
+    /// The connection has closed: discards the lane's waiting jobs.
     package func clear(_ lane: Lane) {
         state.withLock { state in
             state.depth -= lane.waiting.count
@@ -124,7 +128,8 @@ package final class PoolQueue: Sendable {
         }
     }
 
-    /// Starts what can be started after a change: on the lane's own loop at once, elsewhere by way of its loop.
+    /// Applies a change and starts the jobs that can start: those of `lane` at once, other lanes' jobs on their
+    /// own loops.
     private func launch(from lane: Lane?, _ change: (inout State) -> Void) {
         var own: [OnLoop<() -> Void>] = []
         var others: [(Lane, OnLoop<() -> Void>)] = []
@@ -209,14 +214,14 @@ package final class PoolQueue: Sendable {
         return false
     }
 
-    /// Notes that a lane's jobs all wait for busy subjects.
+    /// Records that a lane's jobs all wait for busy subjects.
     private func park(_ lane: Lane, _ state: inout State) {
         for subject in lane.waiting.subjects where lane.parkedFor.insert(subject).inserted {
             state.parked[subject, default: []].append(lane)
         }
     }
 
-    /// A subject's job has ended: the lanes that waited for it may start theirs. O(these lanes).
+    /// A subject's job has ended: makes the lanes that waited for it ready. O(number of these lanes).
     private func free(_ subject: PoolSubject, _ state: inout State) {
         state.busy.remove(subject)
         for lane in state.parked.removeValue(forKey: subject) ?? [] {

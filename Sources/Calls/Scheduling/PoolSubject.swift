@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Sources
 
-/// What one job of the pool works on at a time. A second job would only hold a thread while it waits for the first,
-/// and a source whose disk hangs would take all threads.
+/// What only one pool job may work on at a time. A second job would occupy a thread while it waits for the first,
+/// so a source whose disk hangs would take all threads.
 package enum PoolSubject: Hashable, Sendable {
-    /// The data of a source, which its changes replace one after another.
+    /// The data of a source, which is changed by one job at a time.
     case data(SourceName)
-    /// A file that is read for a source, before its data change.
+    /// A file that is read for a source before its data change.
     case file(SourceName)
 }

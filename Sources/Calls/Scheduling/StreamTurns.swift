@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Lets streams that want to send take turns with all else that the loop has to do: a thousand that want to
-/// at once must not hold up the queries. Belongs to the loop's thread.
+/// Lets streams that want to send take turns with the loop's other work: a thousand streams that want to send at
+/// once must not delay queries. Belongs to the loop's thread.
 final class StreamTurns {
     private var waiting: [() -> Void] = []
     private var next = 0
     private var isScheduled = false
     private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// How many send before the others have their turn.
+    /// How many streams send before other work gets a turn.
     private static let perTurn = 8
 
     init(_ post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) { self.post = post }

@@ -5,7 +5,7 @@ import Sources
 import SystemSupport
 import JSON
 
-/// The cluster that a call is about.
+/// The cluster that a call concerns.
 struct ClusterSubject: Sendable {
     let id: Int64
     let target: QueryTarget
@@ -17,7 +17,7 @@ struct ClusterSubject: Sendable {
         id = try params.integer("clusterId")
     }
 
-    /// - Parameter cost: how many features are written or looked at, by a view that is ready.
+    /// - Parameter cost: the number of features to write or examine, given a view that is ready.
     func answer(
         cost: (View) -> Int,
         _ write: @escaping @Sendable (View, inout ByteWriter, Cancellation) throws(SourceError) -> Void

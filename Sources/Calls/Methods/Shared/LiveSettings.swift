@@ -5,7 +5,7 @@ import Sources
 import SystemSupport
 import Synchronization
 
-/// What handlers ask of the configuration while it may be reloaded. Safe from any thread.
+/// The settings that methods read and a reload of the configuration may change. Safe from any thread.
 public final class LiveSettings: Sendable {
     package struct Values: Sendable {
         package var limits: Limits
@@ -13,7 +13,7 @@ public final class LiveSettings: Sendable {
         package var httpLimits: JSONObject
         package var importDirectories: ImportDirectories
         package var exportDirectories: ExportDirectories
-        /// Sources that the configuration declares: only administrators change them.
+        /// Sources declared in the configuration; only administrators change them.
         package var declaredSources: Set<SourceName> = []
 
         package init(
@@ -41,6 +41,6 @@ public final class LiveSettings: Sendable {
 
     package var values: Values { state.withLock { $0 } }
 
-    /// Holds for calls that begin afterwards.
+    /// Applies to calls that begin afterwards.
     package func set(_ values: Values) { state.withLock { $0 = values } }
 }

@@ -5,15 +5,15 @@ import Sources
 import SystemSupport
 import JSON
 
-/// The data that a query reads: fixed when its params are read, so that what is known of the answer beforehand holds
-/// for the answer too.
+/// The data that a query reads. They are fixed when its params are read, so that what was determined about the
+/// answer beforehand holds for the answer itself.
 struct QueryTarget: Sendable {
     let source: Source
     let revision: Revision
     let filter: QueryFilter?
 
-    /// An answer made from this revision; on the pool if features may have to be read from a disk. It is dropped if the text of features turned out to be damaged while it was
-    /// made.
+    /// An answer made from this revision. It is written on the pool if features may have to be read from disk,
+    /// and discarded if the features' text turns out to be damaged while it is written.
     func answer(
         isQuick: Bool, mediaType: String = AnswerFacts.json,
         _ write: @escaping @Sendable (CallContext, inout ByteWriter) throws(SourceError) -> Void

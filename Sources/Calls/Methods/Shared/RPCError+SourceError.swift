@@ -6,7 +6,7 @@ import SystemSupport
 import JSON
 
 extension RPCError {
-    /// A source's refusal as a status. What a deadline ended says so.
+    /// Converts a source's error to a status. If a deadline ended the work, the status is `DEADLINE_EXCEEDED`.
     init(_ error: SourceError, _ call: CallContext? = nil) {
         switch error {
         case .invalidParameter(let path, let message): self = .invalidParam("params.\(path)", message + ".")
@@ -36,7 +36,7 @@ extension RPCError {
         }
     }
 
-    /// The same, naming a bad feature by its place in an array among the params.
+    /// The same error, with a bad feature named by its index in an array param.
     func ofFeature(in path: String) -> RPCError {
         guard case .number(let index)? = details?["index"] else { return self }
         var error = self
@@ -58,7 +58,7 @@ extension RPCError {
     }
 }
 
-/// Runs what sources do, their errors made statuses.
+/// Runs `body` and converts its `SourceError` to a status.
 func answering<Result: ~Copyable>(
     _ call: CallContext? = nil, _ body: () throws(SourceError) -> Result
 ) throws(RPCError) -> Result {
@@ -70,6 +70,6 @@ func answering<Result: ~Copyable>(
 }
 
 extension CallContext {
-    /// Whether anybody still waits for the call, as the sources ask it.
+    /// The call's cancellation, in the form that sources check.
     var cancellation: Cancellation { Cancellation(of: share.key.number) { self.isOver } }
 }

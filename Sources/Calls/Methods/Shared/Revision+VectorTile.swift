@@ -6,9 +6,9 @@ import JSON
 import VectorTile
 
 extension Revision {
-    /// Writes a tile as a Mapbox Vector Tile, in base64 unless the answer is raw.
+    /// Writes a tile as a Mapbox Vector Tile, base64-encoded unless the answer is raw.
     ///
-    /// - Parameter isRaw: whether the answer is the tile's bytes themselves, without JSON.
+    /// - Parameter isRaw: whether the answer consists of the tile's bytes alone, without JSON.
     func writeVectorTile(
         _ tile: TilePlace, of view: View, layer: String, output: FeatureOutput, isRaw: Bool,
         into bytes: inout ByteWriter, _ cancellation: Cancellation

@@ -5,7 +5,8 @@ import SystemSupport
 import JSON
 import Synchronization
 
-/// What the server reports of itself: whether it serves, since when, and how its last reload went. Safe from any thread.
+/// What the server reports about itself: whether it serves, since when, and the outcome of its last reload. Safe
+/// from any thread.
 package final class ServerStatus: Sendable {
     package static let serverName = "clusterd"
 
@@ -14,11 +15,11 @@ package final class ServerStatus: Sendable {
     private let serving = Atomic<Bool>(true)
     private let reload = Mutex<Reload?>(nil)
 
-    /// How a reload of the configuration went.
+    /// The outcome of a reload of the configuration.
     package struct Reload: Sendable {
-        /// When it ended, as RFC 3339.
+        /// When it ended, in RFC 3339 format.
         package let time: String
-        /// Why the configuration was not taken over; nil if it was.
+        /// Why the configuration was not applied; nil if it was.
         package let error: String?
 
         package init(time: String, error: String?) {
@@ -38,7 +39,7 @@ package final class ServerStatus: Sendable {
 
     var uptimeSeconds: Double { (Double(MonotonicClock.now() - started) / 1e6).rounded() / 1e3 }
 
-    /// The last reload as `GetServerInfo` shows it; null if there was none.
+    /// The last reload as `GetServerInfo` reports it; null if there was none.
     var lastReload: JSONValue {
         guard let last = reload.withLock({ $0 }) else { return .null }
         var object: JSONObject = ["time": .string(last.time), "ok": .bool(last.error == nil)]

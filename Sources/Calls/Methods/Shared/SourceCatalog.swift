@@ -6,7 +6,7 @@ import SystemSupport
 import GeoJSON
 import JSON
 
-/// The sources as calls name them: the params that many methods share.
+/// Finds the sources that calls name, and reads the params that many methods share.
 package struct SourceCatalog: Sendable {
     let registry: SourceRegistry
     let settings: LiveSettings
@@ -28,7 +28,7 @@ package struct SourceCatalog: Sendable {
         return try answering { () throws(SourceError) in try registry.source(name) }
     }
 
-    /// The source of a call that changes it, where the caller may and its data are not a table's.
+    /// The source that a call changes. Throws if the caller may not change it or if it follows a table.
     func sourceToChange(
         _ params: Params, _ call: CallContext, insteadOf advice: WriteAdvice
     ) throws(RPCError) -> Source {
@@ -38,7 +38,7 @@ package struct SourceCatalog: Sendable {
         return source
     }
 
-    /// Refuses those who are no administrators to change what the configuration declares.
+    /// Throws if the configuration declares the source and the caller is not an administrator.
     func checkChange(of name: SourceName, _ call: CallContext) throws(RPCError) {
         guard call.right < .admin, settings.values.declaredSources.contains(name) else { return }
         throw RPCError(
@@ -47,12 +47,12 @@ package struct SourceCatalog: Sendable {
             details: ["right": .string(AccessRight.admin.name)])
     }
 
-    /// The current data, if they are the ones that the caller asks for.
+    /// The current revision; throws if the caller asks for another one.
     func revision(_ params: Params) throws(RPCError) -> Revision {
         try revision(params, of: try source(params))
     }
 
-    /// The same of a source that is known already.
+    /// The current revision of a source that is already known; throws if the caller asks for another one.
     func revision(_ params: Params, of source: Source) throws(RPCError) -> Revision {
         let asked = try params.optionalInteger("revision", in: 0...(1 << 53))
         try answering { () throws(SourceError) in try source.checkIntact() }
@@ -61,7 +61,7 @@ package struct SourceCatalog: Sendable {
         return revision
     }
 
-    /// What a query has to wait for: the position that it names in `atLeast`. Nil if its source is as far.
+    /// What a query has to wait for: the position that `atLeast` names. Nil if its source has reached it.
     func wait(_ params: Params) throws(RPCError) -> PositionWait? {
         guard let text = try params.optionalString("atLeast") else { return nil }
         guard let position = LogPosition(text) else {
@@ -77,14 +77,14 @@ package struct SourceCatalog: Sendable {
         return wait
     }
 
-    /// What a query reads.
+    /// The data that a query reads.
     func target(_ params: Params) throws(RPCError) -> QueryTarget {
         let source = try source(params)
         return QueryTarget(
             source: source, revision: try revision(params, of: source), filter: filter(params))
     }
 
-    /// The query of `GetClusters` and of calls like it.
+    /// The query of `GetClusters` and of similar calls.
     func clustersQuery(_ params: Params) throws(RPCError) -> ClustersQuery {
         let limit = try params.optionalInteger("limit", in: 0...(1 << 53))
         return ClustersQuery(
@@ -112,7 +112,7 @@ package struct SourceCatalog: Sendable {
 }
 
 extension Box {
-    /// The box that params name, as `bbox`.
+    /// Reads the box from the param `bbox`.
     init(_ params: Params) throws(RPCError) {
         let values = try params.array("bbox")
         guard values.count == 4 else {

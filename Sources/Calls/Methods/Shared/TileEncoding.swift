@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What `GetTile` answers in.
+/// The encodings in which `GetTile` answers.
 enum TileEncoding: String {
     case json
     case mvt

@@ -6,15 +6,16 @@ import SystemSupport
 import JSON
 import Synchronization
 
-/// One change of a watched viewport in the making.
+/// Computes one change of a watched viewport.
 ///
-/// Made on the loop's thread, run there or on one of the pool, looked at on the loop's again: libuv's
-/// hand-over orders these; that is why it may be shared.
+/// Created on the loop's thread, run there or on a pool thread, then read on the loop's thread. libuv's hand-over
+/// between the threads orders these accesses, so the class may be `Sendable` although the compiler cannot check
+/// it.
 package final class WatchJob: @unchecked Sendable {
     package let revision: Revision
     private let filter: QueryFilter?
     private let query: ClustersQuery
-    /// What the client has; afterwards, what it will have.
+    /// What the client has; after the run, what it will have.
     package private(set) var table: WatchTable
     package private(set) var bytes = ByteWriter(capacity: 64)
     package private(set) var error: RPCError?
@@ -66,11 +67,11 @@ package final class WatchJob: @unchecked Sendable {
     }
 }
 
-/// A flag that one thread raises and another lowers; raising it returns whether it was down.
+/// A flag that one thread raises and another lowers.
 package final class Signal: Sendable {
     private let isRaised = Atomic<Bool>(false)
 
-    /// Whether it was down.
+    /// Raises the flag and returns whether it was lowered before.
     package func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
 
     package func lower() { isRaised.store(false, ordering: .sequentiallyConsistent) }

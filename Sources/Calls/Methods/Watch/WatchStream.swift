@@ -6,11 +6,11 @@ import SystemSupport
 import JSON
 import Synchronization
 
-/// A viewport that is watched: sends the smallest change whenever it moves or the data change. Belongs to the
+/// A watched viewport: sends the smallest change whenever the viewport moves or the data change. Belongs to the
 /// loop's thread.
 ///
-/// One change is made at a time, when it can be sent, from the viewport and the data of that moment; so what
-/// was overtaken is never made.
+/// One change is computed at a time, when it can be sent, from the viewport and data of that moment, so states
+/// that are already superseded are never computed.
 final class WatchStream: ServerStream {
     private let source: Source
     private let call: CallContext
@@ -27,7 +27,7 @@ final class WatchStream: ServerStream {
     private var shownRevision: UInt64?
     private var hasMoved = true
     private var work = Work.none
-    /// The client has ended its moves: the change of the last one is still sent, if its turn has come.
+    /// The client will move no more. The change for the last move is still sent if the pace allows it now.
     private var isEnding = false
 
     private enum Work {
@@ -36,7 +36,8 @@ final class WatchStream: ServerStream {
         case done(WatchJob, at: UInt64)
     }
 
-    /// After so many nanoseconds a change that waits for its client is made again, if it has been overtaken.
+    /// A change that has waited longer than this for its client, in nanoseconds, is recomputed if it has been
+    /// superseded.
     private static let patience: UInt64 = 50_000_000
 
     init(
@@ -52,7 +53,7 @@ final class WatchStream: ServerStream {
         self.call = call
         self.output = output
         observation = source.observe { [hasNews, current = source.current] in
-            // Once is enough until it has been looked at; but an end is not to wait for the pace.
+            // One request suffices until the data are read, but the end of the source must not wait for the pace.
             if hasNews.raise() || current.isNone { output.wantToSend() }
         }
         output.wantToSend()
@@ -97,7 +98,7 @@ final class WatchStream: ServerStream {
             return .end
         }
         guard delay == 0 else {
-            // Until then what is new stays where it is, and knocks no more.
+            // The flag stays raised until then, so that new data cause no further requests.
             output.wantToSend(after: delay)
             return .nothing
         }
@@ -115,7 +116,7 @@ final class WatchStream: ServerStream {
     private func item(_ revision: Revision) -> StreamStep { .item(AnswerFacts(revision: revision.number)) }
 
     private func adopt(_ next: WatchTable) throws(RPCError) {
-        // What was just written may come from text that turned out to be damaged.
+        // The change just written may contain text that turned out to be damaged.
         try answering { () throws(SourceError) in try source.checkIntact() }
         try budget.change(from: table.count, to: next.count, of: call.share)
         table = next
@@ -125,7 +126,7 @@ final class WatchStream: ServerStream {
         hasMoved || job.revision.number != source.revision.number
     }
 
-    /// Makes the change to what a revision shows: here where that is quick, else on the pool.
+    /// Computes the change to what a revision shows: here if that is quick, otherwise on the pool.
     private func show(_ revision: Revision, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
         hasMoved = false
         shownRevision = revision.number
@@ -151,7 +152,7 @@ final class WatchStream: ServerStream {
         if let error = job.error { throw error }
         try adopt(job.table)
         job.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        // Later changes are sent with the next item.
+        // Changes since then are sent with the next item.
         output.wantToSend()
         return item(job.revision)
     }

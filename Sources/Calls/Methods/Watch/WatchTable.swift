@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Answers
 
-/// What the client of a watched viewport has.
+/// The features that the client of a watched viewport has.
 package enum WatchTable: Sendable {
-    /// Markers that are known by what they show.
+    /// Markers identified by what they show.
     case markers(MarkerTable)
-    /// Markers that are known by the features that they grew from.
+    /// Markers identified by the feature from which they grew.
     case transitions(ShownMarkers)
 
     /// What a client has before the first item.
