@@ -2,12 +2,12 @@
 import ClusterProtocol
 import JSON
 
-/// `ClusterService` with types. Every member of a method's params that has no argument here can be given as
-/// `extra`, under its name on the wire (`filter`, `properties`, `precision`, `include`, `revision`).
+/// Typed calls of `ClusterService`. Params of a method for which a function has no argument are passed in
+/// `extra`, under their names on the wire (`filter`, `properties`, `precision`, `include`, `revision`).
 extension Client {
     /// The clusters and points in a box at a zoom.
     ///
-    /// - Parameter limit: the most features to return; `isTruncated` says whether there are more.
+    /// - Parameter limit: the maximum number of features to return; `isTruncated` says whether there are more.
     public func clusters(
         of source: String, in box: BoundingBox, zoom: Double, limit: Int? = nil, extra: JSONObject = [:],
         options: CallOptions = .init()
@@ -18,7 +18,7 @@ extension Client {
             try await call("ClusterService/GetClusters", params.with(extra), options: options))
     }
 
-    /// A cluster's children on the next zoom.
+    /// A cluster's children at the next zoom.
     public func children(
         of cluster: Int64, source: String, extra: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> FeatureCollection {
@@ -26,7 +26,7 @@ extension Client {
         return try FeatureCollection(try await call("ClusterService/GetChildren", params, options: options))
     }
 
-    /// A page of a cluster's points; a limit of 0 is all.
+    /// A page of a cluster's points; a limit of 0 returns all.
     public func leaves(
         of cluster: Int64, source: String, limit: Int = 10, offset: Int = 0, extra: JSONObject = [:],
         options: CallOptions = .init()
@@ -50,7 +50,7 @@ extension Client {
         return zoom
     }
 
-    /// The smallest convex shape around a cluster's points: a Feature.
+    /// The convex hull of a cluster's points, as a Feature.
     public func hull(
         of cluster: Int64, source: String, extra: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> JSONValue {
@@ -64,7 +64,7 @@ extension Client {
 }
 
 extension JSONObject {
-    /// The members with the others' added; where both have a key the others' value counts.
+    /// These members merged with `others`; for a key in both, the value in `others` wins.
     package func with(_ others: JSONObject) -> JSONObject {
         var all = self
         for (key, value) in others.members { all[key] = value }

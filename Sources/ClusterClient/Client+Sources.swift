@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// `SourceService` with types; importing features has a file of its own.
+/// Typed calls of `SourceService`; `Client+Import.swift` has the import of features.
 extension Client {
-    /// Makes an empty source. `ALREADY_EXISTS` where there is one of that name.
+    /// Creates an empty source. Throws `ALREADY_EXISTS` if there is one with that name.
     @discardableResult
     public func createSource(_ source: String, options: JSONObject = [:]) async throws -> SourceDescription {
         let params: JSONObject = ["source": .string(source), "options": .object(options)]
         return try SourceDescription(try await call("SourceService/CreateSource", params).value())
     }
 
-    /// A source's description. `NOT_FOUND` where there is none.
+    /// A source's description. Throws `NOT_FOUND` if there is no such source.
     public func source(_ source: String) async throws -> SourceDescription {
         try SourceDescription(try await call("SourceService/GetSource", ["source": .string(source)]).value())
     }
 
-    /// All sources, by name.
+    /// All sources, ordered by name.
     public func sources() async throws -> [SourceDescription] {
         let answer = try await call("SourceService/ListSources").value()
         return try (answer["sources"]?.asArray ?? []).map(SourceDescription.init)

@@ -4,10 +4,10 @@ import JSON
 
 /// A connection to the daemon.
 ///
-/// Any number of tasks may call at once; their calls share the connection, and answers come as they are ready.
-/// Cancelling a task cancels its call at the server. When the connection is lost, every call under way fails with
-/// `UNAVAILABLE`, and so do later ones: connect again. The connection ends when neither the client nor any of its
-/// calls is held any more, or by `close`.
+/// Any number of tasks may call at once; their calls share the connection, and answers arrive as they are ready.
+/// Cancelling a task cancels its call on the server. If the connection is lost, all calls in flight and all later
+/// calls fail with `UNAVAILABLE`: connect again. The connection closes when the client and all of its calls have
+/// been released, or by `close`.
 ///
 ///     let client = try await Client.connect()
 ///     let clusters = try await client.clusters(of: "cities", in: .world, zoom: 3)
@@ -23,9 +23,9 @@ public final class Client: Sendable {
 
     /// Connects to the daemon.
     ///
-    /// - Parameter socketPath: the daemon's socket; nil: `$CLUSTERD_SOCKET`, else the first of
-    ///   `$XDG_RUNTIME_DIR/clusterd.sock` and `/run/clusterd/clusterd.sock` that answers.
-    /// - Throws: `UNAVAILABLE` if no daemon answers, `PERMISSION_DENIED` if its socket may not be opened.
+    /// - Parameter socketPath: the daemon's socket; nil means `$CLUSTERD_SOCKET` if it is set, otherwise the
+    ///   first of `$XDG_RUNTIME_DIR/clusterd.sock` and `/run/clusterd/clusterd.sock` that answers.
+    /// - Throws: `UNAVAILABLE` if no daemon answers, `PERMISSION_DENIED` if the process may not open the socket.
     public static func connect(socketPath: String? = nil) async throws(RPCError) -> Client {
         try await connect(to: SocketPath.candidates(option: socketPath))
     }
@@ -43,13 +43,15 @@ public final class Client: Sendable {
         throw ConnectFailure.error(of: failures, paths: paths)
     }
 
-    /// Ends the connection; calls under way fail with `CANCELLED`.
+    /// Closes the connection; calls in flight fail with `CANCELLED`.
     public func close() { lifetime.connection.close() }
 
     /// Calls a method that takes one message and answers with one.
     ///
-    /// - Parameter method: service and name, such as `ClusterService/GetClusters`, or with the version before it.
-    /// - Throws: `RPCError` as the server or the connection has it, `CancellationError` where the task is cancelled.
+    /// - Parameter method: the service and name, such as `ClusterService/GetClusters`, optionally preceded by the
+    ///   package and version.
+    /// - Throws: the `RPCError` that the server or the connection reports, or `CancellationError` if the task is
+    ///   cancelled.
     public func call(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> Answer {
@@ -71,7 +73,7 @@ public final class Client: Sendable {
         try openClientStream(method, CallParams(params), options: options)
     }
 
-    /// The same with params that may be text.
+    /// Opens the call with params that may be JSON text.
     public func openClientStream(
         _ method: String, _ params: CallParams, options: CallOptions = .init()
     ) throws -> ClientStreamCall {
@@ -85,7 +87,7 @@ public final class Client: Sendable {
         try openServerStream(method, CallParams(params), options: options)
     }
 
-    /// The same with params that may be text.
+    /// Opens the call with params that may be JSON text.
     public func openServerStream(
         _ method: String, _ params: CallParams, options: CallOptions = .init()
     ) throws -> ServerStreamCall {
@@ -99,7 +101,7 @@ public final class Client: Sendable {
         try openBothWays(method, CallParams(params), options: options)
     }
 
-    /// The same with params that may be text.
+    /// Opens the call with params that may be JSON text.
     public func openBothWays(
         _ method: String, _ params: CallParams, options: CallOptions = .init()
     ) throws -> BothWaysCall {
@@ -107,12 +109,12 @@ public final class Client: Sendable {
     }
 }
 
-/// How a call is made.
+/// Options of a call.
 public struct CallOptions: Sendable, Equatable {
-    /// How long the answer is waited for: the server stops work then, and the call fails with
-    /// `DEADLINE_EXCEEDED`. nil: for ever.
+    /// How long to wait for the answer. After that the server stops work and the call fails with
+    /// `DEADLINE_EXCEEDED`. nil: no limit.
     public var timeout: Duration?
-    /// Whether the server may compress the answer, if that pays.
+    /// Whether the server may compress the answer when that makes it smaller.
     public var acceptsCompression: Bool
 
     public init(timeout: Duration? = nil, acceptsCompression: Bool = false) {

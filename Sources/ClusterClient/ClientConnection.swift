@@ -3,14 +3,15 @@ import ClusterProtocol
 import JSON
 import Synchronization
 
-/// Carries out what the call table says: writes messages to the transport, and hands what comes to the calls.
+/// Carries out the call table's actions: writes messages to the transport, and delivers received messages to the
+/// calls.
 final class ClientConnection: TransportOwner {
     private let table = Mutex(CallTable<CallInbox>())
     private let transport: Transport
     private let gauge: InboxGauge
     private let reader = Mutex(Reader())
 
-    /// What only the transport's thread touches; the lock says so to the compiler and is never waited for.
+    /// State that only the transport's thread uses. The lock proves this to the compiler and is never contended.
     private struct Reader: ~Copyable {
         var frames = FrameDecoder(limit: MessageLimits.maximumAnswerBytes)
         let parser = JSONParser()
@@ -54,7 +55,7 @@ final class ClientConnection: TransportOwner {
 
     func waitForRoom() async { await transport.waitForRoom() }
 
-    /// Sends the JSON object that `write` writes as an item; nothing if the call is over.
+    /// Sends the JSON object that `write` writes as an item; does nothing if the call is over.
     func sendItem(id: Int64, _ write: (inout ByteWriter) -> Void) {
         guard case .send = table.withLock({ $0.sendItem(id: id) }) else { return }
         transport.send { bytes in
@@ -72,7 +73,7 @@ final class ClientConnection: TransportOwner {
         if case .send = table.withLock({ $0.endItems(id: id) }) { send(.end(id: id)) }
     }
 
-    /// Ends the call on this side at once, with the error, and cancels it on the server.
+    /// Ends the call at once on this side with the error, and cancels it on the server.
     func cancel(id: Int64, with error: any Error) {
         guard case .sendCancel(let inbox) = table.withLock({ $0.cancel(id: id) }) else { return }
         send(.cancel(id: id))
@@ -84,7 +85,7 @@ final class ClientConnection: TransportOwner {
         transport.send { message.write(into: &$0) }
     }
 
-    // MARK: What comes
+    // MARK: Received messages
 
     var transportShouldPause: Bool { gauge.anyIsFull }
 
@@ -115,7 +116,7 @@ final class ClientConnection: TransportOwner {
         case .error(let id?, let error):
             act(table.withLock { $0.receiveLast(id: id) }, .failure(error))
         case .error(nil, let error):
-            // Which call it meant is not known, so none can be waited for any longer.
+            // The call that it belongs to is unknown, so no call can be waited for any longer.
             lose(error)
             transport.close(error)
         case .goaway:

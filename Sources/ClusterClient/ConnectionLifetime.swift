@@ -2,7 +2,7 @@
 import ClusterProtocol
 import JSON
 
-/// Ends a connection when nobody holds it any more: the client holds it, and so does each of its calls.
+/// Closes a connection when its last owner is released: the client and each of its calls are owners.
 final class ConnectionLifetime: Sendable {
     let connection: ClientConnection
 

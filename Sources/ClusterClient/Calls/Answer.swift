@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A JSON value as the server sent it: bytes, read only when asked for.
+/// A JSON value as the server sent it: bytes that are parsed only on request.
 public struct Answer: Sendable, Equatable {
     /// The value's own text, UTF-8.
     public let bytes: [UInt8]
@@ -15,6 +15,6 @@ public struct Answer: Sendable, Equatable {
         try JSONReader.parse(bytes, maximumDepth: Answer.maximumDepth)
     }
 
-    /// A feature's properties may be nested as deep as the protocol allows, and they lie within an answer.
+    /// A feature's properties may be nested as deeply as the protocol allows, and an answer nests them further.
     static let maximumDepth = JSONReader.maximumDepth + 16
 }

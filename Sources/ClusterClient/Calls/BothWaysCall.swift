@@ -8,10 +8,10 @@ public struct BothWaysCall: AsyncSequence, Sendable {
 
     init(_ call: Call) { self.call = call }
 
-    /// Sends a message. Waits while too many bytes are on their way.
+    /// Sends a message. Waits while too many bytes are queued for sending.
     public func send(_ item: JSONObject) async throws { try await call.send { $0.append(.object(item)) } }
 
-    /// Says that this side sends nothing more; the server may go on.
+    /// Declares that this side sends nothing more; the server may continue.
     public func endSending() { call.endItems() }
 
     public func cancel() { call.cancel() }

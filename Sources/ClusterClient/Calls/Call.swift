@@ -9,7 +9,7 @@ final class Call: Sendable {
     private let inbox: CallInbox
     private let timer: Task<Void, Never>?
 
-    /// The server keeps the deadline; this side waits so much longer before it gives up on the server itself.
+    /// The server enforces the deadline; this side waits this much longer before it gives up on the server.
     private static let grace = Duration.seconds(1)
 
     init(_ lifetime: ConnectionLifetime, id: Int64, inbox: CallInbox, timeout: Duration?) {
@@ -33,7 +33,7 @@ final class Call: Sendable {
 
     private var connection: ClientConnection { lifetime.connection }
 
-    /// The next item, or nil when the stream has ended well.
+    /// The next item; nil when the stream has ended successfully.
     func nextItem() async throws -> Answer? {
         switch try await next() {
         case .item(let item): item
@@ -41,7 +41,7 @@ final class Call: Sendable {
         }
     }
 
-    /// The answer, after which nothing comes.
+    /// The answer, which is the last message.
     func result() async throws -> Answer {
         while true {
             if case .last(let answer) = try await next() { return answer }
@@ -56,7 +56,7 @@ final class Call: Sendable {
         }
     }
 
-    /// Sends an item once there is room. Throws what the call has failed with, where it has.
+    /// Sends an item once there is room. If the call has failed, throws its error.
     func send(_ write: (inout ByteWriter) -> Void) async throws {
         await connection.waitForRoom()
         try Task.checkCancellation()

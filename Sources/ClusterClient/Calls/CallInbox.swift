@@ -2,13 +2,13 @@
 import ClusterProtocol
 import Synchronization
 
-/// Counts a connection's inboxes that are full, so that it reads no further until they are emptied: an app that
-/// is slow to take a stream's items slows the server down instead of filling its own memory.
+/// Counts a connection's full inboxes. The connection is not read while there are any, so an app that is slow to
+/// consume a stream slows the server down instead of filling its own memory.
 final class InboxGauge: Sendable {
     private let full = Atomic<Int>(0)
     private let hasRoom: @Sendable () -> Void
 
-    /// - Parameter hasRoom: called when an inbox is full no more.
+    /// - Parameter hasRoom: called when an inbox is no longer full.
     init(hasRoom: @escaping @Sendable () -> Void) { self.hasRoom = hasRoom }
 
     var anyIsFull: Bool { full.load(ordering: .sequentiallyConsistent) > 0 }
@@ -18,20 +18,22 @@ final class InboxGauge: Sendable {
     fileprivate func announceRoom() { hasRoom() }
 }
 
-/// What has arrived for one call and was not taken yet. Filled by the connection, emptied by the call's task.
+/// Messages that have arrived for one call and have not been taken. Filled by the connection, emptied by the
+/// call's task.
 final class CallInbox: Sendable {
     enum Event: Sendable, Equatable {
         case item(Answer)
-        /// The result, or what came with the stream's end.
+        /// The result, or the value sent with the end of the stream.
         case last(Answer)
     }
 
-    /// At so many waiting items, or bytes of them, the connection is read no further, until a quarter is left.
+    /// When this many items, or this many bytes of items, are waiting, the connection is not read until a quarter
+    /// is left.
     static let capacity = 64
     static let byteCapacity = 8 << 20
 
     private struct State {
-        /// The first `taken` were taken and are empty.
+        /// The first `taken` items were taken and are empty.
         var items: [Answer] = []
         var taken = 0
         var waitingBytes = 0
@@ -56,7 +58,7 @@ final class CallInbox: Sendable {
         mutating func takeEvent() throws -> Event? {
             guard waiting > 0 else { return try outcome.map { .last(try $0.get()) } }
             let item = items[taken]
-            // A stream that is always ahead of its reader must not keep what was read.
+            // A stream that is always ahead of its reader must not retain items already read.
             items[taken] = Answer(bytes: [])
             taken += 1
             waitingBytes -= item.bytes.count
@@ -88,7 +90,7 @@ final class CallInbox: Sendable {
         waiters.forEach { $0.resume() }
     }
 
-    /// Ends the call; only the first time counts.
+    /// Ends the call; only the first call of this function counts.
     func finish(_ outcome: Result<Answer, any Error>) {
         let waiters = state.withLock { state in
             if state.outcome == nil { state.outcome = outcome }
@@ -99,19 +101,19 @@ final class CallInbox: Sendable {
 
     // MARK: The caller's side
 
-    /// The error the call has ended with, if it has.
+    /// The error with which the call has ended, if it has.
     var failure: (any Error)? {
         state.withLock { state in
             if case .failure(let error)? = state.outcome { error } else { nil }
         }
     }
 
-    /// How many items it keeps, those that were taken among them.
+    /// The number of retained items, including those already taken.
     var kept: Int { state.withLock { $0.items.count } }
 
     var isFinished: Bool { state.withLock { $0.outcome != nil } }
 
-    /// The next item, or the last message; waits for it. Items that came before an error are handed out first.
+    /// The next item, or the last message; waits for it. Items that arrived before an error are returned first.
     func next() async throws -> Event {
         while true {
             if let event = try takeEvent() { return event }
@@ -138,7 +140,7 @@ final class CallInbox: Sendable {
         return event
     }
 
-    /// Forgets what waits; for a caller that has gone.
+    /// Discards the waiting items, because the caller is gone.
     func discard() {
         let hasRoom = state.withLock { state in
             state.items = []

@@ -3,9 +3,9 @@ import JSON
 
 /// The params of a call: an object, or its JSON text.
 ///
-/// Text is sent as it is, so that integers beyond 2^53 keep their digits.
+/// Text is sent unchanged, so that integers beyond 2^53 keep their digits.
 public struct CallParams: Sendable, Equatable {
-    /// Empty if `text` is not.
+    /// Empty if `text` is not empty.
     let object: JSONObject
     let text: String
 
@@ -14,7 +14,7 @@ public struct CallParams: Sendable, Equatable {
         text = ""
     }
 
-    /// - Parameter text: a JSON object's text. It is not checked here: the server answers what is not JSON.
+    /// - Parameter text: the text of a JSON object. It is not checked here: the server reports text that is not JSON.
     public init(text: String) {
         object = [:]
         self.text = text

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// The calls of one connection: which ids are in use and what each may still receive.
+/// The calls of one connection: the ids in use, and what each call may still receive.
 ///
-/// A pure state machine: it knows no socket, no clock and no task. Events go in, and what has to be done about
-/// them comes out. Answers may come in any order; each is matched to its call by id.
+/// A pure state machine: it knows no socket, no clock and no task. Events go in, actions come out. Answers may
+/// arrive in any order; each is matched to its call by id.
 struct CallTable<Call> {
     fileprivate enum Phase {
         /// `sendsItems`: the client's stream is still open.
         case open(sendsItems: Bool)
-        /// A cancel was sent; what still arrives under the id is for nobody.
+        /// A cancel was sent; messages that still arrive under the id are discarded.
         case cancelled
     }
 
@@ -25,14 +25,14 @@ struct CallTable<Call> {
 
     init() {}
 
-    /// How many ids are in use.
+    /// The number of ids in use.
     var count: Int { entries.count }
 
     // MARK: What the client does
 
     enum OnOpen: Equatable {
         case open(id: Int64)
-        /// The connection is gone; nothing is to be sent.
+        /// The connection is lost; send nothing.
         case refuse(RPCError)
     }
 
@@ -46,7 +46,7 @@ struct CallTable<Call> {
         return .open(id: id)
     }
 
-    /// The next id that is not in use; they are reused only after 2^53 calls.
+    /// Returns the next unused id; ids are reused only after 2^53 calls.
     private mutating func takeID() -> Int64? {
         guard entries.count < ClientMessage.maximumID else { return nil }
         while true {
@@ -58,7 +58,7 @@ struct CallTable<Call> {
 
     enum OnSend: Equatable {
         case send
-        /// The call is over, or its stream was ended: nothing more may be sent under its id.
+        /// The call is over or its stream has ended: nothing more may be sent under its id.
         case drop
     }
 
@@ -74,12 +74,12 @@ struct CallTable<Call> {
     }
 
     enum OnCancel {
-        /// Send a cancel, and end the call at once on this side.
+        /// Send a cancel, and end the call on this side at once.
         case sendCancel(Call)
         case nothing
     }
 
-    /// Nobody waits for the answer any more. The id stays in use until the server has ended the call.
+    /// The caller no longer waits for the answer. The id stays in use until the server has ended the call.
     mutating func cancel(id: Int64) -> OnCancel {
         guard let entry = entries[id], case .open = entry.phase else { return .nothing }
         entries[id]?.phase = .cancelled
@@ -93,7 +93,7 @@ struct CallTable<Call> {
         /// The call is over and its id is free.
         case finish(Call)
         case ignore
-        /// What came breaks the protocol: the connection cannot be trusted any more.
+        /// The message violates the protocol: the connection can no longer be trusted.
         case violation(RPCError)
     }
 
@@ -107,7 +107,7 @@ struct CallTable<Call> {
         return .deliver(entry.call)
     }
 
-    /// A result, the end of a stream, or an error.
+    /// Receives a result, the end of a stream, or an error.
     mutating func receiveLast(id: Int64) -> OnMessage {
         guard let entry = entries.removeValue(forKey: id) else { return unknown(id) }
         guard case .open = entry.phase else { return .ignore }
@@ -118,11 +118,11 @@ struct CallTable<Call> {
         .violation(RPCError(.internal, "the server answered call \(id), which is not open"))
     }
 
-    /// Calls that are open go on, and new ones are refused with the error.
+    /// Open calls continue; new ones are refused with the error.
     mutating func retire(_ error: RPCError) { if lostWith == nil { lostWith = error } }
 
-    /// The connection is gone, or an error came that names no call: all calls end with the error, and new ones
-    /// are refused with it.
+    /// The connection is lost, or the server sent an error that names no call: all calls end with the error, and
+    /// new ones are refused with it.
     mutating func lose(_ error: RPCError) -> [Call] {
         if lostWith == nil { lostWith = error }
         defer { entries.removeAll() }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A call whose client sends many messages and gets one answer. Let go of before `finish`, it is cancelled.
+/// A call whose client sends many messages and gets one answer. Releasing it before `finish` cancels it.
 public struct ClientStreamCall: Sendable {
     private let call: Call
 
     init(_ call: Call) { self.call = call }
 
-    /// Sends a message: a JSON object's text. Waits while too many bytes are on their way.
+    /// Sends a message: the text of a JSON object. Waits while too many bytes are queued for sending.
     ///
-    /// - Throws: what the call has failed with, where the server has refused it meanwhile.
+    /// - Throws: the call's error, if the server has rejected the call meanwhile.
     public func send(_ item: [UInt8]) async throws { try await call.send { $0.append(contentsOf: item) } }
 
     public func send(_ item: JSONObject) async throws { try await call.send { $0.append(.object(item)) } }
 
-    /// Sends what `write` writes, a JSON object, straight into the outgoing bytes.
+    /// Sends the JSON object that `write` writes directly into the outgoing bytes.
     func send(_ write: (inout ByteWriter) -> Void) async throws { try await call.send(write) }
 
-    /// Says that all is sent, and waits for the answer.
+    /// Declares that everything is sent, and waits for the answer.
     public func finish() async throws -> Answer {
         call.endItems()
         return try await call.result()

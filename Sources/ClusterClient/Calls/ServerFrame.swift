@@ -2,17 +2,17 @@
 import ClusterProtocol
 import JSON
 
-/// What a server's message says, its payload still as bytes.
+/// A message from the server, its payload still as bytes.
 enum ServerFrame: Equatable {
     case result(id: Int64, [UInt8])
     case item(id: Int64, [UInt8])
     case end(id: Int64, [UInt8])
-    /// Without an id where the error is of no call.
+    /// The id is nil if the error belongs to no call.
     case error(id: Int64?, RPCError)
-    /// The server is about to end: new calls belong on another connection.
+    /// The server is about to shut down: make new calls on another connection.
     case goaway
 
-    /// Reads one message; what is none of these is an error of no call.
+    /// Reads one message. A message of any other form is an error that belongs to no call.
     static func read(_ text: UnsafeRawBufferPointer, parser: JSONParser) -> ServerFrame {
         do {
             return try parser.withTape(of: text, maximumDepth: Answer.maximumDepth + 2) { tape in

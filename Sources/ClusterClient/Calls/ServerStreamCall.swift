@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// A call that answers with many messages, in order. Ends with the server's stream; throws where that fails.
+/// A call that answers with many messages, in order. Iteration ends when the server ends its stream, and throws
+/// if the stream fails.
 ///
-/// The items wait at the server while this side does not take them. For one task at a time.
+/// Items that this side does not take wait at the server. One task at a time may iterate.
 public struct ServerStreamCall: AsyncSequence, Sendable {
     public typealias Element = Answer
     private let call: Call
 
     init(_ call: Call) { self.call = call }
 
-    /// What the server sent with the end of its stream; waits for it and skips items that were not taken.
+    /// The value that the server sends with the end of its stream; waits for it and skips items not taken.
     public func end() async throws -> Answer { try await call.result() }
 
     public func cancel() { call.cancel() }

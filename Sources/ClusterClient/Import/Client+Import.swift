@@ -3,15 +3,15 @@ import GeoJSON
 import JSON
 
 extension Client {
-    /// Streams a file's features into a source that exists: all or nothing.
+    /// Streams a file's features into an existing source: all or nothing.
     ///
-    /// The file is read in pieces, whatever its size, by the reader that the daemon has for files: GeoJSON in any
-    /// layout, or a table with a header, plain or gzipped. Each feature is checked here as the daemon would, so that
-    /// what is wrong is named by its line. Reading blocks the task's thread where the input is a pipe.
+    /// The file is read in pieces, whatever its size, by the same reader that the daemon uses for files: GeoJSON
+    /// in any layout, or a table with a header, plain or gzipped. Each feature is checked here as the daemon
+    /// would check it, so that errors name the line. If the input is a pipe, reading blocks the task's thread.
     ///
     /// - Parameter progress: called after each message, on the calling task.
     /// - Returns: the source's description with `accepted`, `skipped`, `skippedReasons`, and `warnings` if any.
-    /// - Throws: `FeatureInputError`, `FeatureTextError`, or as any call; the source stays unchanged then.
+    /// - Throws: `FeatureInputError`, `FeatureTextError`, or the errors of any call; the source is then unchanged.
     public func importFeatures(
         _ input: consuming FeatureInput, into source: String, options: ImportOptions = .init(),
         call callOptions: CallOptions = .init(), progress: (ImportProgress) -> Void = { _ in }
@@ -57,7 +57,7 @@ extension Client {
         return params
     }
 
-    /// What checks features by the source's own rules.
+    /// Returns a checker that applies the source's own rules to features.
     private static func sieve(
         for description: SourceDescription, _ options: ImportOptions
     ) -> FeatureSieve {
@@ -93,7 +93,7 @@ extension Client {
 }
 
 extension FeatureRules {
-    /// - Parameter options: a source's, as its description has them.
+    /// - Parameter options: a source's options, as its description contains them.
     init(options: JSONObject) {
         self.init(promoteId: options["promoteId"]?.asString)
         if let name = options["geometries"]?.asString, let placing = GeometryPlacing(rawValue: name) {
@@ -107,7 +107,7 @@ extension FeatureRules {
 }
 
 extension Answer {
-    /// The answer of an import with what was left out and noticed on this side.
+    /// The answer of an import, with the features skipped on this side and the warnings found here added.
     fileprivate func adding(_ sieve: FeatureSieve) throws -> Answer {
         let warnings = sieve.warnings
         guard sieve.skipped > 0 || !warnings.isEmpty, var object = try value().asObject else { return self }

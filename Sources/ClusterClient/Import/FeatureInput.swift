@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A file or a pipe with features, read piece by piece.
+/// A file or a pipe that contains features, read piece by piece.
 ///
 /// Invariant: `buffer` is this value's own memory of `pieceSize` bytes, and `descriptor` is open until `deinit`, which
 /// closes it unless it was lent.
 public struct FeatureInput: ~Copyable {
     static let pieceSize = 256 << 10
 
-    /// What to call it in messages.
+    /// Its name in messages.
     public let name: String
-    /// The file's length in bytes, nil if it has none (a pipe).
+    /// The file's length in bytes; nil if it has none (a pipe).
     public let length: Int?
-    /// Bytes read of it so far.
+    /// Bytes read so far.
     public private(set) var bytesRead = 0
 
     private let descriptor: Int32
@@ -34,9 +34,9 @@ public struct FeatureInput: ~Copyable {
         self.init(descriptor, name: path, length: isFile ? Int(status.st_size) : nil, isLent: false) {}
     }
 
-    /// Reads from a descriptor that stays the caller's, such as standard input.
+    /// Reads from a descriptor that the caller owns, such as standard input.
     ///
-    /// - Parameter atEnd: called when all is read; if it throws, nothing is imported.
+    /// - Parameter atEnd: called at the end of the input; if it throws, nothing is imported.
     public init(descriptor: Int32, name: String, atEnd: @escaping @Sendable () throws -> Void = {}) {
         self.init(descriptor, name: name, length: nil, isLent: true, atEnd: atEnd)
     }
@@ -58,7 +58,7 @@ public struct FeatureInput: ~Copyable {
         if !isLent { close(descriptor) }
     }
 
-    /// Lends the next piece; false where there is none. Blocks while a pipe is empty.
+    /// Passes the next piece to `body`; returns false at the end. Blocks while a pipe is empty.
     mutating func read(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
         while true {
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)

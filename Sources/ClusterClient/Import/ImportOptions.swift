@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 import GeoJSON
 
-/// Which columns of a table mean what.
+/// The meaning of a table's columns.
 public typealias TableColumns = GeoJSON.TableColumns
 
-/// How features are taken into a source.
+/// How to import features into a source.
 public struct ImportOptions: Sendable {
-    /// Whether they come to those that are there, instead of replacing them.
+    /// Whether features are added to the existing ones instead of replacing them.
     public var appends = false
-    /// Whether invalid features are left out and counted, instead of failing the whole import.
+    /// Whether invalid features are skipped and counted instead of failing the whole import.
     public var skipsInvalid = false
-    /// Whether longitudes beyond ±180 are wrapped around.
+    /// Whether longitudes beyond ±180 are wrapped into range.
     public var wrapsLongitudes = false
-    /// Whether data may be replaced with nothing because no feature is valid.
+    /// Whether the data may be replaced with nothing when no feature is valid.
     public var allowsEmpty = false
-    /// Which columns of a table mean what.
+    /// The meaning of a table's columns.
     public var columns = TableColumns()
-    /// Bytes of features in a message.
+    /// Bytes of features per message.
     public var batchSize = 1 << 20
-    /// Gets each invalid feature that is left out, on the calling task.
+    /// Called with each invalid feature that is skipped, on the calling task.
     public var onSkipped: (@Sendable (SkippedFeature) -> Void)?
 
     public init(appends: Bool = false, skipsInvalid: Bool = false) {
@@ -27,37 +27,37 @@ public struct ImportOptions: Sendable {
     }
 }
 
-/// An invalid feature that was left out of an import.
+/// An invalid feature that an import skipped.
 public struct SkippedFeature: Sendable, Equatable {
-    /// Its index in the import, from 0, valid and invalid features counted.
+    /// Its index in the import, from 0, counting valid and invalid features.
     public let index: Int
     /// The line on which it begins, from 1.
     public let line: Int?
-    /// Its id as JSON text; nil if none is known.
+    /// Its id as JSON text; nil if it is unknown.
     public let identifier: String?
-    /// Why it is invalid, as answers count it.
+    /// Why it is invalid, as the key under which answers count it.
     public let reason: String
-    /// The same for a person.
+    /// Why it is invalid, in words for a person.
     public let message: String
-    /// Its text as it was read.
+    /// Its text as read.
     public let text: [UInt8]
 }
 
-/// How far an import is.
+/// The progress of an import.
 public struct ImportProgress: Sendable, Equatable {
-    /// Bytes read of the file, as it is (compressed or not).
+    /// Bytes read from the file as stored (compressed or not).
     public var bytesRead: Int
     /// Features sent.
     public var features: Int
-    /// Whether all is sent, and the server's answer is waited for.
+    /// Whether everything is sent and the server's answer is pending.
     public var isSent: Bool
 }
 
-/// A text whose features cannot be sent.
+/// Text whose features cannot be sent.
 public struct FeatureTextError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong and where: the index, line and id of a feature, or the byte.
+    /// What is wrong, and its location: the index, line and id of a feature, or the byte.
     public let message: String
-    /// Whether it is because of invalid features, which an import can leave out.
+    /// Whether the cause is invalid features, which an import can skip.
     public let isOfFeatures: Bool
 
     public var description: String { message }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A box in degrees. A west greater than the east crosses the antimeridian.
+/// A box in degrees. If `west` is greater than `east`, the box crosses the antimeridian.
 public struct BoundingBox: Sendable, Equatable {
     public var west, south, east, north: Double
 

@@ -2,23 +2,23 @@
 import ClusterProtocol
 import JSON
 
-/// A cluster or a point of an answer.
+/// A cluster or a point in an answer.
 public struct Feature: Sendable, Equatable {
-    /// What a cluster's own members say.
+    /// The members that only clusters have.
     public struct Cluster: Sendable, Equatable {
-        /// What `children`, `leaves`, `expansionZoom` and `hull` take.
+        /// The id that `children`, `leaves`, `expansionZoom` and `hull` take.
         public let id: Int64
         public let pointCount: Int
-        /// For a label: "1.2k".
+        /// The count as a label: "1.2k".
         public let abbreviatedCount: String
     }
 
-    /// A number or a string, where the feature has one.
+    /// A number or a string; nil if the feature has no id.
     public let id: JSONValue?
     public let longitude: Double
     public let latitude: Double
     public let properties: JSONObject
-    /// nil for a point, even one whose own properties say `cluster: true`.
+    /// Nil for a point, even one whose own properties say `cluster: true`.
     public let cluster: Cluster?
     /// The whole feature.
     public let json: JSONObject
@@ -35,7 +35,7 @@ public struct Feature: Sendable, Equatable {
         cluster = Feature.cluster(properties, id: json["id"])
     }
 
-    /// A cluster's id stands both in the feature and in its properties, beside a count.
+    /// A cluster has its id both in the feature and in its properties, beside a count.
     private static func cluster(_ properties: JSONObject, id: JSONValue?) -> Cluster? {
         guard properties["cluster"] == .bool(true), let own = properties["cluster_id"], own == id,
             let number = own.asNumber.flatMap({ Int64(exactly: $0) }),
@@ -49,15 +49,15 @@ public struct Feature: Sendable, Equatable {
     }
 }
 
-/// Features, and the revision of the source's data that they are of.
+/// Features, and the revision of the source's data from which they come.
 public struct FeatureCollection: Sendable, Equatable {
     public let features: [Feature]
     public let revision: Int64
-    /// If the data are in the log of the table that the source follows; nil if it follows none.
+    /// The data's position in the log of the table that the source follows; nil if it follows none.
     public let position: String?
-    /// Whether more exist than the limit let through; nil if none was asked for.
+    /// Whether more features exist than the limit allowed; nil if no limit was given.
     public let isTruncated: Bool?
-    /// How many leaves there are in all; nil but for `leaves`.
+    /// The total number of leaves; nil except for `leaves`.
     public let total: Int?
 
     package init(_ answer: Answer) throws {

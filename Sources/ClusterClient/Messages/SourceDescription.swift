@@ -9,15 +9,15 @@ public struct SourceDescription: Sendable, Equatable {
     public let revision: Int64
     /// `empty`, `building`, `ready`, `stale`, `damaged` or `unavailable`.
     public let state: String
-    /// If the data are in the log of the table that the source follows; nil if it follows none.
+    /// The data's position in the log of the table that the source follows; nil if it follows none.
     public let position: String?
     public let memoryBytes: Int
-    /// Bytes of features' text that stay in a file of the state directory and are read when they are needed.
+    /// Bytes of features' text that stay in a file of the state directory and are read on demand.
     public let fileBytes: Int
     /// How long the index took to build, in milliseconds.
     public let buildMilliseconds: Double
     public let options: JSONObject
-    /// Everything, the members above included.
+    /// The whole description, including the members above.
     public let json: JSONObject
 
     package init(_ value: JSONValue) throws {

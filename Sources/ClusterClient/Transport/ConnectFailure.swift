@@ -26,7 +26,8 @@ enum ConnectFailure {
         }
     }
 
-    /// What several sockets that do not answer come to: the one that exists and may not be opened, if there is one.
+    /// Chooses one error for several sockets that do not answer: that of the socket that exists but may not be
+    /// opened, if there is one.
     static func error(of failures: [RPCError], paths: [String]) -> RPCError {
         let denied = failures.first { $0.code == .permissionDenied }
         if failures.count == 1 || denied != nil { return denied ?? failures[0] }
@@ -40,6 +41,6 @@ enum ConnectFailure {
         RPCError(.unavailable, "the connection to the daemon was lost: \(why)")
     }
 
-    /// What a system error number means, in words.
+    /// The text of a system error number.
     static func describe(_ number: Int32) -> String { String(cString: strerror(number)) }
 }

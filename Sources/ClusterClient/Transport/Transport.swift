@@ -6,31 +6,31 @@ import JSON
 import Synchronization
 import SystemSupport
 
-/// What a transport reports to its owner, always from the loop's thread and one at a time.
+/// Receives a transport's events, always on the loop's thread and one at a time.
 protocol TransportOwner: AnyObject, Sendable {
     func transportReceived(_ bytes: UnsafeRawBufferPointer)
-    /// Whether to read no more until `Transport.resumeReading`; asked after each piece.
+    /// Whether to stop reading until `Transport.resumeReading`; checked after each piece.
     var transportShouldPause: Bool { get }
-    /// Comes once, and nothing after it.
+    /// Called once; nothing follows it.
     func transportClosed(_ error: RPCError)
 }
 
-/// A connected socket on an event loop of its own, which has a thread of its own.
+/// A connected socket on its own event loop, which runs on its own thread.
 ///
-/// Any thread may send: messages are written into one buffer, which the loop takes as a whole, so that many
-/// calls made at once go out in one write.
+/// Any thread may send. Messages are written into one buffer that the loop takes as a whole, so that many calls
+/// made at once leave in one write.
 final class Transport: Sendable {
-    /// Above this many bytes on their way to the system, `waitForRoom` waits until half of them are gone.
+    /// Above this many bytes that the system has not accepted, `waitForRoom` waits until half of them are sent.
     static let highWater = 4 << 20
 
     private struct State: ~Copyable {
-        /// What the loop has not taken yet.
+        /// Bytes that the loop has not taken yet.
         var pending = ByteWriter()
-        /// What the loop has taken and the system has not.
+        /// Bytes that the loop has taken and the system has not accepted.
         var inFlight = 0
-        /// Whether the loop was already asked to take what is pending.
+        /// Whether the loop has already been asked to take `pending`.
         var isFlushAsked = false
-        /// Why the connection ends, once it does.
+        /// Why the connection ended; nil while it is open.
         var closing: RPCError?
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
         var lastTicket: UInt64 = 0
@@ -92,8 +92,8 @@ final class Transport: Sendable {
         }
     }
 
-    /// A write to a connection that the daemon has closed then fails with `EPIPE`; the signal would end the app,
-    /// whose own handling of it is left alone.
+    /// With the signal blocked, a write to a connection that the daemon has closed fails with `EPIPE`. Unblocked,
+    /// the signal would end the app. The app's own handling of the signal is unaffected.
     private static func blockBrokenPipeSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -103,7 +103,7 @@ final class Transport: Sendable {
 
     // MARK: Sending
 
-    /// Sends what `write` writes: whole frames.
+    /// Sends the whole frames that `write` writes.
     func send(_ write: (inout ByteWriter) -> Void) {
         let mustAsk = state.withLock { state in
             guard state.closing == nil else { return false }
@@ -114,7 +114,7 @@ final class Transport: Sendable {
         if mustAsk { post { $0.flush() } }
     }
 
-    /// Returns once few enough bytes are on their way, the connection has ended, or the task is cancelled.
+    /// Returns once few enough bytes are unsent, the connection has ended, or the task is cancelled.
     func waitForRoom() async {
         let ticket: UInt64? = state.withLock { state in
             guard state.isFull else { return nil }
@@ -138,7 +138,7 @@ final class Transport: Sendable {
 
     func resumeReading() { post { $0.resumeReading() } }
 
-    /// Ends the connection; what is on its way is not waited for.
+    /// Closes the connection without waiting for unsent bytes.
     func close(_ reason: RPCError) { post { $0.end(reason) } }
 
     private func post(_ body: @escaping @Sendable (LoopSide) -> Void) {
@@ -146,9 +146,9 @@ final class Transport: Sendable {
         remote.post { body(side.value) }
     }
 
-    // MARK: What the loop's side asks
+    // MARK: Called by the loop's side
 
-    /// Hands over what is pending.
+    /// Takes the pending bytes.
     fileprivate func takePending() -> ByteWriter {
         state.withLock { state in
             var taken = ByteWriter()
@@ -159,7 +159,7 @@ final class Transport: Sendable {
         }
     }
 
-    /// The system has taken all but so many bytes.
+    /// The system has accepted all but `remaining` bytes.
     fileprivate func didWrite(remaining: Int) {
         let waiters = state.withLock { state in
             state.inFlight = remaining
@@ -178,10 +178,11 @@ final class Transport: Sendable {
     }
 }
 
-/// What only the loop's thread touches.
+/// The state that only the loop's thread uses.
 private final class LoopSide {
     private let connection: Connection
-    /// A loop ends when nothing is left to wait for; a connection that is not read at the moment does not count.
+    /// A loop ends when it has nothing left to wait for, and a paused connection does not count. This timer keeps
+    /// it running.
     private var keepsLoopRunning: Timer?
     private var transport: Transport?
     private var owner: (any TransportOwner)?
@@ -201,7 +202,8 @@ private final class LoopSide {
             onEnd: { [unowned self] end in
                 switch end {
                 case .finished: self.end(ConnectFailure.lost("the daemon closed it"))
-                // The daemon has closed: what it said before is read first, the end of which ends this too.
+                // The daemon has closed the connection. Its last messages are read first; their end closes this
+                // side too.
                 case .failed(EPIPE): break
                 case .failed(let number): self.end(ConnectFailure.lost(ConnectFailure.describe(number)))
                 }
@@ -214,7 +216,7 @@ private final class LoopSide {
         if owner.transportShouldPause { connection.pauseReading() }
     }
 
-    /// The owner posts this whenever it has room again, so it comes after the pause that it ends.
+    /// The owner posts this whenever it has room again, so it runs after the pause that it ends.
     func resumeReading() {
         guard let owner, !owner.transportShouldPause else { return }
         connection.resumeReading()
@@ -241,7 +243,7 @@ private final class LoopSide {
     }
 }
 
-/// Bytes on their way. A `ByteWriter`'s memory stays where it is while nothing is written into it, and nothing is.
+/// Bytes that are being sent. A `ByteWriter`'s memory does not move while nothing is written into it, and nothing is.
 private final class OutgoingBuffer {
     let bytes: ByteWriter
     init(_ bytes: consuming ByteWriter) { self.bytes = bytes }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// How many markers an app is handed at once, so that its map stays fluid: as many as it takes on within part
-/// of a frame.
+/// Limits how many markers an app receives at once, so that its map stays fluid: as many as it can apply within
+/// part of a frame.
 ///
-/// How long it takes for one is learnt from what it took for those before, through a low-pass filter: one that
-/// was slow by chance changes little, an app that has become slower changes all.
+/// The time per marker is learnt from earlier batches through a low-pass filter: one batch that is slow by chance
+/// changes little, an app that has become slower changes the batch size fully.
 public struct FlushPace: Sendable {
-    /// From one batch to the next.
+    /// The interval between batches.
     public var frame: Duration
     /// The part of a frame, above 0 and up to 1, that the app may spend on markers.
     public var share: Double
-    /// How much the newest batch counts against all before, above 0 and up to 1.
+    /// The weight of the newest batch against all earlier ones, above 0 and up to 1.
     public var smoothing: Double
-    /// Bounds of a batch.
+    /// The minimum and maximum number of markers in a batch.
     public var batches: ClosedRange<Int>
-    /// What a marker takes, in seconds.
+    /// The time that the app takes for a marker, in seconds.
     private(set) var secondsPerMarker: Double
 
-    /// - Parameter markerDuration: the assumption until the first batch has been measured.
+    /// - Parameter markerDuration: the assumed time per marker until the first batch has been measured.
     public init(
         frame: Duration = .milliseconds(16), share: Double = 0.5, smoothing: Double = 0.2,
         batches: ClosedRange<Int> = 1...1000, markerDuration: Duration = .microseconds(200)
@@ -29,7 +29,7 @@ public struct FlushPace: Sendable {
         secondsPerMarker = markerDuration / .seconds(1)
     }
 
-    /// How many markers the next batch has at most.
+    /// The maximum number of markers in the next batch.
     public var batch: Int {
         let budget = (frame / .seconds(1)) * share
         guard secondsPerMarker > 0, budget > 0 else { return batches.upperBound }
@@ -38,10 +38,10 @@ public struct FlushPace: Sendable {
             ? batches.upperBound : max(batches.lowerBound, Int(count))
     }
 
-    /// The app has taken on a batch.
+    /// Records that the app has applied a batch.
     public mutating func took(_ duration: Duration, for markers: Int) {
         guard markers > 0 else { return }
-        // An app that was stopped for an hour is not slow.
+        // An app that was suspended for an hour is not slow.
         let seconds = min(max(0, duration / .seconds(1)), Self.longest) / Double(markers)
         secondsPerMarker += smoothing * (seconds - secondsPerMarker)
     }

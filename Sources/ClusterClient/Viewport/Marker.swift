@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A cluster or a point on a map, with the name under which it is known.
+/// A cluster or a point on a map, with the key that identifies it.
 public struct Marker: Sendable, Equatable {
-    /// Stays the same as long as the marker shows the same; with transitions, as long as it grows from the same feature.
+    /// Stays the same as long as the marker shows the same points; with transitions, as long as it grows from the
+    /// same feature.
     public let key: String
-    /// With transitions, of a new marker: the key of the marker that its points come from, if the app has that one.
+    /// With transitions, for a new marker: the key of the marker from which its points come, if the app has that
+    /// marker.
     public let from: String?
     public let feature: Feature
 
@@ -22,6 +24,6 @@ public struct Marker: Sendable, Equatable {
         self.feature = feature
     }
 
-    /// Whether two markers are the same and show the same.
+    /// Whether two markers have the same key and show the same feature.
     func showsSame(as other: Marker) -> Bool { key == other.key && feature == other.feature }
 }

@@ -2,17 +2,18 @@
 import ClusterProtocol
 import JSON
 
-/// The markers of the server's newest state, and those that have been delivered to the app: the difference waits here.
+/// Holds the markers of the server's newest state and those delivered to the app; their difference is still to be
+/// delivered.
 ///
-/// Pure: changes go in, steps come out. A marker that comes and goes before its delivery is never delivered, so
-/// however slow the app is, at most the markers of both states wait.
+/// Pure: changes go in, steps come out. A marker that appears and disappears before its delivery is never
+/// delivered, so however slow the app is, at most the markers of both states wait.
 struct MarkerQueue {
     /// One thing for the app to do.
     enum Step: Equatable {
-        /// With the key of the marker that has absorbed it, if the server said so.
+        /// `into` is the key of the marker that has absorbed it, if the server reported it.
         case remove(String, into: String?)
         case add(Marker)
-        /// Another feature under a key that the app has.
+        /// Replaces the feature under a key that the app has.
         case replace(Marker)
     }
 
@@ -20,28 +21,29 @@ struct MarkerQueue {
     private(set) var target: [String: Marker] = [:]
     /// The markers that have been delivered to the app, by key.
     private(set) var delivered: [String: Marker] = [:]
-    /// Of removed markers that the app still has: what absorbed them.
+    /// For removed markers that the app still has: the key of the marker that absorbed each.
     private var absorbers: [String: String] = [:]
-    /// Keys whose changes may be due, each once, in the order of delivery from `place` on.
+    /// Keys whose changes may be due, each once; those from index `place` on are still to be delivered, in this
+    /// order.
     private var order: [String] = []
     private var place = 0
     private var waiting: Set<String> = []
     private var isSorted = true
-    /// Markers are delivered from here outwards: the centre of the app's viewport.
+    /// The centre of the app's viewport, from which markers are delivered outwards.
     private var center: (longitude: Double, latitude: Double)?
-    /// Of the newest change.
+    /// The revision of the newest change.
     private(set) var revision: Int64 = 0
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// The app's viewport is elsewhere now.
+    /// The app's viewport has moved.
     mutating func move(to box: BoundingBox) {
         let width = box.west <= box.east ? box.east - box.west : box.east + 360 - box.west
         center = (box.west + width / 2, (box.south + box.north) / 2)
         isSorted = false
     }
 
-    /// Takes in an item of WatchClusters; throws if it does not fit what came before.
+    /// Applies an item of WatchClusters; throws if it does not fit the earlier ones.
     mutating func apply(_ change: JSONValue) throws(RPCError) {
         guard let added = change["add"]?.asArray, let removed = change["remove"]?.asArray,
             let kept = change["keep"]?.asInteger,
@@ -58,7 +60,7 @@ struct MarkerQueue {
             guard let marker = Marker(value) else {
                 throw RPCError(.internal, "the server adds a marker that is not a feature with a key")
             }
-            // One that has not been delivered yet still comes from where it came from.
+            // A marker that has not been delivered yet keeps its origin.
             let from = marker.from ?? target[marker.key]?.from
             target[marker.key] = Marker(key: marker.key, from: from, feature: marker.feature)
             absorbers[marker.key] = nil
@@ -76,9 +78,9 @@ struct MarkerQueue {
         isSorted = false
     }
 
-    /// The next steps: those nearest to the viewport's centre first, and of equally near ones the oldest.
+    /// Returns the next steps: those nearest to the viewport's centre first, equally near ones from oldest to newest.
     ///
-    /// - Parameter most: the most of them.
+    /// - Parameter most: the maximum number of steps.
     mutating func take(_ most: Int) -> [Step] {
         sort()
         var steps: [Step] = []
@@ -107,7 +109,7 @@ struct MarkerQueue {
         order.replaceSubrange(place..., with: ranked.map(\.key))
     }
 
-    /// The square of a marker's distance from the centre, in degrees, the shorter way around the world.
+    /// The square of a marker's distance from the centre, in square degrees, the shorter way around the world.
     private func distance(of key: String) -> Double {
         guard let center, let feature = (target[key] ?? delivered[key])?.feature else { return 0 }
         let turns = (feature.longitude - center.longitude).truncatingRemainder(dividingBy: 360)

@@ -2,7 +2,7 @@
 import ClusterProtocol
 import JSON
 
-/// A part of a map that is watched: its markers, kept up with the source's data and with where the map is.
+/// A watched part of a map: its markers are kept up to date with the source's data and the map's position.
 ///
 ///     let session = try client.viewport(of: "cities", in: box, zoom: 7)
 ///     for try await update in session {
@@ -10,9 +10,9 @@ import JSON
 ///         for marker in update.added + update.replaced { map.show(marker) }
 ///     }
 ///
-/// Markers nearest to the middle of the viewport come first. Each update has so many markers as the app takes on within part of a frame; what comes and goes while the
-/// app is busy is never delivered. Moving is for any task, iterating for one at a time. Let go of, the watching
-/// ends.
+/// Markers nearest to the middle of the viewport come first. Each update has as many markers as the app can apply
+/// within part of a frame; markers that appear and disappear while the app is busy are never delivered. Any task
+/// may move the viewport; one task at a time may iterate. Releasing the session ends the watching.
 public final class ViewportSession: AsyncSequence, Sendable {
     public typealias Element = ViewportUpdate
 
@@ -41,13 +41,13 @@ public final class ViewportSession: AsyncSequence, Sendable {
         call.cancel()
     }
 
-    /// Moves the viewport. What is to be seen there comes as updates.
+    /// Moves the viewport. Its new markers arrive as updates.
     public func move(to box: BoundingBox, zoom: Double) async throws {
         state.move(to: box)
         try await call.send(["bbox": box.json, "zoom": .number(zoom)])
     }
 
-    /// Ends the watching; the updates end after those that wait.
+    /// Ends the watching; iteration ends after the updates that are waiting.
     public func end() { call.endSending() }
 
     /// The markers that have been delivered to the app, by key.
@@ -56,7 +56,7 @@ public final class ViewportSession: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(session: self, state: state) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        // Kept, so that the watching does not end while it is iterated over.
+        // Retained, so that the watching does not end during iteration.
         fileprivate let session: ViewportSession
         fileprivate let state: ViewportState
         private let clock = ContinuousClock()
@@ -67,8 +67,8 @@ public final class ViewportSession: AsyncSequence, Sendable {
             self.state = state
         }
 
-        /// The next update; nil if the watching has ended. Throws what it has failed with, after the
-        /// updates that came before.
+        /// The next update; nil if the watching has ended. If it has failed, throws the error after the updates
+        /// that arrived before.
         public mutating func next() async throws -> ViewportUpdate? {
             if let handed {
                 let now = clock.now
@@ -83,22 +83,23 @@ public final class ViewportSession: AsyncSequence, Sendable {
     }
 }
 
-/// Some of what has changed in a viewport.
+/// A batch of the changes in a viewport.
 public struct ViewportUpdate: Sendable, Equatable {
-    /// Keys of markers to take away.
+    /// Keys of markers to remove.
     public var removed: [String] = []
-    /// With transitions, by key of a removed marker: the key of the marker that has absorbed it, if the viewport has that one.
+    /// With transitions, for the key of a removed marker: the key of the marker that has absorbed it, if the
+    /// viewport has that marker.
     public var absorbers: [String: String] = [:]
     /// New markers.
     public var added: [Marker] = []
-    /// Markers that the app has by their key, of which something else is to be shown now.
+    /// Markers that replace the ones that the app has under the same keys.
     public var replaced: [Marker] = []
-    /// Whether the app now has all that is to be seen.
+    /// Whether the app now has everything that the viewport shows.
     public var isComplete = false
     /// The number of the newest revision that the server has sent.
     public var revision: Int64 = 0
 
-    /// How many markers it is about.
+    /// The number of markers in the update.
     public var count: Int { removed.count + added.count + replaced.count }
 }
 
@@ -106,10 +107,10 @@ extension Client {
     /// Watches a part of a map.
     ///
     /// - Parameters:
-    ///   - maxRateHz: the most changes a second that the server sends; nil: as many as it does by itself.
-    ///   - transitions: whether markers are known by the features that they grew from, so that they keep their keys while
-    ///     the map zooms, and updates say where markers come from and go.
-    ///   - pace: how the updates are handed out.
+    ///   - maxRateHz: the maximum number of changes per second that the server sends; nil: the server's default.
+    ///   - transitions: whether markers are identified by the feature from which they grew, so that they keep
+    ///     their keys while the map zooms, and updates report where markers come from and go.
+    ///   - pace: how to divide updates into batches.
     ///   - extra: further params of `GetClusters`, by name.
     public func viewport(
         of source: String, in box: BoundingBox, zoom: Double, maxRateHz: Double? = nil,

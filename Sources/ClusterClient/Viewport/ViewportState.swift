@@ -2,12 +2,12 @@
 import JSON
 import Synchronization
 
-/// What a session's reader and its iterator share.
+/// The state that a session's reader and its iterator share.
 final class ViewportState: Sendable {
     private struct State {
         var queue = MarkerQueue()
         var pace: FlushPace
-        /// Whether a change came that has not been delivered, even an empty one.
+        /// Whether a change has arrived that has not been delivered, even an empty one.
         var hasNews = false
         var outcome: Result<Void, any Error>?
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -26,7 +26,7 @@ final class ViewportState: Sendable {
 
     var delivered: [String: Marker] { state.withLock { $0.queue.delivered } }
 
-    /// The app's viewport is elsewhere now: what is nearest to its middle is delivered first.
+    /// The app's viewport has moved: markers nearest to its middle are delivered first.
     func move(to box: BoundingBox) { state.withLock { $0.queue.move(to: box) } }
 
     // MARK: The reader's side
@@ -51,7 +51,7 @@ final class ViewportState: Sendable {
 
     // MARK: The iterator's side
 
-    /// Learns from how long the app took; how long to wait from one batch to the next.
+    /// Records how long the app took for a batch; returns the interval to the next batch.
     func took(_ duration: Duration, for markers: Int) -> Duration {
         state.withLock { state in
             state.pace.took(duration, for: markers)
@@ -82,7 +82,7 @@ final class ViewportState: Sendable {
         }
     }
 
-    /// An update, nil within for the end; nil if there is neither yet.
+    /// An update, or `(nil, ())` at the end; nil if there is neither yet.
     private static func take(_ state: inout State) throws -> (update: ViewportUpdate?, Void)? {
         guard state.hasNews || !state.queue.isEmpty else {
             guard let outcome = state.outcome else { return nil }
