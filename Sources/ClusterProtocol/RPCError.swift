@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// How a call failed.
+/// The error with which a call failed.
 public struct RPCError: Error, Sendable, Equatable, CustomStringConvertible {
     public var code: StatusCode
-    /// For a person: what was wrong and what to do.
+    /// In words for a person: what was wrong and what to do.
     public var message: String
-    /// More for programs, by method.
+    /// Details for programs; the method defines them.
     public var details: JSONObject?
 
     public init(_ code: StatusCode, _ message: String, details: JSONObject? = nil) {
@@ -15,16 +15,16 @@ public struct RPCError: Error, Sendable, Equatable, CustomStringConvertible {
         self.details = details
     }
 
-    /// A param that is missing, of the wrong type, out of range, or unknown.
+    /// The error for a param that is missing, of the wrong type, out of range, or unknown.
     ///
-    /// - Parameter path: such as `params.bbox[2]`.
+    /// - Parameter path: the param's path, such as `params.bbox[2]`.
     public static func invalidParam(_ path: String, _ problem: String) -> RPCError {
         RPCError(.invalidArgument, "\(path) \(problem)", details: ["param": .string(path)])
     }
 
     public var description: String { "\(code.name): \(message)" }
 
-    /// Writes the object that stands under an envelope's `error`.
+    /// Writes the object under an envelope's `error`.
     public func write(into bytes: inout ByteWriter) {
         bytes.append("{\"code\":")
         bytes.append(integer: code.rawValue)
@@ -39,7 +39,7 @@ public struct RPCError: Error, Sendable, Equatable, CustomStringConvertible {
         bytes.append("}")
     }
 
-    /// Reads what `write` wrote; a code that is not gRPC's is `.unknown`.
+    /// Reads what `write` wrote; a code that gRPC does not define becomes `.unknown`.
     public init(_ value: JSONValue) {
         guard case .object(let object) = value else {
             self.init(.unknown, "the server's error could not be read")

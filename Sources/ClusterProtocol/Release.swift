@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The release that these sources make.
+/// The release that is built from these sources.
 public enum Release {
-    /// The version of both programs, of the package and of the clients, by Semantic Versioning 2.0.0.
+    /// The version of both programs, the package and the clients, by Semantic Versioning 2.0.0.
     public static let version = "0.2.0"
 }

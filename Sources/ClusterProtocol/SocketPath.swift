@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// If the daemon's socket is: the daemon and its clients look in the same order.
+/// The location of the daemon's socket. The daemon and its clients look in the same order.
 public enum SocketPath {
     /// The system daemon's socket.
     public static let system = "/run/clusterd/clusterd.sock"
 
-    /// If the daemon listens: `--socket`, else `$CLUSTERD_SOCKET`, else `$XDG_RUNTIME_DIR/clusterd.sock`, else
-    /// the system's. Empty values count as absent.
+    /// The path on which the daemon listens: `--socket`, else `$CLUSTERD_SOCKET`, else
+    /// `$XDG_RUNTIME_DIR/clusterd.sock`, else the system's. Empty values count as absent.
     public static func resolve(option: String?, environment: (String) -> String? = Self.variable) -> String {
         candidates(option: option, environment: environment)[0]
     }
 
-    /// The sockets that a client tries, in order; never empty. A path that the user names, by `--socket` or
-    /// `$CLUSTERD_SOCKET`, is the only one: a call must not reach another daemon than the one that was named.
+    /// The sockets that a client tries, in order; never empty. A path that the user names, with `--socket` or
+    /// `$CLUSTERD_SOCKET`, is the only one: a call must not reach a daemon other than the named one.
     public static func candidates(
         option: String?, environment: (String) -> String? = Self.variable
     ) -> [String] {
@@ -23,7 +23,7 @@ public enum SocketPath {
         return [directory + "/clusterd.sock", system]
     }
 
-    /// A variable of this process's environment.
+    /// The value of an environment variable of this process.
     public static func variable(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }

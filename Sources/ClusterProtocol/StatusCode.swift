@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// gRPC's status codes, by number and name (grpc.io, "Status codes and their use in gRPC").
+/// gRPC's status codes, with their numbers and names (grpc.io, "Status codes and their use in gRPC").
 public enum StatusCode: Int, Sendable, CaseIterable {
     case ok = 0
     case cancelled = 1

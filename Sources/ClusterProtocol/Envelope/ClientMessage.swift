@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// What a client sends.
+/// A message from a client.
 public enum ClientMessage: Sendable, Equatable {
     case open(CallRequest)
-    /// The next message of a call that streams from the client: a JSON text.
+    /// The next item of a call whose client streams: a JSON text.
     case item(id: Int64, [UInt8])
     case end(id: Int64)
     case cancel(id: Int64)
@@ -17,22 +17,22 @@ public enum ClientMessage: Sendable, Equatable {
     }
 }
 
-/// A call as it is opened.
+/// The message that opens a call.
 public struct CallRequest: Sendable, Equatable {
-    /// 1 to 2^53 - 1, chosen by the client.
+    /// The call's id, 1 to 2^53 - 1, chosen by the client.
     public var id: Int64
-    /// With its service and version, such as `clusterd.v1.ClusterService/GetClusters`.
+    /// The method's name with its service and version, such as `clusterd.v1.ClusterService/GetClusters`.
     public var method: String
     public var params: JSONObject
-    /// The params as they were sent, of methods that keep features' texts; else empty. A client whose params are text
+    /// The params as sent, for methods that keep features' texts; otherwise empty. A client whose params are text
     /// sends this instead of `params`.
     public var paramsText: [UInt8] = []
-    /// How many bytes the params have as they were sent: of the text, not of the call, so that requests that
-    /// differ in it alone are equal.
+    /// The size of the params' text in bytes. It is not part of the call: requests that differ only in it are
+    /// equal.
     public var paramsBytes = 0
-    /// About how many bytes of memory the params take, parsed and as text.
+    /// The approximate memory that the params use, parsed and as text, in bytes.
     public var memoryBytes = 0
-    /// How long the client waits, in milliseconds; nil: for ever.
+    /// How long the client waits, in milliseconds; nil: no limit.
     public var timeoutMilliseconds: Int64?
     public var acceptsDeflate: Bool
 
@@ -50,7 +50,7 @@ public struct CallRequest: Sendable, Equatable {
 }
 
 extension CallRequest {
-    /// Takes over the params of a message.
+    /// Reads the params of a message.
     fileprivate mutating func read(_ element: JSONElement) {
         paramsBytes = element.rawRange.count
         memoryBytes = element.valueCount * Self.bytesPerValue + paramsBytes
@@ -71,7 +71,8 @@ extension CallRequest {
         memoryBytes += paramsBytes
     }
 
-    /// What a parsed value takes of memory, with its share of the array or object that it is in.
+    /// The approximate memory of a parsed value in bytes, including its share of the array or object that
+    /// contains it.
     private static let bytesPerValue = 64
 
     private static let methodsThatKeepText = MethodDeclaration.all.filter(\.keepsParamsText)
@@ -82,11 +83,11 @@ extension CallRequest {
     }
 }
 
-/// A message that cannot be used, and the id to answer under, where it has a good one.
+/// A message that cannot be used, and the id under which to answer if the message has a valid one.
 public struct EnvelopeError: Error, Sendable, Equatable {
     public let id: Int64?
     public let error: RPCError
-    /// Whether it was to open a call: then it says nothing about a call that has the same id.
+    /// Whether the message was meant to open a call. If so, it does not concern an open call with the same id.
     public let isOpening: Bool
 
     public init(id: Int64?, error: RPCError, isOpening: Bool = false) {
@@ -97,17 +98,18 @@ public struct EnvelopeError: Error, Sendable, Equatable {
 }
 
 extension ClientMessage {
-    /// The greatest id: what every JSON reader takes exactly.
+    /// The greatest id: the greatest integer that every JSON reader represents exactly.
     public static let maximumID: Int64 = (1 << 53) - 1
 
     /// Reads one message. Members that the envelope does not know are ignored, so that it can grow.
     ///
-    /// - Parameter names: the names that came before, if there are some.
+    /// - Parameter names: recently read method names, if the caller keeps them.
     public static func read(
         _ text: UnsafeRawBufferPointer, parser: JSONParser, names: MethodNames? = nil
     ) throws(EnvelopeError) -> ClientMessage {
         do {
-            // Half a surrogate pair spoils the feature that has it, not the message: features' text is read again.
+            // A lone surrogate invalidates the feature that contains it, not the message: features' text is
+            // parsed again later.
             return try parser.withTape(of: text, allowsLoneSurrogates: true) { (tape) throws(EnvelopeError) in
                 if tape.hasLoneSurrogates { try checkSurrogates(tape.root) }
                 return try read(tape.root, names)
@@ -120,7 +122,7 @@ extension ClientMessage {
         }
     }
 
-    /// Rejects half a surrogate pair outside of features, as text that is not JSON.
+    /// Rejects lone surrogates outside features, as text that is not JSON.
     private static func checkSurrogates(_ root: JSONElement) throws(EnvelopeError) {
         let features = root["item"]?["features"] ?? root["params"]?["upsert"]
         guard root.loneSurrogates > features?.loneSurrogates ?? 0 else { return }
@@ -128,7 +130,8 @@ extension ClientMessage {
         throw EnvelopeError(id: nil, error: RPCError(.invalidArgument, problem))
     }
 
-    /// What is too deep or has too large a number is an object all the same, and answered under its id.
+    /// A message that is nested too deeply or has a number that is too large is still an object, and is answered
+    /// under its id.
     private static func refusal(of text: UnsafeRawBufferPointer, for error: JSONError) -> EnvelopeError {
         guard error.kind == .depth || error.kind == .number else {
             return EnvelopeError(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The methods' names that came lately, so that a name that comes again costs no string of its own.
+/// Recently received method names, so that a repeated name allocates no string.
 ///
-/// For one thread at a time.
+/// Not safe for use by several threads at once.
 public final class MethodNames {
     private var recent: [(bytes: [UInt8], name: String)] = []
     private var oldest = 0

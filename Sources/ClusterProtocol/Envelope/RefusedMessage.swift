@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// A message that is a JSON object but is refused for what is in it: too deep, or with a number that is too
-/// large. What its envelope says is found without a tree of it, so that the answer can name the call.
+/// A message that is a JSON object but is rejected for its content: nested too deeply, or with a number that is
+/// too large. Its envelope is scanned without building a tree, so that the answer can name the call.
 struct RefusedMessage {
-    /// The good id that it has; nil if the text is no object, or has none.
+    /// Its id; nil if the id is missing or invalid, or if the text is not an object.
     private(set) var id: Int64?
     private(set) var opensCall = false
     private let text: [UInt8]
@@ -17,7 +17,7 @@ struct RefusedMessage {
         }
     }
 
-    /// Reads an object's members, which have to be all that there is; O(the text).
+    /// Reads an object's members; returns false if anything else follows. O(length of the text).
     private mutating func readMembers() -> Bool {
         guard take("{") else { return false }
         if !take("}") {
@@ -50,7 +50,7 @@ struct RefusedMessage {
         return true
     }
 
-    /// A string's bytes between its quotes.
+    /// Reads a string and returns the range of its bytes between the quotes.
     private mutating func takeString() -> Range<Int>? {
         guard take("\"") else { return nil }
         let start = place
@@ -62,7 +62,8 @@ struct RefusedMessage {
         return start..<place - 1
     }
 
-    /// A value's bytes without the space around them: up to the mark behind it that is within no other.
+    /// Reads a value and returns the range of its bytes without the space around it. The value ends before the
+    /// next comma or closing bracket that is not nested within it.
     private mutating func takeValue() -> Range<Int>? {
         skipSpace()
         let start = place

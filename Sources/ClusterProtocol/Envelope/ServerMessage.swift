@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// What a server sends.
+/// A message from a server.
 public enum ServerMessage: Sendable, Equatable {
     case result(id: Int64, JSONValue)
     case item(id: Int64, JSONValue)
     case end(id: Int64, JSONValue)
-    /// Without an id where the error is of no call.
+    /// The id is nil if the error belongs to no call.
     case error(id: Int64?, RPCError)
-    /// The server is about to end: calls that have begun are finished, and new ones belong on another connection.
+    /// The server is about to shut down: open calls are completed, and new ones belong on another connection.
     case goaway
 
     public var id: Int64? {
@@ -19,7 +19,7 @@ public enum ServerMessage: Sendable, Equatable {
         }
     }
 
-    /// Reads one message; what is none of the four is an error of no call.
+    /// Reads one message. Text that is none of the four is read as an error that belongs to no call.
     public static func read(_ text: UnsafeRawBufferPointer) -> ServerMessage {
         let value: JSONValue
         do throws(JSONError) { value = try JSONReader.parse(text, maximumDepth: 80) } catch {
@@ -41,7 +41,7 @@ public enum ServerMessage: Sendable, Equatable {
         return .error(id: id, RPCError(.internal, "the server's message is of an unknown kind"))
     }
 
-    /// Writes the notice that the server is about to end, as a frame of its own.
+    /// Writes the notice that the server is about to shut down, as a frame of its own.
     public static func writeGoaway(_ message: String, into bytes: inout ByteWriter) {
         let frame = FrameEncoder(beginningIn: &bytes)
         bytes.append("{\"id\":null,\"goaway\":{\"message\":")

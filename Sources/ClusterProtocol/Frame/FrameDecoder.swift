@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 import Compression
 
-/// The sizes of messages.
+/// Limits on the sizes of messages.
 public enum MessageLimits {
-    /// Bytes of a frame's prefix: a flag, and a length in 32 bits.
+    /// The size in bytes of a frame's prefix: a flag, and a length in 32 bits.
     public static let prefixLength = 5
-    /// The most bytes of a message to the server, counted as sent and as inflated.
+    /// The maximum size in bytes of a message to the server, both as sent and as inflated.
     public static let maximumMessageBytes = 16 << 20
-    /// The most bytes of an answer.
+    /// The maximum size of an answer in bytes.
     public static let maximumAnswerBytes = 64 << 20
 }
 
-/// Takes length-prefixed frames out of a stream of bytes, however it is cut.
+/// Extracts length-prefixed frames from a stream of bytes, however it is divided.
 ///
-/// It knows no socket: bytes go in by `append`, whole messages come out by `next`. After an error the stream
-/// cannot be trusted any more.
+/// It knows no socket: bytes go in through `append`, whole messages come out of `next`. After an error the stream
+/// can no longer be trusted.
 public struct FrameDecoder: Sendable {
     private var held: [UInt8] = []
     private var start = 0
     private let limit: Int
 
-    /// - Parameter limit: the most bytes of a message, as sent and as inflated.
+    /// - Parameter limit: the maximum size of a message in bytes, both as sent and as inflated.
     public init(limit: Int = MessageLimits.maximumMessageBytes) { self.limit = limit }
 
-    /// How many bytes wait, of frames that are not whole yet or not taken.
+    /// The number of buffered bytes that belong to frames that are incomplete or not yet taken.
     public var waiting: Int { held.count - start }
 
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -34,7 +34,7 @@ public struct FrameDecoder: Sendable {
         held.append(contentsOf: bytes)
     }
 
-    /// Lends the next whole message, inflated where it came compressed; nil if none is whole yet.
+    /// Passes the next whole message to `body`, inflated if it was compressed; returns nil if none is complete.
     public mutating func next<Result>(
         _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(RPCError) -> Result? {
@@ -43,7 +43,7 @@ public struct FrameDecoder: Sendable {
         return result
     }
 
-    /// The same without a result of its own: false where none is whole yet.
+    /// Passes the next whole message to `body`; returns false if none is complete.
     public mutating func lendNext(_ body: (UnsafeRawBufferPointer) -> Void) throws(RPCError) -> Bool {
         guard let (payload, isCompressed) = try nextPayload() else { return false }
         start = payload.upperBound
@@ -55,12 +55,13 @@ public struct FrameDecoder: Sendable {
         return true
     }
 
-    /// Takes the next message as it was sent, if it is whole and takes long to read; nil for others, which
-    /// `next` gives.
+    /// Takes the next message as sent, if it is complete and large enough to take long to read. Returns nil for
+    /// other messages, which `next` returns.
     ///
     /// - Parameters:
-    ///   - bytes: how long a message is that counts as large.
-    ///   - compressed: the same of one that has to be inflated, to a thousand times that at most.
+    ///   - bytes: the size from which a message counts as large.
+    ///   - compressed: the same size for a compressed message, which inflates to at most about a thousand times
+    ///     as much.
     public mutating func takeLarge(from bytes: Int, compressed: Int) throws(RPCError) -> HeldFrame? {
         guard let (payload, isCompressed) = try nextPayload(),
             payload.count >= (isCompressed ? compressed : bytes)
@@ -69,13 +70,13 @@ public struct FrameDecoder: Sendable {
             start = payload.upperBound
             return HeldFrame(Array(held[payload])[...], isCompressed: isCompressed, limit: limit)
         }
-        // Nothing has come after it: the bytes go as they are, uncopied.
+        // No bytes follow the message: the buffer is handed over without a copy.
         let frame = HeldFrame(held[payload], isCompressed: isCompressed, limit: limit)
         (held, start) = ([], 0)
         return frame
     }
 
-    /// If the next whole frame's payload is.
+    /// The range of the next complete frame's payload; nil if no frame is complete.
     private mutating func nextPayload() throws(RPCError) -> (range: Range<Int>, isCompressed: Bool)? {
         guard waiting >= 1 else {
             trim()
@@ -106,7 +107,7 @@ public struct FrameDecoder: Sendable {
         return (start + MessageLimits.prefixLength..<end, flag == 1)
     }
 
-    /// Gives a large buffer back once it is empty, so that idle connections cost little.
+    /// Frees a large buffer once it is empty, so that idle connections use little memory.
     private mutating func trim() {
         guard held.capacity > 4096 else { return }
         held = []

@@ -2,7 +2,7 @@
 import Compression
 import JSON
 
-/// Puts a frame's prefix around a message that is written straight into the outgoing bytes.
+/// Adds a frame's prefix to a message that is written directly into the outgoing bytes.
 public struct FrameEncoder {
     private let start: Int
 
@@ -12,19 +12,19 @@ public struct FrameEncoder {
         bytes.append("\0\0\0\0\0")
     }
 
-    /// A frame that was begun before.
+    /// Continues a frame that was begun earlier.
     ///
-    /// - Parameter start: how many bytes there were then.
+    /// - Parameter start: the number of outgoing bytes when it was begun.
     public init(begunAt start: Int) { self.start = start }
 
-    /// How long the message is so far.
+    /// The length of the message so far in bytes.
     public func length(in bytes: borrowing ByteWriter) -> Int {
         bytes.count - start - MessageLimits.prefixLength
     }
 
     /// Fills the prefix in.
     ///
-    /// - Parameter compressing: whether to compress with zlib where that makes the message smaller.
+    /// - Parameter compressing: whether to compress with zlib if that makes the message smaller.
     public func end(in bytes: inout ByteWriter, compressing: Bool = false) {
         var flag: UInt8 = 0
         let body = start + MessageLimits.prefixLength
@@ -42,6 +42,6 @@ public struct FrameEncoder {
         bytes.overwrite(at: start + 1, with: UInt32(clamping: length(in: bytes)).bigEndian)
     }
 
-    /// Takes the frame out again.
+    /// Removes the frame from the outgoing bytes.
     public func abandon(in bytes: inout ByteWriter) { bytes.truncate(to: start) }
 }

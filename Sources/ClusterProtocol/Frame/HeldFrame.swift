@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Compression
 
-/// A frame that was taken off its stream to be read elsewhere.
+/// A frame that was taken from its stream to be read elsewhere.
 public struct HeldFrame: Sendable, Equatable {
     private let payload: ArraySlice<UInt8>
     private let isCompressed: Bool
@@ -13,16 +13,16 @@ public struct HeldFrame: Sendable, Equatable {
         self.limit = limit
     }
 
-    /// How many bytes it holds.
+    /// The size of the payload in bytes.
     public var count: Int { payload.count }
 
-    /// The most bytes that the message can have once it is inflated: zlib makes a thousandth at best.
+    /// The maximum size in bytes of the inflated message: zlib compresses to about a thousandth at best.
     public var mostBytes: Int { isCompressed ? min(limit, 1032 * count) : count }
 
-    /// Lends the message, inflated where it came compressed. After an error the stream that the frame came from
-    /// cannot be trusted any more.
+    /// Passes the message to `body`, inflated if it was compressed. After an error the stream from which the
+    /// frame came can no longer be trusted.
     ///
-    /// - Complexity: O(length), some hundred MB/s where it is to be inflated.
+    /// - Complexity: O(length); inflating runs at a few hundred MB/s.
     public func withText<Result>(
         _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(RPCError) -> Result {

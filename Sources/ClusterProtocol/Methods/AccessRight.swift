@@ -2,13 +2,13 @@
 
 /// What a caller may do. A higher right includes those below it.
 public enum AccessRight: Int, Sendable, Comparable, CaseIterable {
-    /// Only `Check`, which anybody may call who can open the socket.
+    /// Call only `Check`, which anybody who can open the socket may call.
     case none
-    /// Ask what sources hold.
+    /// Query sources.
     case query
-    /// Make, fill, change and delete sources, except those that the configuration declares.
+    /// Create, fill, change and delete sources, except those declared in the configuration.
     case manage
-    /// Everything, declared sources too, and without the limits of one user.
+    /// Everything, including declared sources, and without the limits per user.
     case admin
 
     public static func < (a: AccessRight, b: AccessRight) -> Bool { a.rawValue < b.rawValue }
@@ -22,13 +22,13 @@ public enum AccessRight: Int, Sendable, Comparable, CaseIterable {
         }
     }
 
-    /// The right of a name; nil if no right has that name.
+    /// The right with a name; nil if there is none.
     public init?(name: String) {
         guard let right = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = right
     }
 
-    /// The answer to a caller who lacks this right.
+    /// The error for a caller who lacks this right.
     public func denial(of method: MethodDeclaration) -> RPCError {
         RPCError(
             .permissionDenied,

@@ -86,9 +86,9 @@ extension MethodDeclaration {
         params: ["expression", "feature", "zoom", "accumulated", "type"],
         "Compiles and evaluates an expression.")
 
-    /// How features are taken in.
+    /// Params that say how to import features.
     private static let imports = ["mode", "onInvalid", "wrap", "allowEmpty"]
-    /// What is known of a text that may be a table's.
+    /// Params that describe a text that may be a table.
     private static let table = ["longitude", "latitude", "id", "delimiter", "text"]
 
     // MARK: ServerService

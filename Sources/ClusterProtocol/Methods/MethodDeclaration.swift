@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// All that is said of a method outside its own file: dispatch, rights, `GetServerInfo`, the metrics, the documents
-/// and `clusterctl` derive from it.
+/// Everything about a method except its implementation: dispatch, rights, `GetServerInfo`, the metrics, the
+/// documentation and `clusterctl` derive from it.
 public struct MethodDeclaration: Sendable, Equatable {
     public enum Service: String, Sendable, CaseIterable {
         case cluster = "ClusterService"
@@ -9,7 +9,7 @@ public struct MethodDeclaration: Sendable, Equatable {
         case server = "ServerService"
     }
 
-    /// Who streams.
+    /// Which sides stream.
     public enum Kind: String, Sendable {
         case unary
         case clientStream = "client stream"
@@ -20,11 +20,11 @@ public struct MethodDeclaration: Sendable, Equatable {
         public var takesItems: Bool { self == .clientStream || self == .both }
     }
 
-    /// Which threads work for the method.
+    /// Which threads run the method.
     public enum Threads: Sendable {
-        /// The loop's, always: it takes some microseconds.
+        /// Always the loop's thread: the method takes a few microseconds.
         case loop
-        /// The loop's if the call is short, else one of `limits.queryThreads`.
+        /// The loop's thread if the call is short, else one of `limits.queryThreads`.
         case query
         /// One of `limits.changeThreads`.
         case change
@@ -38,14 +38,14 @@ public struct MethodDeclaration: Sendable, Equatable {
     public let threads: Threads
     /// The names of the params that it takes.
     public let params: [String]
-    /// Whether params are kept as they were sent, besides the parsed values: for features, whose text is stored.
+    /// Whether the params' text is kept as sent, besides the parsed values: for features, whose text is stored.
     public let keepsParamsText: Bool
-    /// Arrays among the params of which only the text is read: large ones, which parsed would take many times as much
-    /// memory. In the parsed params they are empty.
+    /// Array params of which only the text is kept: large arrays, which would use many times as much memory when
+    /// parsed. In the parsed params they are empty.
     public let textParams: [String]
-    /// What it does, in a sentence.
+    /// What the method does, in one sentence.
     public let summary: String
-    /// As it stands in an envelope, such as `clusterd.v1.ClusterService/GetClusters`.
+    /// The method's name in an envelope, such as `clusterd.v1.ClusterService/GetClusters`.
     public let fullName: String
 
     public init(
@@ -65,10 +65,10 @@ public struct MethodDeclaration: Sendable, Equatable {
         fullName = "\(Self.package).\(service.rawValue)/\(name)"
     }
 
-    /// The package of all methods, with the protocol's version.
+    /// The package of all methods, which includes the protocol's version.
     public static let package = "clusterd.v1"
 
-    /// Such as `ClusterService/GetClusters`.
+    /// The name without the package, such as `ClusterService/GetClusters`.
     public var shortName: String { "\(service.rawValue)/\(name)" }
 
     /// Whether it changes sources: such calls are written to the audit log.
