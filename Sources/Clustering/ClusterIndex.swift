@@ -3,12 +3,12 @@ import Synchronization
 
 /// Points clustered at every zoom, as supercluster clusters them. Immutable, and safe to share.
 ///
-/// It knows where points are and which clusters contain them. The caller keeps everything else about them, by
-/// `PointIndex`. An index takes about 35 to 65 bytes a point.
+/// It stores the points' positions and which clusters contain them. The caller stores everything else about
+/// points, by `PointIndex`. An index takes about 35 to 65 bytes per point.
 public final class ClusterIndex: Sendable {
     let layers: LayeredIndex
-    /// The same for an index and all indexes that updates make of it; no other index of this process has it. Within a lineage
-    /// an ordinal always stands for the same cluster.
+    /// Shared by an index and all indexes derived from it by updates, and by no other index of this process.
+    /// Within a lineage an ordinal always denotes the same cluster.
     public let lineage: UInt64
 
     private static let lineages = Atomic<UInt64>(0)
@@ -20,20 +20,20 @@ public final class ClusterIndex: Sendable {
 
     public var options: ClusteringOptions { layers.base.options }
 
-    /// How many points there are.
+    /// The number of points.
     public var pointCount: Int { layers.delta.pointCount }
 
-    /// How many clusters there are, over all zooms.
+    /// The number of clusters, over all zooms.
     public var clusterCount: Int { layers.delta.clusterCount }
 
-    /// The memory that the index takes, in bytes.
+    /// The index's memory in bytes.
     public var memoryBytes: Int { layers.base.memoryBytes + layers.delta.memoryBytes }
 
     /// Whether the index has no delta: it was built as a whole and not updated since.
     public var isPlain: Bool { layers.delta.isEmpty }
 
-    /// How many nodes the delta holds. The cost of an update and of a large query grows with it, until an index is built
-    /// again as a whole.
+    /// The number of nodes in the delta. The cost of an update and of a large query grows with it, until the
+    /// index is rebuilt as a whole.
     public var deltaSize: Int { layers.delta.size }
 
     /// The level that answers at a zoom: its floor, within `minimumZoom` to `maximumZoom + 1`.

@@ -2,7 +2,7 @@
 
 /// How points are clustered; names and defaults are supercluster's.
 public struct ClusteringOptions: Sendable, Equatable {
-    /// How positions are compared.
+    /// The number type in which positions are compared.
     public enum Precision: String, Sendable, CaseIterable {
         /// As 32-bit floats, like supercluster 8: about a metre at zooms past 18.
         case float
@@ -20,7 +20,7 @@ public struct ClusteringOptions: Sendable, Equatable {
     public var minimumZoom: Int
     /// The deepest zoom with clusters, `minimumZoom` to 24.
     public var maximumZoom: Int
-    /// The fewest points that make a cluster.
+    /// The minimum number of points in a cluster.
     public var minimumPoints: Int
     public var precision: Precision
     public var projection: Projection
@@ -41,8 +41,8 @@ public struct ClusteringOptions: Sendable, Equatable {
         self.projection = projection
     }
 
-    /// The position of coordinates in the unit square, clamped to it, so that no input can lead outside; not-a-number
-    /// gives 0.
+    /// The position of coordinates in the unit square, clamped to it, so that no input yields a position outside;
+    /// not-a-number gives 0.
     @inline(__always) func unitPosition(_ longitude: Double, _ latitude: Double) -> (x: Double, y: Double) {
         let x = max(0, min(1, projection.x(longitude: longitude)))
         let y = max(0, min(1, projection.y(latitude: latitude)))
@@ -50,7 +50,7 @@ public struct ClusteringOptions: Sendable, Equatable {
         return (FixedPoint.position(fromMiddle: x - 0.5), FixedPoint.position(fromMiddle: y - 0.5))
     }
 
-    /// A position rounded as points' positions are, so that a point on the edge of a box is found in it.
+    /// A position rounded as points' positions are, so that a box contains a point on its edge.
     func rounded(_ position: Double) -> Double {
         switch precision {
         case .float: Double(Float(position))
@@ -71,7 +71,7 @@ public struct ClusteringOptions: Sendable, Equatable {
     /// How far rounding may move a cluster's centre from the mean of its points along one axis.
     var centerSlack: Double { precision == .fixed ? FixedPoint.unit : 0 }
 
-    /// The radius at a zoom in the unit square's own unit, as supercluster computes it.
+    /// The radius at a zoom, in units of the unit square, as supercluster computes it.
     func unitRadius(at zoom: Int) -> Double {
         radii[zoom] / (extent * Double(sign: .plus, exponent: zoom, significand: 1))
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Positions as supercluster 9 holds them: signed 32-bit integers in units of 2^-30 of the unit square, counted from its
-/// middle and rounded towards it.
+/// Positions as supercluster 9 stores them: signed 32-bit integers in units of 2^-30 of the unit square, counted
+/// from its middle and rounded towards it.
 ///
 /// Doubles hold these integers exactly. Distances between them scale by a power of two, so comparisons in doubles
 /// give the same results as supercluster's comparisons of integers.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Spherical Mercator: longitude and latitude in degrees to a unit square with its origin in the north-west,
-/// in supercluster's order of operations, so that results agree to the last bit.
+/// Spherical Mercator: maps longitude and latitude in degrees to a unit square with its origin in the north-west.
+/// It uses supercluster's order of operations, so that results agree to the last bit.
 public enum Mercator {
     /// The horizontal position of a longitude: 0 at -180, 1 at +180.
     @inlinable public static func x(longitude: Double) -> Double { longitude / 360 + 0.5 }

@@ -6,10 +6,10 @@ public struct PlanarBox: Sendable, Equatable {
     public let minimumY: Double
     public let maximumX: Double
     public let maximumY: Double
-    /// The length of the longer side, which one tile shows at zoom 0.
+    /// The length of the longer side, which one tile covers at zoom 0.
     public let side: Double
 
-    /// Nil unless all numbers are finite, both minimums are below their maximums, and the sides are finite too.
+    /// Nil unless all numbers are finite, both minimums are less than their maximums, and the sides are finite too.
     public init?(minimumX: Double, minimumY: Double, maximumX: Double, maximumY: Double) {
         let (width, height) = (maximumX - minimumX, maximumY - minimumY)
         guard [minimumX, minimumY, maximumX, maximumY, width, height].allSatisfy(\.isFinite), width > 0,

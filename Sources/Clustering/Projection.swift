@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// How coordinates become positions in the unit square, whose origin is the north-west corner.
+/// Maps coordinates to positions in the unit square, whose origin is the north-west corner.
 ///
-/// "Longitude" and "latitude" stand for the first and the second coordinate of a point in either projection.
+/// In either projection, "longitude" and "latitude" denote a point's first and second coordinate.
 public enum Projection: Sendable, Equatable {
     /// Spherical Mercator of degrees.
     case mercator
     /// A plane in its own units. The longer side of the box spans the unit square; y grows to the north.
     case planar(PlanarBox)
 
-    /// Whether the east edge of the world is its west edge.
+    /// Whether the east edge of the world coincides with its west edge.
     @inlinable public var isRound: Bool { self == .mercator }
 
     @inlinable public func x(longitude: Double) -> Double {
@@ -33,7 +33,7 @@ public enum Projection: Sendable, Equatable {
         }
     }
 
-    /// Costs two transcendental functions for Mercator.
+    /// The latitude of a vertical position. Costs two transcendental functions for Mercator.
     @inlinable public func latitude(y: Double) -> Double {
         switch self {
         case .mercator: Mercator.latitude(y: y)
@@ -41,7 +41,7 @@ public enum Projection: Sendable, Equatable {
         }
     }
 
-    /// The coordinates that points can have.
+    /// The range of coordinates that points can have.
     public var domain: (west: Double, south: Double, east: Double, north: Double) {
         switch self {
         case .mercator: (-180, -90, 180, 90)

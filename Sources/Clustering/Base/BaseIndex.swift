@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// An index as it was built: points, clusters and their positions. Updates never change it; they add a delta.
+/// An index as built: points, clusters and their positions. Updates never change it; they add a delta.
 ///
 /// Nodes are numbered by `pointCount`: points first, then clusters.
 final class BaseIndex: Sendable {
@@ -10,7 +10,7 @@ final class BaseIndex: Sendable {
     let columns: ClusterColumns
     let spatial: Spatial
 
-    /// Positions in the number type that the options ask for.
+    /// Positions in the number type that the options select.
     enum Spatial: Sendable {
         case float(SpatialIndex<Float>)
         case double(SpatialIndex<Double>)
@@ -34,13 +34,13 @@ final class BaseIndex: Sendable {
         return columns.memoryBytes + spatialBytes
     }
 
-    /// A cluster's id as supercluster makes it.
+    /// A cluster's id as supercluster computes it.
     @inline(__always) func id(ofCluster ordinal: Int) -> Int64 {
         (Int64(columns.originIndexes[ordinal]) &<< 5 | Int64(columns.zooms[ordinal]) &+ 1)
             &+ Int64(pointCount)
     }
 
-    /// The cluster with an id; nil if there is none. O(log clusters of its zoom).
+    /// The cluster with an id; nil if there is none. O(log(clusters of its zoom)).
     func cluster(id: Int64) -> ClusterOrdinal? {
         let (code, overflow) = id.subtractingReportingOverflow(Int64(pointCount))
         guard !overflow, code >= 0 else { return nil }
@@ -57,7 +57,7 @@ final class BaseIndex: Sendable {
         return ClusterOrdinal(rawValue: ordinal)
     }
 
-    /// Whether the base shows a node at a level, whatever the delta says.
+    /// Whether the base shows a node at a level, regardless of the delta.
     func shows(_ key: NodeKey, at level: Int) -> Bool {
         let parent: UInt32
         let last: Int

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
-    /// An index on sections that lie in memory already, such as a mapped snapshot; nothing is copied.
+    /// Makes an index on sections that are already in memory, such as a mapped snapshot; nothing is copied.
     ///
-    /// The content is not looked at beyond the sections' sizes: call `validate` before any query, since an
-    /// index whose arrays contradict each other may lead outside of them.
+    /// Only the sections' sizes are checked. Call `validate` before any query, because an index whose arrays
+    /// contradict each other may read outside them.
     ///
     /// - Parameters:
     ///   - sections: the sections' bytes, aligned to 8.
-    ///   - owner: keeps the bytes valid and unchanged for as long as it lives.
+    ///   - owner: keeps the bytes valid and unchanged during its lifetime.
     public static func onSections(
         options: ClusteringOptions, pointCount: Int, owner: AnyObject,
         sections: [IndexSection: UnsafeRawBufferPointer]

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
-    /// Checks that the arrays do not contradict each other, so that no query can leave them or never end.
+    /// Checks that the arrays do not contradict each other, so that no query reads outside them or fails to
+    /// terminate.
     ///
-    /// - Complexity: one pass over the index, some 20 ms for a million points.
+    /// - Complexity: one pass over the index, about 20 ms for a million points.
     public func validate() throws(IndexSectionError) {
         try layers.base.validate()
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// An immutable run of trivial values, in memory of its own or in a mapped file, kept alive by `owner`.
+/// An immutable array of trivial values, in its own memory or in a mapped file, which `owner` keeps alive.
 ///
-/// Invariant: `base` points at `count` initialised values that nobody writes while the column lives;
-/// that is also why it may be shared between threads.
+/// Invariant: `base` points to `count` initialised values that nobody writes during the column's lifetime.
+/// Because they are never written, the column may be `Sendable`.
 struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
     let base: UnsafePointer<Element>
     let count: Int

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// One of the arrays of which an index consists, as a snapshot names it. Raw values are part of the
-/// snapshot's format and never change their meaning.
+/// One of the arrays that make up an index, as a snapshot names it. Raw values are part of the snapshot's format
+/// and never change their meaning.
 public enum IndexSection: UInt32, CaseIterable, Sendable {
     case clusterX = 1
     case clusterY = 2
@@ -15,7 +15,7 @@ public enum IndexSection: UInt32, CaseIterable, Sendable {
     case parents = 10
     case weights = 11
     case partitions = 12
-    // 13 to 15 were the slots' members one by one.
+    // 13 to 15 held the slots' members in separate arrays.
     case alive = 16
     case wordBoxes = 17
     case zoomRanges = 18

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Why sections are not an index.
+/// Why sections do not form an index.
 public struct IndexSectionError: Error, Sendable, Equatable {
     public let section: IndexSection
-    /// What was found, for a person.
+    /// What was found, in words for a person.
     public let message: String
 }

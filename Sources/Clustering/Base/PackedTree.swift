@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// The nodes alive at a level that has few of them, side by side along the curve, under a tree of boxes: what a map
-/// of a low zoom shows lies in a few lines of memory, and not one node in each of hundreds of words.
+/// The nodes alive at a level that has few of them, contiguous along the curve, under a tree of boxes. What a map
+/// of a low zoom shows then occupies a few cache lines, instead of one node in each of hundreds of words.
 ///
-/// Invariant: `places` has a block's 16 x and then its 16 y for each of `blockBoxes`, and `numbers` its 16 nodes; behind
-/// the last node they are NaN, which is in no box.
+/// Invariant: `places` has 16 x and then 16 y for each block of `blockBoxes`, and `numbers` has the block's 16
+/// nodes. After the last node the positions are NaN, which no box contains.
 final class PackedTree: Sendable {
     private let places: Column<Float>
     private let numbers: Column<UInt32>
@@ -13,12 +13,12 @@ final class PackedTree: Sendable {
     private let groupBoxes: Column<SpatialBox>
     private let regionBoxes: Column<SpatialBox>
 
-    /// Nodes of a block, blocks of a group, groups of a region.
+    /// Nodes per block, blocks per group, groups per region.
     private static var fanOut: Int { 16 }
 
     /// - Parameters:
-    ///   - count: how many nodes are alive.
-    ///   - alive: a word of bits for each 64 of `slots`.
+    ///   - count: the number of nodes alive.
+    ///   - alive: bits by slot, one word per 64 of `slots`.
     init(count: Int, of slots: Column<SpatialSlot<Float>>, alive: UnsafeBufferPointer<UInt64>) {
         let blocks = Self.quotient(count)
         let gathered = Scratch<Float>(repeating: .nan, count: blocks * Self.fanOut * 2)
@@ -30,7 +30,7 @@ final class PackedTree: Sendable {
             while bits != 0 {
                 let number = word * 64 + bits.trailingZeroBitCount
                 bits &= bits &- 1
-                // A damaged snapshot's bits may name nodes that there are not: they are looked at before validation.
+                // The bits of a damaged snapshot may name nodes that do not exist: they are read before validation.
                 guard place < count, number < slots.count else { break }
                 let slot = slots[number]
                 let (block, lane) = (place / Self.fanOut, place % Self.fanOut)
@@ -65,7 +65,7 @@ final class PackedTree: Sendable {
     /// Appends the nodes inside a box, in the curve's order.
     ///
     /// - Parameter limit: the maximum count of `found`; the result is true if there are more.
-    /// - Complexity: O(regions + what the box meets).
+    /// - Complexity: O(regions + blocks that the box meets).
     func collect(_ box: UnitBox, limit: Int, pointCount: Int, into found: inout [Node]) -> Bool {
         let edges = Edges(box)
         return withUnsafeTemporaryAllocation(of: Node.self, capacity: Self.fanOut) { memory in
@@ -102,7 +102,8 @@ final class PackedTree: Sendable {
         return true
     }
 
-    /// A box's edges as a block's positions are compared with them: the next floats inside the box, four times each.
+    /// A box's edges in the form in which they are compared with a block's positions: the next floats inside the
+    /// box, four times each.
     private struct Edges {
         let left: SIMD4<Float>
         let top: SIMD4<Float>
@@ -117,7 +118,8 @@ final class PackedTree: Sendable {
         }
     }
 
-    /// Which of a block's nodes are inside, a bit each, without a branch: none that a processor could guess.
+    /// Returns which of a block's nodes are inside, as a bit each. It has no branch, because a processor could
+    /// not predict it.
     @inline(__always) private func mask(of block: Int, _ edges: Edges) -> UInt32 {
         let base = UnsafeRawPointer(places.base + block &* 2 &* Self.fanOut)
         var found = SIMD4<Int32>.zero
@@ -136,16 +138,16 @@ final class PackedTree: Sendable {
 }
 
 extension PackedTree {
-    /// The lowest levels, as many as have few nodes together.
+    /// Packs the lowest levels, as many as have few nodes together.
     ///
     /// - Parameters:
-    ///   - counts: how many nodes are alive, by level.
-    ///   - alive: by level, then word.
+    ///   - counts: the number of nodes alive, by level.
+    ///   - alive: bits by level, then word.
     static func lowest<Scalar: Coordinate>(
         _ layout: SpatialLayout, _ counts: [Int], _ slots: Column<SpatialSlot<Scalar>>,
         _ alive: Column<UInt64>, parallel: Parallel
     ) -> [PackedTree] {
-        // Few sources choose positions of 64 bits.
+        // Few sources choose 64-bit positions.
         guard let slots = slots as Any as? Column<SpatialSlot<Float>> else { return [] }
         var left = layout.nodeCount / share
         let small = counts.prefix { count in
@@ -164,6 +166,6 @@ extension PackedTree {
         return levels.compactMap(\.self)
     }
 
-    /// An eighth of all nodes are held twice at the most: some two bytes of memory to each point.
+    /// At most an eighth of all nodes are stored twice: about two bytes of memory per point.
     private static var share: Int { 8 }
 }

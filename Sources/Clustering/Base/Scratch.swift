@@ -2,10 +2,11 @@
 import Glibc
 import SystemSupport
 
-/// Memory for trivial values while an index is built. Its pages cost nothing until they are touched,
-/// so a generous capacity is free.
+/// Memory for trivial values while an index is built. Its pages use no memory until they are touched, so a
+/// generous capacity is free.
 ///
-/// Invariant: `base` points at `capacity` values, uninitialised until written, for this object's lifetime.
+/// Invariant: `base` points to memory for `capacity` values, uninitialised until written, during this object's
+/// lifetime.
 final class Scratch<Element: BitwiseCopyable> {
     private(set) var base: UnsafeMutablePointer<Element>
     private(set) var capacity: Int
@@ -22,7 +23,7 @@ final class Scratch<Element: BitwiseCopyable> {
 
     deinit { free(base) }
 
-    /// Makes room for `count` values, keeping those there are.
+    /// Makes room for `count` values and keeps the existing ones.
     func grow(to count: Int) {
         guard count > capacity else { return }
         let wanted = max(count, capacity + capacity / 2)
@@ -33,7 +34,8 @@ final class Scratch<Element: BitwiseCopyable> {
         capacity = wanted
     }
 
-    /// The first `count` values as a column, which takes the memory over; this object is empty afterwards.
+    /// Returns the first `count` values as a column, which takes ownership of the memory; this object is empty
+    /// afterwards.
     func finish(count: Int) -> Column<Element> {
         let size = max(count, 1) * MemoryLayout<Element>.stride
         let memory = realloc(UnsafeMutableRawPointer(base), size) ?? UnsafeMutableRawPointer(base)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Columns on sections, each of the size that the index's counts ask for.
+/// Makes columns on sections, each of the size that the index's counts require.
 struct SectionSource {
     let owner: AnyObject
     let sections: [IndexSection: UnsafeRawBufferPointer]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The bounds of the edges of a `SpatialBox` that meets a box: one comparison instead of four, each
-/// of which a processor would have to guess.
+/// Bounds for the edges of a `SpatialBox` that meets a box. They allow one comparison instead of four, each of
+/// which a processor would have to predict.
 struct SpatialBounds {
     let least: SIMD4<Float>
     let most: SIMD4<Float>
@@ -11,7 +11,7 @@ struct SpatialBounds {
         least = SIMD4(-.infinity, -.infinity, Self.up(box.minimumX), Self.up(box.minimumY))
     }
 
-    /// The greatest float that is not above an edge: none lies between.
+    /// The greatest float that is not above an edge: no float lies between them.
     static func down(_ edge: Double) -> Float {
         let near = Float(edge)
         return Double(near) > edge ? near.nextDown : near

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The extent of some nodes in the unit square, rounded outwards to floats.
+/// The extent of a set of nodes in the unit square, rounded outwards to floats.
 struct SpatialBox: BitwiseCopyable, Sendable {
     var minimumX: Float
     var minimumY: Float

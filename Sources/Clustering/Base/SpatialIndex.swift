@@ -3,10 +3,10 @@
 /// All nodes of an index along a Z-order curve, with the levels at which each is alive, so that one set of
 /// coordinates serves every zoom.
 ///
-/// An object, so that a query takes hold of one thing and not of each column.
+/// A class, so that a query retains one object instead of each column.
 ///
-/// Invariant: the columns have the layout's sizes; every slot's node is one of the index; a bit
-/// past the last node is never set.
+/// Invariant: the columns have the layout's sizes; every slot's node is one of the index; no bit past the last
+/// node is set.
 final class SpatialIndex<Scalar: Coordinate>: Sendable {
     let layout: SpatialLayout
     let slots: Column<SpatialSlot<Scalar>>
@@ -18,9 +18,9 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     private let groupBoxes: Column<SpatialBox>
     private let districtBoxes: Column<SpatialBox>
     private let regionBoxes: Column<SpatialBox>
-    /// By level, then group: which of the group's words have a node alive.
+    /// By level, then group: which of the group's words have nodes alive.
     let aliveWords: Column<UInt64>
-    /// Another form of the lowest levels, those that have few nodes.
+    /// The lowest levels, which have few nodes, in another form.
     private let lowLevels: [PackedTree]
 
     init(
@@ -52,7 +52,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
 
     /// Marks which words have nodes alive at a level.
     ///
-    /// - Returns: how many nodes are.
+    /// - Returns: the number of nodes alive.
     private static func mark(
         _ level: Int, _ layout: SpatialLayout, _ alive: Column<UInt64>, _ words: UnsafeMutablePointer<UInt64>
     ) -> Int {
@@ -99,7 +99,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
-    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order, many looked at together.
+    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order. Nodes are examined in batches.
     @inline(__always) func visitTogether(
         _ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Void
     ) {
@@ -114,23 +114,23 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
-    /// How many nodes are looked at together, at the most.
+    /// The maximum number of nodes in a batch.
     fileprivate static var lookahead: Int { 256 }
 
     /// Nodes whose words a box meets; their positions have not been read yet.
     ///
-    /// Slots lie all over memory. A processor that must know of one whether it is inside before it goes on to
-    /// the next waits for each; here it waits for all of them together.
+    /// Slots are scattered in memory. A processor that must decide whether one is inside before it continues with
+    /// the next waits for each; with batches it waits for all of them together.
     private struct Candidates {
         private let slots: UnsafeMutableBufferPointer<UInt32>
         private let inside: UnsafeMutableBufferPointer<UInt32>
         private var count = 0
-        /// How many are looked at together.
+        /// The size from which a batch is processed.
         private var enough: Int
         private let box: UnitBox
         private let limit: Int
 
-        /// - Parameter memory: twice `lookahead` numbers, for as long as this lives.
+        /// - Parameter memory: room for twice `lookahead` numbers, valid during this value's lifetime.
         init(_ memory: UnsafeMutableBufferPointer<UInt32>, _ box: UnitBox, _ limit: Int) {
             slots = UnsafeMutableBufferPointer(rebasing: memory[..<SpatialIndex.lookahead])
             inside = UnsafeMutableBufferPointer(rebasing: memory[SpatialIndex.lookahead...])
@@ -139,12 +139,12 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
             enough = Self.enough(for: limit)
         }
 
-        /// Not many more than are still needed, and so few that another word's nodes fit.
+        /// About as many as are still needed, and few enough that another word's nodes fit.
         private static func enough(for wanted: Int) -> Int {
             max(8, min(wanted, SpatialIndex.lookahead - 64))
         }
 
-        /// Whether they are to be looked at now.
+        /// Whether the batch is to be processed now.
         var areEnough: Bool { count > enough }
 
         @inline(__always) mutating func add(_ word: Int, _ bits: UInt64) {
@@ -157,7 +157,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
             }
         }
 
-        /// Hands those that are inside the box to `body`.
+        /// Passes the candidates that are inside the box to `body`.
         @inline(__always) mutating func take(of index: SpatialIndex, _ body: (SpatialSlot<Scalar>) -> Void) {
             var kept = 0
             for place in 0..<count {
@@ -169,7 +169,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
             for place in 0..<kept { body(index.slots[Int(inside[place])]) }
         }
 
-        /// Moves those that are inside the box to `found`; false if there are more than the limit.
+        /// Moves the candidates that are inside the box to `found`; returns false if there are more than the limit.
         mutating func take(of index: SpatialIndex, into found: inout [Node]) -> Bool {
             var kept = 0
             for place in 0..<count {
@@ -204,8 +204,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
-    /// Calls `body` with each word that has nodes alive at a zoom and whose extent meets a box, and with
-    /// which of its nodes are alive, in the curve's order, until it returns false.
+    /// Calls `body` with each word that has nodes alive at a zoom and whose extent meets a box, and with the bits
+    /// of its nodes alive, in the curve's order, until it returns false.
     ///
     /// - Returns: false if `body` returned false.
     @inline(__always) private func visitWords(
@@ -230,8 +230,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
-    /// Calls `body` with each group that has nodes alive at a level and meets a box, and which of its words
-    /// have them, until it returns false.
+    /// Calls `body` with each group that has nodes alive at a level and meets a box, and with the bits of its
+    /// words that have them, until it returns false.
     @inline(__always) private func visitGroups(
         _ bounds: SpatialBounds, _ level: Int, _ body: (Int, UInt64) -> Bool
     ) -> Bool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Sizes of a spatial index's arrays: one bit a node and level, in words of 64 nodes, groups of 64 words.
+/// Sizes of a spatial index's arrays: one bit per node and level, in words of 64 nodes and groups of 64 words.
 struct SpatialLayout: Sendable {
     let pointCount: Int
     let nodeCount: Int

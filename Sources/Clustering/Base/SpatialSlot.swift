@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A node's position and number, side by side because they are read together.
+/// A node's position and number, adjacent in memory because they are read together.
 struct SpatialSlot<Scalar: Coordinate>: BitwiseCopyable, Sendable {
     var x: Scalar
     var y: Scalar

@@ -7,7 +7,7 @@ struct UnitBox {
     var maximumX: Double
     var maximumY: Double
 
-    /// 1 for a position inside, else 0; without a branch.
+    /// Returns 1 for a position inside, otherwise 0; without a branch.
     @inline(__always) func count(_ x: Double, _ y: Double) -> Int {
         let place = SIMD2(x, y)
         let isInside =

@@ -2,16 +2,16 @@
 
 /// Positions along a Z-order curve (Morton, 1966) over the unit square.
 enum ZOrderCurve {
-    /// Cells of the curve along one axis, as bits: ten metres at the equator.
+    /// The binary logarithm of the number of cells along one axis: a cell is about ten metres wide at the equator.
     static var axisBits: UInt64 { 22 }
 
-    /// The cell of a position within the square, 44 bits.
+    /// The cell that contains a position of the square, as 44 bits.
     @inline(__always) static func code<Scalar: Coordinate>(_ x: Scalar, _ y: Scalar) -> UInt64 {
         let scale = Double(UInt64(1) << axisBits)
         return spread(UInt64(Double(x) * scale)) | spread(UInt64(Double(y) * scale)) << 1
     }
 
-    /// Puts a zero before each of the lowest bits.
+    /// Inserts a zero before each of the lowest bits.
     @inline(__always) private static func spread(_ value: UInt64) -> UInt64 {
         var bits = min(value, (1 << axisBits) - 1)
         bits = (bits | bits << 16) & 0x0000_FFFF_0000_FFFF

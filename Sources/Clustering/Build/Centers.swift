@@ -6,8 +6,8 @@ struct Centers<Scalar: Coordinate> {
     let x: UnsafePointer<Double>
     let y: UnsafePointer<Double>
 
-    /// Whether `claimant` reaches `other`, by supercluster's own comparison: the claimant's exact centre
-    /// with the other's rounded one.
+    /// Whether `claimant` reaches `other`, by supercluster's own comparison: the claimant's exact centre against
+    /// the other's rounded one.
     @inline(__always) func reaches(
         _ claimant: LevelEntry<Scalar>, _ other: LevelEntry<Scalar>, _ radius: LevelRadius<Scalar>
     ) -> Bool {
@@ -17,8 +17,8 @@ struct Centers<Scalar: Coordinate> {
         return squared <= radius.reachSquared && reaches(claimant, other, squared, radius)
     }
 
-    /// The same if the rounded positions' squared distance is known and not beyond `reachSquared`: only
-    /// what that leaves open needs the exact centre.
+    /// The same, given the squared distance between the rounded positions, which must not exceed `reachSquared`.
+    /// The exact centre is used only if that distance does not decide.
     @inline(__always) func reaches(
         _ claimant: LevelEntry<Scalar>, _ other: LevelEntry<Scalar>, _ squared: Scalar,
         _ radius: LevelRadius<Scalar>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A level's claimed nodes, gathered by claimant: the groups that may become clusters.
+/// A level's claimed nodes, grouped by claimant: the groups that may become clusters.
 ///
-/// Scratch arrays are by position in the level's list and are left as they were found, so that a level's
-/// cost follows its claims and not its nodes.
+/// Scratch arrays are indexed by position in the level's list and are restored after use, so that a level's cost
+/// depends on its claims and not on its nodes.
 final class ClaimGroups {
-    /// Positions of the claimants, in any order, in as many lists as the level was gathered in.
+    /// Positions of the claimants, in any order, in as many lists as there were candidate lists.
     private(set) var claimants: [[UInt32]] = []
     private let sizes: Scratch<UInt32>
     private let ends: Scratch<UInt32>
@@ -20,12 +20,12 @@ final class ClaimGroups {
         self.parallel = parallel
     }
 
-    /// Positions of nodes that may be claimed, as several threads found them.
+    /// Positions of nodes that may be claimed, as found by one of several threads.
     typealias Candidates = UnsafeBufferPointer<UInt32>
 
     /// Gathers the groups of a level.
     ///
-    /// - Parameter candidates: positions, each once; of these the claimed ones count.
+    /// - Parameter candidates: positions, each once; those of nodes that are not claimed are ignored.
     func gather(_ candidates: [Candidates], claimantOf: Scratch<UInt32>, states: Scratch<UInt8>) {
         clear()
         claimants = candidates.map { _ in [] }
@@ -71,7 +71,7 @@ final class ClaimGroups {
         }
     }
 
-    /// Calls `body` for each list of claimants, which it alone may change, at the same time.
+    /// Calls `body` concurrently for each list of claimants, which only that call may change.
     private func inLists(_ body: (Int, inout [UInt32]) -> Void) {
         claimants.withUnsafeMutableBufferPointer { buffer in
             let lists = Unchecked(buffer)

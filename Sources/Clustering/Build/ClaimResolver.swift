@@ -2,15 +2,15 @@
 
 /// Turns each pending node's chain of earlier neighbours into its state and its claimant.
 ///
-/// A node's outcome follows from those of its earlier neighbours alone. So threads need not wait for each other: two that
-/// meet at a node find the same, and both write it.
+/// A node's outcome follows from those of its earlier neighbours alone. So threads need not wait for each other:
+/// two threads that resolve the same node find the same outcome, and both write it.
 struct ClaimResolver<Scalar: Coordinate> {
     typealias Found = NeighbourSweep<Scalar>.Found
 
     let list: LevelList<Scalar>
     let heads: Scratch<UInt32>
     let states: Scratch<UInt8>
-    /// By position, of claimed nodes: the position of the claimant.
+    /// The claimant's position, by position of the claimed node.
     let claimants: Scratch<UInt32>
 
     /// Resolves all shares. Stops if the build is cancelled.
@@ -26,8 +26,8 @@ struct ClaimResolver<Scalar: Coordinate> {
         }
     }
 
-    /// Finds the state of one node and of all that it waits for, by a stack of its own, since chains of
-    /// neighbours may be as long as the level.
+    /// Finds the state of one node and of all nodes on which it depends. It uses an explicit stack instead of
+    /// recursion, because chains of neighbours may be as long as the level.
     @inline(__always) private func resolve(
         _ position: UInt32, from own: Found, _ found: [Found], _ shares: Int, _ stack: inout [UInt32]
     ) {
@@ -47,7 +47,7 @@ struct ClaimResolver<Scalar: Coordinate> {
         }
     }
 
-    /// Settles a node's state, or returns an earlier neighbour that has to be settled first.
+    /// Determines a node's state, or returns an earlier neighbour whose state must be determined first.
     @inline(__always) private func settle(
         _ position: UInt32, by links: UnsafePointer<NeighbourSweep<Scalar>.Link>
     ) -> UInt32? {

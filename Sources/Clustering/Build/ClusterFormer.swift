@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Makes one cluster out of a claimant and the nodes it claimed. Different clusters may be made at the
-/// same time: each writes its own part of the table only.
+/// Makes one cluster from a claimant and the nodes it claimed. Different clusters may be made concurrently: each
+/// call writes only its own part of the table.
 struct ClusterFormer<Scalar: Coordinate> {
     let table: ClusterTable
     let options: ClusteringOptions
@@ -10,9 +10,9 @@ struct ClusterFormer<Scalar: Coordinate> {
     let alive: RankBitmap
     let zoom: UInt8
 
-    /// Sums are taken in list order, the claimant first, so that they are the same on every build.
+    /// Sums are computed in list order, the claimant first, so that they are the same in every build.
     ///
-    /// - Parameter firstChild: where the cluster's children begin in the table.
+    /// - Parameter firstChild: the index in the table at which the cluster's children begin.
     func form(claimant: UInt32, ordinal: Int, firstChild: Int) {
         var members = groups.members(of: claimant)
         sortByOrder(&members)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
-    /// The most nodes, points and clusters together, that 32 bits number, with one number left for none. There are fewer
-    /// clusters than points.
+    /// The maximum number of nodes (points and clusters together) that 32 bits can number, with one number left
+    /// for "none". There are fewer clusters than points.
     static let nodeLimit = Int(UInt32.max)
 
     /// Clusters points at every zoom.
     ///
     /// - Parameters:
     ///   - longitudes: in degrees, -180 to 180.
-    ///   - latitudes: in degrees, -90 to 90; as many.
-    ///   - weights: a number above 0 for each point, by which clusters' centres are weighted.
-    ///   - partitions: a number for each point; only points with the same one cluster together.
-    ///   - threads: how many cores may be used; the outcome does not depend on it.
+    ///   - latitudes: in degrees, -90 to 90; the same count.
+    ///   - weights: a number above 0 for each point, which weights clusters' centres.
+    ///   - partitions: a number for each point; only points with the same number cluster together.
+    ///   - threads: how many cores may be used; the result does not depend on it.
     ///   - isCancelled: called every few milliseconds, from any thread; once true it must stay true.
-    /// - Complexity: about O(points × log(clusters)); a million points take some hundred milliseconds.
+    /// - Complexity: about O(points × log(clusters)); a million points take a few hundred milliseconds.
     public static func build(
         longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
         weights: [Double]? = nil, partitions: [UInt32]? = nil, options: ClusteringOptions, threads: Int = 1,
@@ -103,7 +103,7 @@ extension ClusterIndex {
 }
 
 extension ClusterTable {
-    /// The finished columns; the table is empty afterwards.
+    /// Returns the finished columns; the table is empty afterwards.
     fileprivate func finish(leaves: Column<UInt32>, leafStarts: Column<UInt32>) -> ClusterColumns {
         let nodes = pointCount + count
         return ClusterColumns(

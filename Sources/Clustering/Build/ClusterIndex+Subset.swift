@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
-    /// Clusters some of this index's points at every zoom, with its options: the same as `build` makes of their
-    /// coordinates, but these are neither read nor projected again.
+    /// Clusters a subset of this index's points at every zoom, with its options. The result is the same as that
+    /// of `build` on their coordinates, but these are neither read nor projected again.
     ///
     /// - Parameters:
-    ///   - points: which, ascending and each once; they are numbered from 0 in that order.
-    ///   - weights: a number above 0 for each of them, by which clusters' centres are weighted.
-    ///   - partitions: a number for each of them; only points with the same one cluster together.
-    ///   - threads: how many cores may be used; the outcome does not depend on it.
-    ///   - isCancelled: called several times a zoom, from any thread; once true it must stay true.
-    /// - Complexity: O(nodes of this index) and that of `build` for the points.
+    ///   - points: the points, ascending and each once; they are numbered from 0 in that order.
+    ///   - weights: a number above 0 for each of them, which weights clusters' centres.
+    ///   - partitions: a number for each of them; only points with the same number cluster together.
+    ///   - threads: how many cores may be used; the result does not depend on it.
+    ///   - isCancelled: called several times per zoom, from any thread; once true it must stay true.
+    /// - Complexity: O(nodes of this index) plus that of `build` for the points.
     public func subset(
         _ points: [UInt32], weights: [Double]? = nil, partitions: [UInt32]? = nil, threads: Int = 1,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -76,7 +76,7 @@ extension ClusterIndex {
         return filled
     }
 
-    /// By point of the base, its index in `points`, or `UInt32.max`.
+    /// For each point of the base, its index in `points`, or `UInt32.max`.
     private func ranks(of points: [UInt32], _ parallel: Parallel) -> Scratch<UInt32> {
         let ranks = Self.filled(UInt32.max, layers.base.pointCount, parallel)
         let shares = parallel.shares(of: points.count)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Renumbers a finished table's clusters, so that within a zoom ordinals follow the curve: what a map shows
-/// of one area then lies together in every column.
+/// Renumbers a finished table's clusters, so that within a zoom ordinals follow the curve: what a map shows of
+/// one area is then contiguous in every column.
 struct ClusterNumbering {
     let table: ClusterTable
     let parallel: Parallel
-    /// By former ordinal.
+    /// New ordinals, by former ordinal.
     let ordinals: Scratch<UInt32>
-    /// By new ordinal.
+    /// Former ordinals, by new ordinal.
     let formers: Scratch<UInt32>
     init(_ table: ClusterTable, parallel: Parallel) {
         self.table = table
@@ -16,18 +16,19 @@ struct ClusterNumbering {
         formers = Scratch(capacity: table.count)
     }
 
-    /// Gives all clusters their new ordinals.
+    /// Assigns new ordinals to all clusters.
     ///
     /// - Parameters:
-    ///   - count: how many slots the curve has.
-    ///   - forEachCluster: calls its second argument with the former ordinal and the zoom of each cluster in a range of
-    ///     slots, in their order. It is called twice for each share: the first time there are no ordinals yet.
+    ///   - count: the number of slots along the curve.
+    ///   - forEachCluster: calls its second argument with the former ordinal and the zoom of each cluster in a
+    ///     range of slots, in slot order. It is called twice for each share: the first time no ordinals have been
+    ///     assigned.
     func number(
         count: Int, forEachCluster: (Range<Int>, (_ former: Int, _ zoom: Int) -> UInt32?) -> Void
     ) {
         let zooms = table.ranges.count
         let shares = parallel.shares(of: count)
-        // By share and zoom: first how many clusters there are, then the next ordinal.
+        // By share and zoom: first the number of clusters, later the next ordinal.
         let next = Scratch<UInt32>(repeating: 0, count: shares * zooms)
         func eachShare(_ body: (Range<Int>, UnsafeMutablePointer<UInt32>) -> Void) {
             parallel.run(shares) { share in
@@ -58,7 +59,7 @@ struct ClusterNumbering {
         }
     }
 
-    /// Moves the table's columns accordingly.
+    /// Reorders the table's columns accordingly.
     func apply() {
         guard table.count > 0 else { return }
         moveChildren()

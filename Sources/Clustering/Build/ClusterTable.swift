@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT
 
-/// The clusters made so far, as columns by ordinal, and every node's parent.
+/// The clusters made so far, as columns indexed by ordinal, and every node's parent.
 ///
-/// Capacities are the most there can be: each cluster has two children or more, so there are fewer
-/// clusters than points. Pages that are never written cost nothing.
+/// Capacities are upper bounds: each cluster has at least two children, so there are fewer clusters than points.
+/// Pages that are never written use no memory.
 final class ClusterTable {
     let pointCount: Int
     var count = 0
     var childCount = 0
-    /// By zoom: the first ordinal of that zoom's clusters, and the end of them.
+    /// By zoom: the range of ordinals of that zoom's clusters.
     var ranges: [Range<UInt32>]
 
     var x: Scratch<Double>
     var y: Scratch<Double>
     var counts: Scratch<UInt32>
     let zooms: Scratch<UInt8>
-    /// The index, in the list of the zoom below, of the node that the cluster grew from.
+    /// The index of the node from which the cluster grew, in the list of the next deeper level.
     var originIndexes: Scratch<UInt32>
-    /// By former ordinal, which is by origin within a zoom: the ordinal along the curve. Empty until then.
+    /// The ordinal along the curve, by former ordinal, which is by origin within a zoom. Empty until clusters are
+    /// renumbered.
     var ordinalsByOrigin = Scratch<UInt32>(capacity: 1)
     var childStarts: Scratch<UInt32>
     var children: Scratch<UInt32>
-    /// By node: its parent's ordinal, or none.
+    /// The parent's ordinal of each node, or none.
     var parents: Scratch<UInt32>
-    /// By node, if points are weighted; sums in input order.
+    /// The weight of each node if points are weighted, summed in input order; otherwise nil.
     var weights: Scratch<Double>?
-    /// By node, if there are partitions.
+    /// The partition of each node; nil if there are no partitions.
     var partitions: Scratch<UInt32>?
 
     init(pointCount: Int, zoomLimit: Int, weights: [Double]?, partitions: [UInt32]?) {

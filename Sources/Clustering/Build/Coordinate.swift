@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// The number type in which positions are compared: `Float` as supercluster does, or `Double`.
+/// The number type in which positions are compared: `Float` as in supercluster, or `Double`.
 protocol Coordinate: BinaryFloatingPoint, BitwiseCopyable, Sendable {
-    /// A bound on how far a 64-bit position in the unit square is from its rounding to this type.
+    /// An upper bound on the distance between a 64-bit position in the unit square and its rounding to this type.
     static var roundingSlack: Double { get }
-    /// Bits that order non-negative values as their values do.
+    /// Bits whose order as an integer is the order of the values, for non-negative values.
     var orderedBits: UInt64 { get }
     static var orderedBitCount: Int { get }
 }

@@ -2,8 +2,8 @@
 
 /// Builds an index as supercluster 8 does: greedily, in input order, zoom by zoom from the deepest.
 ///
-/// What differs is how neighbours are found (rows and streams instead of a tree for every zoom) and that
-/// list indexes, from which cluster ids are made, are counted instead of kept.
+/// It differs in how neighbours are found (rows and streams instead of a tree for every zoom), and list indexes,
+/// from which cluster ids are computed, are counted instead of stored.
 struct IndexBuilder<Scalar: Coordinate> {
     let options: ClusteringOptions
     let parallel: Parallel
@@ -66,17 +66,18 @@ struct IndexBuilder<Scalar: Coordinate> {
         }
     }
 
-    /// Groups with enough points to become clusters, and the others, each as order, then position; ascending.
+    /// Groups with enough points to become clusters, and the others. Each is a key of order, then position; keys
+    /// ascend.
     private struct Judged {
         var grown: UnsafeBufferPointer<UInt64>
         var tooSmall: [UInt64]
-        /// Keeps `grown`.
+        /// Keeps the memory of `grown` alive.
         let memory: (Scratch<UInt64>, Scratch<UInt64>)
     }
 
-    /// Clusters a level, and puts the new clusters among the list's arrivals.
+    /// Clusters a level, and writes the new clusters to the list's arrivals.
     ///
-    /// - Returns: how many arrive.
+    /// - Returns: the number of arrivals.
     private func cluster(
         _ list: LevelList<Scalar>, zoom: Int, radius: LevelRadius<Scalar>
     ) throws(ClusteringError) -> Int {
@@ -87,7 +88,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         try parallel.stopIfCancelled()
         guard !groups.isEmpty else { return 0 }
         let judged = judge(list)
-        // Supercluster 9 uses a level again, order included, if no cluster forms on it.
+        // Supercluster 9 reuses a level, including its order, if no cluster forms on it.
         if judged.grown.isEmpty, options.precision == .fixed { return 0 }
         alive.recount()
         try parallel.stopIfCancelled()
@@ -102,7 +103,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         return judged.grown.count
     }
 
-    /// Fills states and claimants of this level and gathers the groups.
+    /// Determines states and claimants of this level and gathers the groups.
     private func claim(
         _ list: LevelList<Scalar>, _ centers: Centers<Scalar>, _ radius: LevelRadius<Scalar>
     ) throws(ClusteringError) {
@@ -132,7 +133,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         }
     }
 
-    /// Whether windows hold so many nodes, by a sample, that the greedy pass itself is cheaper.
+    /// Whether windows contain so many nodes, judged by a sample, that the sequential greedy pass is cheaper.
     private func isCrowded(_ list: LevelList<Scalar>, _ radius: LevelRadius<Scalar>) -> Bool {
         let step = max(1, list.count / 1024)
         var visited = 0
@@ -155,7 +156,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         return 6 * visited > samples * NeighbourSweep<Scalar>.crowded / 2
     }
 
-    /// Parts groups with enough points from those without.
+    /// Separates groups with enough points from those without.
     private func judge(_ list: LevelList<Scalar>) -> Judged {
         let lists = groups.claimants
         var counts = lists.map(\.count)
@@ -196,8 +197,8 @@ struct IndexBuilder<Scalar: Coordinate> {
         ) { $0 + Int(table.pointCount(ofNode: list.entries[Int($1)].node)) }
     }
 
-    /// Writes the clusters of `grown` behind those that the table has, takes their nodes out of the level, and puts the
-    /// clusters among the list's arrivals.
+    /// Appends the clusters of `grown` to the table, removes their nodes from the level, and writes the clusters
+    /// to the list's arrivals.
     private func form(_ grown: UnsafeBufferPointer<UInt64>, _ list: LevelList<Scalar>, zoom: Int) {
         let first = table.count
         let former = ClusterFormer<Scalar>(
@@ -226,7 +227,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         table.count += grown.count
     }
 
-    /// How many children the groups of each share have.
+    /// The number of children of the groups in each share.
     private func childCounts(of grown: UnsafeBufferPointer<UInt64>, _ shares: Int) -> [Int] {
         [Int](unsafeUninitializedCapacity: shares) { counts, written in
             let target = Unchecked(counts.baseAddress)
@@ -240,8 +241,8 @@ struct IndexBuilder<Scalar: Coordinate> {
         }
     }
 
-    /// The members of each group that stays apart, as orders, in the sequence in which supercluster
-    /// passes them on: that of its k-d tree.
+    /// The members of each group that stays too small for a cluster, as orders, in the sequence in which
+    /// supercluster passes them to the next level: that of its k-d tree.
     private func orderPassedOn(
         _ tooSmall: [UInt64], _ list: LevelList<Scalar>, _ centers: Centers<Scalar>,
         _ radius: LevelRadius<Scalar>
@@ -283,8 +284,8 @@ struct IndexBuilder<Scalar: Coordinate> {
         return (tree, positions)
     }
 
-    /// Numbers the next level's nodes by their indexes in supercluster's list, where members of groups that
-    /// stayed apart follow their claimant.
+    /// Numbers the next level's nodes by their indexes in supercluster's list, in which the members of groups
+    /// that stayed too small follow their claimant.
     private func renumber(
         _ tooSmall: [UInt64], _ passedOn: [[UInt32]], _ list: LevelList<Scalar>, arrived: Int
     ) {

@@ -3,8 +3,8 @@ import Glibc
 
 /// The order in which kdbush's k-d tree, as supercluster builds it, reports neighbours.
 ///
-/// Only that order is needed here: it decides in which order the members of a group that stayed
-/// too small are passed on (`minPoints` above 2). The selection is Floyd and Rivest's (Algorithm 489,
+/// Only that order is needed: it determines the order in which members of a group that stayed too small are
+/// passed to the next level (`minPoints` above 2). The selection is Floyd and Rivest's (Algorithm 489,
 /// Communications of the ACM 18(3), 1975), with kdbush's choice of pivots.
 struct KDTreeOrder<Scalar: Coordinate> {
     private static var nodeSize: Int { 64 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// Lays points out so that every cluster's leaves are one run: children in order, each with all its own.
+/// Orders points so that every cluster's leaves are contiguous: its children in order, each with all its own leaves.
 enum LeafOrder {
-    /// Returns the points in that order, and by cluster where its run starts. O(nodes).
+    /// Returns the points in that order, and for each cluster the start of its run. O(nodes).
     static func make(
         _ table: ClusterTable, parallel: Parallel
     ) -> (leaves: Scratch<UInt32>, starts: Scratch<UInt32>, count: Int) {
         let leaves = Scratch<UInt32>(capacity: table.pointCount)
         let starts = Scratch<UInt32>(capacity: table.count)
         let end = placeRoots(table, starts.base)
-        // Parents are of a lower zoom than their children, so a run is known before it is filled.
+        // Parents have a lower zoom than their children, so a run's start is known before it is filled.
         for range in table.ranges {
             let shares = parallel.shares(of: range.count)
             parallel.run(shares) { share in
@@ -22,9 +22,9 @@ enum LeafOrder {
         return (leaves, starts, end)
     }
 
-    /// Gives each cluster without a parent its run.
+    /// Assigns a run to each cluster without a parent.
     ///
-    /// - Returns: the runs' end.
+    /// - Returns: the end of the last run.
     private static func placeRoots(_ table: ClusterTable, _ starts: UnsafeMutablePointer<UInt32>) -> Int {
         let parents = table.parents.base + table.pointCount
         var end: UInt32 = 0
@@ -39,7 +39,7 @@ enum LeafOrder {
         return Int(end)
     }
 
-    /// Gives the points among a cluster's children their positions in the order, and the clusters among them their runs.
+    /// Assigns positions in the order to the points among a cluster's children, and runs to the clusters among them.
     @inline(__always) private static func fill(
         _ ordinal: Int, _ table: ClusterTable, _ leaves: UnsafeMutablePointer<UInt32>,
         _ starts: UnsafeMutablePointer<UInt32>

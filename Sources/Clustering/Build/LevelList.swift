@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// The living nodes of a level in rows from north to south, each row from west to east.
+/// The nodes alive at a level, in rows from north to south, each row from west to east.
 ///
-/// A row is at least a radius high, so a node's neighbours lie in its own row and the two next to it, and as
-/// the radius doubles from a zoom to the next shallower one, two rows become one by a merge. Nodes of
-/// different parts are in rows of their own, never in neighbouring rows.
+/// A row is at least one radius high, so a node's neighbours lie in its own row and the two adjacent ones. The
+/// radius doubles from a zoom to the next shallower one, so two rows become one by a merge. Nodes of different
+/// partitions are in separate rows, which are never adjacent.
 ///
-/// Invariant: `entries[rowStarts[i]..<rowStarts[i + 1]]` are all the nodes with row key `rowKeys[i]`, x
-/// ascending; row keys ascend strictly; `rowStarts[rowCount] == count`.
+/// Invariant: `entries[rowStarts[i]..<rowStarts[i + 1]]` are all the nodes with row key `rowKeys[i]`, in
+/// ascending x; row keys ascend strictly; `rowStarts[rowCount] == count`.
 final class LevelList<Scalar: Coordinate> {
     typealias Entry = LevelEntry<Scalar>
 
@@ -17,7 +17,7 @@ final class LevelList<Scalar: Coordinate> {
     private(set) var rowKeys: Scratch<UInt64>
     private(set) var rowStarts: Scratch<UInt32>
     private(set) var rowCount = 0
-    /// The height of a row at the deepest zoom; now it is `2^doublings` times that.
+    /// The height of a row at the deepest zoom; the current height is `2^doublings` times that.
     private(set) var rowHeight: Double
     private var doublings = 0
 
@@ -31,8 +31,8 @@ final class LevelList<Scalar: Coordinate> {
     private let partitions: UnsafePointer<UInt32>?
     private let parallel: Parallel
 
-    /// - Parameter partitions: each node's partition, if points of different partitions must not cluster; it must
-    ///   stay valid, and hold every cluster's part before the cluster arrives.
+    /// - Parameter partitions: each node's partition, if points of different partitions must not cluster. The
+    ///   memory must stay valid, and contain every cluster's partition before the cluster arrives.
     init(
         capacity: Int, rowHeight: Double, partitions: UnsafePointer<UInt32>?, parallel: Parallel,
         fill: (UnsafeMutablePointer<Entry>) -> Void
@@ -44,7 +44,7 @@ final class LevelList<Scalar: Coordinate> {
         entries = first.base
         spare = second.base
         count = capacity
-        // During a merge there is room for a row of each old one and each arrival: at most one for two nodes.
+        // A merge needs room for one row per old row and per arrival: at most one arrival for two nodes.
         let rows = capacity + capacity / 2 + 1
         (rowKeys, rowStarts) = (Scratch(capacity: rows), Scratch(capacity: rows))
         (spareKeys, spareStarts) = (Scratch(capacity: rows), Scratch(capacity: rows))
@@ -57,7 +57,7 @@ final class LevelList<Scalar: Coordinate> {
         findRows()
     }
 
-    /// A row's key: the part in the upper half, the row's number in the lower.
+    /// A row's key: the partition in the upper half, the row's number in the lower.
     @inline(__always) private func rowKey(_ entry: Entry) -> UInt64 {
         RowKey(scale: 1 / rowHeight, doublings: UInt64(doublings), partitions: partitions).key(entry)
     }
@@ -99,7 +99,7 @@ final class LevelList<Scalar: Coordinate> {
         rowStarts.base[rowCount] = UInt32(truncatingIfNeeded: count)
     }
 
-    /// Calls `body` with each entry of a share that is its row's first, and the row's key.
+    /// Calls `body` with the index of each entry of a share that is the first of its row, and with the row's key.
     @inline(__always) private func forEachRowStart(
         _ share: Int, of shares: Int, _ body: (Int, UInt64) -> Void
     ) {
@@ -112,15 +112,15 @@ final class LevelList<Scalar: Coordinate> {
         }
     }
 
-    /// Room for the clusters that come at the next level, as many as the list has nodes.
+    /// Room for the clusters that arrive at the next level, as many as the list has nodes.
     var arrivals: UnsafeMutablePointer<Entry> { arriving.base }
 
-    /// Leaves out the nodes whose state says so, puts arrivals in their places by position, and makes rows
-    /// at least `height` high.
+    /// Removes the nodes whose state has `goneBit`, inserts the arrivals by position, and makes rows at least
+    /// `height` high.
     ///
     /// - Parameters:
-    ///   - states: by position; not looked at if nothing arrived.
-    ///   - arrived: how many `arrivals` there are: at most one for two nodes.
+    ///   - states: by position; not read if nothing arrived.
+    ///   - arrived: the number of `arrivals`: at most one for two nodes.
     /// - Complexity: one pass over the nodes for each doubling of the rows' height.
     func advance(states: UnsafePointer<UInt8>, arrived: Int, height: Double) {
         var doubles = 0
@@ -139,7 +139,7 @@ final class LevelList<Scalar: Coordinate> {
         }
     }
 
-    /// One share of a merge: the rows it reads and the arrivals it places.
+    /// One share of a merge: the rows it reads and the arrivals it inserts.
     private struct Share {
         var rows: Range<Int>
         var arrivals: Range<Int>
@@ -156,7 +156,7 @@ final class LevelList<Scalar: Coordinate> {
         let shareCount = shares.count
         place(&shares, survivors: survivors(in: shares, states))
         shares.withUnsafeMutableBufferPointer { buffer in
-            // Each share touches its own element of the buffer and its own part of the outputs only.
+            // Each share accesses only its own element of the buffer and its own part of the outputs.
             let plans = Unchecked(buffer.baseAddress)
             parallel.run(shareCount) { index in
                 guard let plan = plans.value else { return }
@@ -171,7 +171,7 @@ final class LevelList<Scalar: Coordinate> {
         swap(&entries, &spare)
     }
 
-    /// Splits the rows so that no pair that becomes one row is separated.
+    /// Divides the rows into shares so that no two rows that become one are separated.
     private func plan(
         doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
     ) -> [Share] {
@@ -201,7 +201,7 @@ final class LevelList<Scalar: Coordinate> {
         return shares
     }
 
-    /// How many nodes of each share's rows stay.
+    /// The number of nodes that remain of each share's rows.
     private func survivors(in shares: [Share], _ states: UnsafePointer<UInt8>?) -> [Int] {
         var counts = shares.map {
             Int(rowStarts.base[$0.rows.upperBound]) - Int(rowStarts.base[$0.rows.lowerBound])
@@ -221,7 +221,7 @@ final class LevelList<Scalar: Coordinate> {
         return counts
     }
 
-    /// Gives each share its part of the output.
+    /// Assigns each share its part of the output.
     private func place(_ shares: inout [Share], survivors: [Int]) {
         var (output, rowOutput) = (0, 0)
         for (index, survivors) in survivors.enumerated() {
@@ -268,7 +268,8 @@ final class LevelList<Scalar: Coordinate> {
         share.rowOutputCount = rowOutput - share.rowOutputStart
     }
 
-    /// Writes the survivors of the one or two old rows that become the row `key`; returns the output's end.
+    /// Writes the remaining nodes of the one or two old rows that become the row `key`; returns the end of the
+    /// output.
     @inline(__always) private func takeRows(
         _ row: inout Int, until end: Int, key: UInt64, doubling: Bool, states: UnsafePointer<UInt8>?,
         output: Int
@@ -287,7 +288,7 @@ final class LevelList<Scalar: Coordinate> {
         return mergeRuns(upper, lower, into: output)
     }
 
-    /// Moves a row's survivors to its front.
+    /// Moves a row's remaining nodes to its front.
     @inline(__always) private func survivors(
         of row: Int, _ states: UnsafePointer<UInt8>?
     ) -> (start: Int, end: Int) {
@@ -319,7 +320,7 @@ final class LevelList<Scalar: Coordinate> {
         return k + b.end - j
     }
 
-    /// Merges arrivals, x ascending, into the row that has just been written, from its end.
+    /// Merges arrivals, in ascending x, into the row just written, starting at its end.
     private func insert(_ arrivals: UnsafeMutablePointer<Entry>, _ added: Int, begin: Int, end: Int) {
         var (i, j, k) = (end - 1, added - 1, end + added - 1)
         while j >= 0 {
@@ -334,7 +335,7 @@ final class LevelList<Scalar: Coordinate> {
         }
     }
 
-    /// Puts the shares' row directories one behind the other.
+    /// Closes the gaps between the shares' row directories.
     private func closeGaps(
         _ shares: [Share], keys: UnsafeMutablePointer<UInt64>, starts: UnsafeMutablePointer<UInt32>
     ) {
@@ -349,7 +350,7 @@ final class LevelList<Scalar: Coordinate> {
         starts[rowCount] = UInt32(truncatingIfNeeded: count)
     }
 
-    /// Gives every node the order that `newOrders` holds at its old one.
+    /// Replaces every node's order by the value of `newOrders` at that order.
     func renumber(_ newOrders: UnsafePointer<UInt32>) {
         for position in 0..<count { entries[position].order = newOrders[Int(entries[position].order)] }
     }
@@ -365,7 +366,7 @@ final class LevelList<Scalar: Coordinate> {
         (0..<count).partitionIndex { rowKey(arrivals[$0]) < key }
     }
 
-    /// The key of the row of twice the height.
+    /// The key of the row of double height that contains a row.
     @inline(__always) private static func doubled(_ key: UInt64) -> UInt64 {
         (key & 0xFFFF_FFFF_0000_0000) | ((key & 0xFFFF_FFFF) &>> 1)
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// The radius at one zoom, and what is needed to compare with it exactly and fast.
+/// The radius at one zoom, and values for comparing with it exactly and fast.
 struct LevelRadius<Scalar: Coordinate> {
     let squared: Double
-    /// No neighbour is further than this along one axis, rounding included.
+    /// The maximum distance of a neighbour along one axis, rounding included.
     let reach: Scalar
-    /// A distance whose square, in `Scalar`'s arithmetic, is above this is beyond the radius for certain.
+    /// A squared distance above this, in `Scalar`'s arithmetic, is certainly beyond the radius.
     let reachSquared: Scalar
-    /// And one below this is within it.
+    /// A squared distance below this is certainly within the radius.
     let innerSquared: Scalar
-    /// The least height of a row whose neighbours lie in the rows next to it.
+    /// The minimum height of a row for which a node's neighbours lie in its own and the adjacent rows.
     let rowHeight: Double
     let unit: Double
 

@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds, for every node of a level, the nodes before it in order that reach it.
+/// Finds, for every node of a level, the nodes that come before it in order and reach it.
 ///
-/// Each row is walked from west to east together with a moving window of the row below, so memory is
-/// read in a stream and every pair of near nodes is met once.
+/// Each row is traversed from west to east together with a moving window over the row below, so memory is read
+/// sequentially and every pair of near nodes is found once.
 final class NeighbourSweep<Scalar: Coordinate> {
-    /// A node before another in order that reaches it, and the next such of the other.
+    /// A node that comes before another in order and reaches it, and the index of the other's next link.
     struct Link: BitwiseCopyable {
         var earlier: UInt32
         var next: UInt32
     }
 
-    /// What one share of the level's nodes gave.
+    /// The result for one share of the level's nodes.
     struct Found {
         /// The positions of the share.
         var range = 0..<0
-        /// Positions of nodes with a neighbour before them.
+        /// Positions of nodes with an earlier neighbour.
         let pending = Scratch<UInt32>(capacity: 1024)
         var pendingCount = 0
-        /// Chains of those neighbours, from `heads`.
+        /// Chains of those neighbours, which start at `heads`.
         let links = Scratch<Link>(capacity: 1024)
         var linkCount = 0
-        /// Neighbours across the border to another share: position, then the earlier one's.
+        /// Pairs of neighbours across the border of the share: the position of the later node, then that of the
+        /// earlier.
         let across = Scratch<UInt64>(capacity: 64)
         var acrossCount = 0
         var overflowed = false
     }
 
     private(set) var found: [Found] = []
-    /// How many of these belong to a part of the level.
+    /// The number of elements of `found` that are in use.
     private(set) var shareCount = 0
-    /// By position of a pending node: its first link in its share's `links`.
+    /// For a pending node's position: its first link in its share's `links`.
     let heads: Scratch<UInt32>
 
     static var noLink: UInt32 { .max }
 
     init(capacity: Int) { heads = Scratch(capacity: capacity) }
 
-    /// More comparisons a node than this, at the mean, and the level is too crowded for lists of neighbours.
+    /// If the mean number of comparisons per node exceeds this, the level is too crowded for lists of neighbours.
     static var crowded: Int { 64 }
 
-    /// Fills `states` with `.unclaimed` and `.pending`. False if the level is too crowded to go on, or nobody waits
-    /// any more; then nothing of the outcome is of use.
+    /// Fills `states` with `.unclaimed` and `.pending`. Returns false if the level is too crowded, or if the
+    /// build is cancelled; the result is then incomplete and must not be used.
     func run(
         _ list: LevelList<Scalar>, centers: Centers<Scalar>, radius: LevelRadius<Scalar>,
         states: UnsafeMutablePointer<UInt8>, parallel: Parallel
@@ -75,7 +76,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
         return true
     }
 
-    /// Adds the pairs that lie across borders, now that no share is being walked.
+    /// Adds the pairs that cross the borders of shares. Runs after all shares have been traversed.
     private func linkAcross(_ states: UnsafeMutablePointer<UInt8>, _ parallel: Parallel) {
         let across = found.filter { $0.acrossCount > 0 }.map {
             UnsafeBufferPointer(start: $0.across.base, count: $0.acrossCount)
@@ -99,7 +100,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
 }
 
 extension NeighbourSweep.Found {
-    /// Notes that `earlier` reaches the node at `later`, which belongs to this share.
+    /// Records that `earlier` reaches the node at `later`, which belongs to this share.
     @inline(__always) mutating func link(
         _ later: Int, to earlier: UInt32, states: UnsafeMutablePointer<UInt8>,
         heads: UnsafeMutablePointer<UInt32>
@@ -118,7 +119,7 @@ extension NeighbourSweep.Found {
     }
 }
 
-/// One share's walk along its rows.
+/// The traversal of one share's rows.
 private struct SweepWalk<Scalar: Coordinate> {
     let list: LevelList<Scalar>
     let centers: Centers<Scalar>

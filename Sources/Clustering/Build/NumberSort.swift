@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// Sorting many numbers on several threads.
+/// Sorts many numbers on several threads.
 public enum NumberSort {
     private struct UpperHalf: RadixKey {
         func key(_ element: UInt64) -> UInt64 { element &>> 32 }
     }
 
-    /// The numbers of some arrays by their upper 32 bits; equal ones stay in the order in which they come.
+    /// Returns the numbers of all arrays, sorted by their upper 32 bits. The sort is stable.
     ///
-    /// - Complexity: O(numbers); takes 16 bytes for each besides the result.
+    /// - Complexity: O(numbers); uses 16 bytes per number besides the result.
     public static func byUpperHalf(_ parts: [[UInt64]], threads: Int) -> [UInt64] {
         let count = parts.reduce(0) { $0 + $1.count }
         let (numbers, spare) = (Scratch<UInt64>(capacity: count), Scratch<UInt64>(capacity: count))
@@ -37,9 +37,9 @@ public enum NumberSort {
         func key(_ element: Ranked) -> UInt64 { element.key }
     }
 
-    /// The indexes of some numbers in ascending order; equal ones stay in their order.
+    /// Returns the indexes of the numbers in ascending order. The sort is stable.
     ///
-    /// - Complexity: O(numbers); takes 32 bytes for each besides the result.
+    /// - Complexity: O(numbers); uses 32 bytes per number besides the result.
     public static func ranks(of keys: [UInt64], threads: Int) -> [UInt32] {
         let (ranked, spare) = (Scratch<Ranked>(capacity: keys.count), Scratch<Ranked>(capacity: keys.count))
         for (index, key) in keys.enumerated() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// Work split over the machine's cores; what is computed never depends on how many there are.
+/// Divides work among the machine's cores; the results never depend on how many there are.
 struct Parallel {
     let threads: Int
     /// Called from any thread; once true it stays true.
@@ -19,12 +19,12 @@ struct Parallel {
         self.isCancelled = isCancelled
     }
 
-    /// Whether to stop at an item of a long pass. It calls `isCancelled` for one item in `itemsBetweenLooks`.
+    /// Whether to stop at an item of a long pass. Calls `isCancelled` for one item in `itemsBetweenLooks`.
     @inline(__always) func stops(at item: Int) -> Bool {
         item & (Self.itemsBetweenLooks - 1) == 0 && isCancelled()
     }
 
-    /// At most a few milliseconds of work.
+    /// At most a few milliseconds of work between two calls.
     private static let itemsBetweenLooks = 1 << 15
 
     func stopIfCancelled() throws(ClusteringError) {
@@ -37,17 +37,17 @@ struct Parallel {
         max(1, min(threads, count / smallestShare))
     }
 
-    /// How many shares to make of a pass whose items differ in what they cost: several for each thread, so that
-    /// no thread waits long for the slowest.
+    /// The number of shares for a pass whose items differ in cost: several per thread, so that no thread waits
+    /// long for the slowest.
     func portions(of count: Int) -> Int {
         threads == 1 ? 1 : max(1, min(4 * threads, count / smallestShare))
     }
 
-    /// Calls `body` once for each share's index, at the same time, on at most `threads`
-    /// threads. Shares are begun in ascending order.
+    /// Calls `body` once for each share's index, concurrently, on at most `threads` threads. Shares start in
+    /// ascending order.
     ///
-    /// `body` must touch, for each index, only what no other index's call writes; that is what makes the
-    /// unchecked hand-over to other threads sound.
+    /// For each index, `body` must access only memory that no other index's call writes. That makes the unchecked
+    /// transfer to other threads sound.
     func run(_ shares: Int, _ body: (Int) -> Void) {
         if shares == 1 { return body(0) }
         withoutActuallyEscaping(body) { body in
@@ -56,7 +56,7 @@ struct Parallel {
         }
     }
 
-    /// Sums a number that `count` gives for each share, and replaces each by the sum of those before it.
+    /// Replaces each count by the sum of those before it, and returns the total.
     static func accumulate(_ counts: inout [Int]) -> Int {
         var sum = 0
         for index in counts.indices { (counts[index], sum) = (sum, sum + counts[index]) }
@@ -68,7 +68,7 @@ struct Parallel {
         (count * index / shares, count * (index + 1) / shares)
     }
 
-    /// The share that an item belongs to.
+    /// The share that contains an item.
     @inline(__always) static func share(of item: Int, of shares: Int, count: Int) -> Int {
         ((item &+ 1) &* shares &- 1) / count
     }

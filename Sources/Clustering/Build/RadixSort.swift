@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The number by which elements are sorted. A type, not a closure, so that it is inlined into the sort.
+/// The key by which elements are sorted. It is a type instead of a closure so that it is inlined into the sort.
 protocol RadixKey {
     associatedtype Element: BitwiseCopyable
     func key(_ element: Element) -> UInt64
@@ -11,11 +11,11 @@ enum RadixSort {
     private static let digitBits = 11
     private static let digits = 1 << digitBits
 
-    /// Sorts `count` elements of `source` by the lowest `bits` bits of their keys, with `spare` as room.
+    /// Sorts `count` elements of `source` by the lowest `bits` bits of their keys, with `spare` as working memory.
     ///
-    /// - Returns: whichever of the two holds the sorted elements; the other's content is lost. Cancelled, they
-    ///   are all there, but in any order.
-    /// - Complexity: O(count × bits / 11); a digit that is the same in all elements costs only its count.
+    /// - Returns: whichever of the two buffers holds the sorted elements; the content of the other is lost. If
+    ///   cancelled, all elements are in it, but in any order.
+    /// - Complexity: O(count × bits / 11); a digit that all elements share costs only the counting.
     static func sort<Key: RadixKey>(
         _ source: UnsafeMutablePointer<Key.Element>, spare: UnsafeMutablePointer<Key.Element>, count: Int,
         bits: Int, by key: Key, parallel: Parallel
@@ -56,7 +56,7 @@ enum RadixSort {
         }
     }
 
-    /// Turns counts into positions; false if one digit has all elements, so that nothing would move.
+    /// Converts counts to positions; returns false if all elements share the digit, so that nothing would move.
     private static func accumulate(_ counts: UnsafeMutablePointer<UInt32>, shares: Int, count: Int) -> Bool {
         var place: UInt32 = 0
         for digit in 0..<digits {

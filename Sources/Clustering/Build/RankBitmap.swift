@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A bitmap with rank queries: which orders belong to living nodes, and how many come before each. That is a node's index in
-/// supercluster's list of its level, without the list.
+/// A bitmap with rank queries: which orders belong to living nodes, and how many of these come before an order.
+/// That count is the node's index in supercluster's list of the level, so the list itself is not needed.
 ///
-/// Orders are removed by several threads beside queries, which see the level unchanged until `settle`.
+/// Several threads may remove orders while others query; queries see the level unchanged until `settle`.
 final class RankBitmap {
     private var words: Scratch<UInt64>
-    /// The words without what was removed since `recount`.
+    /// The words after the removals since `recount`.
     private var left: Scratch<UInt64>
     private let before: Scratch<UInt32>
-    /// One more than the greatest order.
+    /// The greatest order plus one.
     private(set) var limit: Int
 
     init(count: Int) {
@@ -22,7 +22,7 @@ final class RankBitmap {
         reset(count: count)
     }
 
-    /// Makes 0..<count alive. `count` is never more than at first.
+    /// Makes the orders 0..<count alive. `count` must not exceed the initial count.
     func reset(count: Int) {
         limit = count
         let whole = count / 64
@@ -31,7 +31,7 @@ final class RankBitmap {
         recount()
     }
 
-    /// Removes an order at the next `settle`. Safe from several threads.
+    /// Removes an order, with effect from the next `settle`. Safe from several threads.
     @inline(__always) func remove(_ order: UInt32) {
         let kept = ~(UInt64(1) &<< UInt64(order & 63))
         left.atomic(Int(order >> 6)).pointee.bitwiseAnd(kept, ordering: .relaxed)
@@ -50,14 +50,14 @@ final class RankBitmap {
         left.base.update(from: words.base, count: limit / 64 + 1)
     }
 
-    /// How many living orders were before `order` when last counted.
+    /// The number of living orders before `order` at the last `recount`.
     func index(of order: UInt32) -> UInt32 {
         let word = Int(order >> 6)
         let mask = (UInt64(1) &<< UInt64(order & 63)) &- 1
         return before.base[word] &+ UInt32(truncatingIfNeeded: (words.base[word] & mask).nonzeroBitCount)
     }
 
-    /// Calls `body` with each living order, ascending.
+    /// Calls `body` with each living order, in ascending order.
     func forEach(_ body: (UInt32) -> Void) {
         for word in 0...(limit / 64) {
             var bits = words.base[word]

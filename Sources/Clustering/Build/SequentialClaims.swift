@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// The greedy pass as it is defined: node by node in order, each unclaimed one claims all that it reaches.
+/// The greedy pass as defined: in order, each unclaimed node claims all unclaimed nodes that it reaches.
 ///
-/// For levels where nodes crowd far more closely than the radius, so that lists of neighbours would grow
-/// with the square of the crowd. Claimants are more than a radius apart, so each node is looked at by a
-/// bounded number of them.
+/// For levels whose nodes are far closer together than the radius, so that lists of neighbours would grow with
+/// the square of their number. Claimants are more than a radius apart, so a bounded number of them examine each
+/// node.
 struct SequentialClaims<Scalar: Coordinate> {
     let list: LevelList<Scalar>
     let centers: Centers<Scalar>
@@ -15,7 +15,7 @@ struct SequentialClaims<Scalar: Coordinate> {
 
     /// Returns the positions of all claimed nodes, ascending.
     ///
-    /// - Parameter orders: one more than the greatest order of a node.
+    /// - Parameter orders: the greatest order of a node plus one.
     func run(orders: Int, parallel: Parallel) throws(ClusteringError) -> (
         positions: Scratch<UInt32>, count: Int
     ) {

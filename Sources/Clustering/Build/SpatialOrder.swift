@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Sorts all nodes, both points and clusters, along a Z-order curve (Morton, 1966), and marks at which
-/// zooms each is alive.
+/// Sorts all nodes, both points and clusters, along a Z-order curve (Morton, 1966), and marks the zooms at which
+/// each is alive.
 struct SpatialOrder<Scalar: Coordinate> {
     let table: ClusterTable
     let pointX: Scratch<Scalar>
@@ -46,13 +46,13 @@ struct SpatialOrder<Scalar: Coordinate> {
         return index(of: sorted, count: count)
     }
 
-    /// Gives clusters their final ordinals.
+    /// Assigns clusters their final ordinals.
     private func number(_ items: UnsafeMutablePointer<Item>, count: Int) {
         let numbering = ClusterNumbering(table, parallel: parallel)
         let points = UInt32(truncatingIfNeeded: table.pointCount)
         numbering.number(count: count) { slots, body in
             for slot in slots where items[slot].node >= points {
-                // A cluster's last zoom is the one that made it.
+                // A cluster's last zoom is the one at which it formed.
                 let former = Int(items[slot].node &- points)
                 if let ordinal = body(former, Int(items[slot].lastZoom)) {
                     items[slot].node = ordinal &+ points
@@ -100,7 +100,7 @@ struct SpatialOrder<Scalar: Coordinate> {
             wordBoxes: boxes.finish(count: layout.wordCount), parallel: parallel)
     }
 
-    /// A node lives from its birth up to where its parent takes over.
+    /// A node is alive from its own zoom, the deepest one, to the zoom just deeper than its parent's.
     @inline(__always) private func life(_ node: Int) -> (first: UInt8, last: UInt8) {
         let parent = table.parents.base[node]
         let first =

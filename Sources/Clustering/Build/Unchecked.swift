@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Carries a value, such as a pointer, into work that several threads do at the same time.
+/// Carries a value, such as a pointer, into work that several threads do concurrently.
 ///
-/// `@unchecked Sendable` holds because each thread writes a part of its own, and nobody reads a part that another thread
-/// writes before all have ended. Each use keeps to that.
+/// `@unchecked Sendable` is sound because each thread writes only its own part, and no thread reads a part that
+/// another writes before all have ended. Every use must ensure this.
 struct Unchecked<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// By claimant, the nodes that it claims among those that were visited: lists in one block.
+/// For each claimant, the visited nodes that it claims: lists in one block of memory.
 struct ClaimedNodes {
     private var heads: NumberMap
     private var links: [(key: UInt32, next: UInt32)] = []

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
-    /// The index that the next added point gets: above those of all points that ever existed.
+    /// The index that the next added point gets: one above those of all points that ever existed.
     public var pointLimit: Int { layers.delta.pointLimit }
 
-    /// Whether `updated` can follow changes: pairs may cluster.
+    /// Whether `updated` can apply changes: it can if two points suffice for a cluster.
     ///
-    /// If a cluster takes three points or more, nodes that failed to form one are passed on in another
-    /// order than that of the input, so one point may change the order of all.
+    /// If a cluster needs three points or more, nodes that failed to form one are passed to the next level in an
+    /// order that differs from the input's, so one point may change the order of all.
     public var takesUpdates: Bool { options.minimumPoints <= 2 }
 
-    /// The index after changes. All answers, the order of nodes included, equal those of an index built from the resulting
-    /// points; only ids of clusters differ. This index stays unchanged.
+    /// Returns the index after changes. All answers, including the order of nodes, equal those of an index built
+    /// from the resulting points; only ids of clusters differ. This index stays unchanged.
     ///
-    /// Ids: a cluster that the changes leave unchanged keeps its id. A cluster that they make or change has an id of
-    /// its own kind, which stays the same while a cluster of its zoom grows from the same point.
+    /// Ids: a cluster that the changes do not affect keeps its id. A cluster that they create or change has an id
+    /// of a different form, which stays the same while a cluster of its zoom grows from the same point.
     ///
     /// - Parameters:
-    ///   - threads: how many may work at the same time; the result does not depend on it.
-    ///   - coordinates: the coordinates of a point that is neither among the changes nor was placed by earlier ones. Called
-    ///     on any of the threads.
-    /// - Returns: nil if following the changes would cost more than building again, or is not possible.
-    /// - Complexity: the neighbourhoods of the changes and of the clusters above them, and a reference for
-    ///   about every hundred nodes that earlier changes made.
+    ///   - threads: how many threads may work at once; the result does not depend on it.
+    ///   - coordinates: returns the coordinates of a point that is neither among the changes nor was placed by
+    ///     earlier ones. Called on any of the threads.
+    /// - Returns: nil if applying the changes would cost more than a rebuild, or is not possible.
+    /// - Complexity: the neighbourhoods of the changes and of the clusters that contain them, plus one reference
+    ///   for about every hundred nodes that earlier changes made.
     public func updated(
         _ changes: PointChanges, threads: Int = 1,
         coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
@@ -30,7 +30,7 @@ extension ClusterIndex {
         updated(changes, threads: threads, limit: Self.nodeLimit, coordinates: coordinates)
     }
 
-    /// - Parameter limit: the most nodes that can be numbered.
+    /// - Parameter limit: the maximum number of nodes.
     func updated(
         _ changes: PointChanges, threads: Int, limit: Int,
         coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
@@ -45,7 +45,7 @@ extension ClusterIndex {
             case .double(let spatial):
                 withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, $0) }
             }
-        // What a build makes has fewer clusters than points; updates leave numbers of former ones unused.
+        // A built index has fewer clusters than points, but updates leave the numbers of former clusters unused.
         guard let changed, 2 * changed.clusterLimit <= limit else { return nil }
         let made =
             UInt32(truncatingIfNeeded: layers.clusterLimit)..<UInt32(truncatingIfNeeded: changed.clusterLimit)

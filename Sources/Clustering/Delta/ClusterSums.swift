@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// What the members of clusters to be made come to, summed up as `ClusterFormer` does: in order, the origin
-/// first.
+/// The sums over the members of planned clusters, computed as `ClusterFormer` does: in order, the origin first.
 struct ClusterSums {
     struct Sum {
         var x = 0.0
@@ -11,13 +10,13 @@ struct ClusterSums {
         var count: UInt32 = 0
     }
 
-    /// By plan.
+    /// The sums, by plan.
     let all: [Sum]
 
-    /// Below this many clusters a share it costs more than it saves.
+    /// Below this many clusters per share, another share costs more than it saves.
     private static let smallestShare = 64
 
-    /// - Parameter positions: for each share that there may be, positions of points that are its own.
+    /// - Parameter positions: a cache of point positions for each possible share, which only that share uses.
     init<Scalar: Coordinate>(
         _ outcome: LevelOutcome, _ layers: LayeredIndex, _ positions: [PointPositionCache<Scalar>]
     ) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A node that a level no longer has, with its former data: the same key may arrive again with another position.
+/// A node that left a level, with its former data: the same key may arrive again with another position.
 struct Departure {
     let key: NodeKey
     /// Its former parent, or `NodeNumber.none`.

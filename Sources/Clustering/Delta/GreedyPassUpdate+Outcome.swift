@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Making the next level's nodes out of the new claims.
+/// Derives the changes of the next level from the new claims.
 extension GreedyPassUpdate {
-    /// Nodes, or clusters by their ordinals, each once.
+    /// A set of nodes' keys or clusters' ordinals, in the order of insertion.
     private struct Numbers {
         private var known: NumberMap
         private(set) var all: [UInt32] = []
 
-        /// - Parameter capacity: how many there may be without growing.
+        /// - Parameter capacity: how many elements fit before it grows.
         init(capacity: Int) { known = NumberMap(capacity: capacity) }
 
         mutating func insert(_ number: UInt32) {
@@ -20,7 +20,7 @@ extension GreedyPassUpdate {
         func contains(_ number: UInt32) -> Bool { known[number] != nil }
     }
 
-    /// What departs from the next level, what arrives there, and which clusters go and come.
+    /// The nodes that depart from the next level and arrive at it, and the clusters that disappear and form.
     func outcome() -> LevelOutcome {
         var outcome = LevelOutcome(departed: departed.filter { !isMade($0.parent) })
         let dying = plan(&outcome)
@@ -50,7 +50,7 @@ extension GreedyPassUpdate {
         return outcome
     }
 
-    /// Nodes that were not visited and may go on otherwise than before.
+    /// Nodes that were not visited but may be passed to the next level otherwise than before.
     private func affected(_ outcome: LevelOutcome) -> Numbers {
         var keys = Numbers(capacity: outcome.plans.count)
         func insert(_ key: NodeKey) {
@@ -66,12 +66,12 @@ extension GreedyPassUpdate {
         return keys
     }
 
-    /// Finds the clusters to be made, in order, and those that no longer exist.
+    /// Plans the clusters to be made, in order, and returns those that no longer exist.
     private func plan(_ outcome: inout LevelOutcome) -> Numbers {
         let joined = ClaimedNodes(self)
         var dying = Numbers(capacity: departed.count)
         var origins = touched(&dying).filter { isUnclaimed(NodeKey(rawValue: $0)) }
-        // Ordinals follow the nodes' order, so that a build on the same changes is the same.
+        // Ordinals follow the nodes' order, so that the same changes always give the same ordinals.
         sort(&origins)
         let count = max(1, min(shareLimit, origins.count / Self.smallestShare))
         let parts = Mutex([Part](repeating: Part(), count: count))
@@ -89,10 +89,10 @@ extension GreedyPassUpdate {
         return dying
     }
 
-    /// Below this many origins a share it costs more than it saves.
+    /// Below this many origins per share, another share costs more than it saves.
     private static var smallestShare: Int { 64 }
 
-    /// What becomes of some of the origins.
+    /// The result for one share of the origins.
     private struct Part {
         var plans: [LevelOutcome.Plan] = []
         var members: [NodeKey] = []
@@ -121,7 +121,7 @@ extension GreedyPassUpdate {
         return part
     }
 
-    /// Brings nodes into the level's order.
+    /// Sorts nodes by the level's order.
     private func sort(_ nodes: inout [UInt32]) {
         guard nodes.count > 1 else { return }
         var ranked = nodes.map { (order: layers.order(of: NodeKey(rawValue: $0)), node: $0) }
@@ -129,7 +129,7 @@ extension GreedyPassUpdate {
         for place in nodes.indices { nodes[place] = ranked[place].node }
     }
 
-    /// Claimants whose claims may be others now; to `dying` come clusters that no longer exist in any case.
+    /// Claimants whose claims may have changed. Clusters that certainly no longer exist are added to `dying`.
     private func touched(_ dying: inout Numbers) -> [UInt32] {
         var touched = Numbers(capacity: visits.count)
         func touch(_ cluster: UInt32, _ dying: inout Numbers) {
@@ -151,13 +151,13 @@ extension GreedyPassUpdate {
         return touched.all
     }
 
-    /// The cluster that grew from a node at this zoom before.
+    /// The cluster that formerly grew from a node at this zoom.
     private func formerCluster(of origin: NodeKey) -> Int? {
         let former = visit(of: origin).map { ($0.old, $0.cluster) } ?? search.former(origin)
         return former.0 == .unclaimed ? former.1.map { Int($0) } : nil
     }
 
-    /// Appends those that a cluster's origin had claimed and that were not visited.
+    /// Appends the nodes that a cluster's origin had claimed and that were not visited.
     private func appendKept(of cluster: Int, to members: inout [UInt32]) {
         for position in 1..<max(1, layers.childCount(ofCluster: cluster)) {
             let child = layers.child(position, ofCluster: cluster)

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// What departures and arrivals at a level change in the greedy pass that makes the next level.
+/// Computes what departures and arrivals at a level change in the greedy pass that makes the next level.
 ///
-/// What becomes of a node depends only on its earlier neighbours: the first unclaimed one that reaches it claims it
-/// (see `ClaimState`). So a node is visited again only if it arrived, if its claimant departed or is now claimed itself,
-/// or if an earlier neighbour became a claimant. Visited in order, each is visited once.
+/// A node's claim depends only on its earlier neighbours: the first unclaimed one that reaches it claims it (see
+/// `ClaimState`). So a node is visited only if it arrived, if its claimant departed or is now claimed itself, or
+/// if an earlier neighbour became a claimant. Nodes are visited in order, so each is visited once.
 struct GreedyPassUpdate<Scalar: Coordinate> {
     typealias Claim = LevelClaim
 
     /// A node that was visited.
     struct Visit {
         let key: NodeKey
-        /// nil for one that arrived.
+        /// Nil for a node that arrived.
         let old: Claim?
         let new: Claim
-        /// The cluster of this zoom that contained it; nil if it passed on unchanged, or arrived.
+        /// The cluster of this zoom that contained the node; nil if it passed to the next level unchanged, or
+        /// arrived.
         let cluster: UInt32?
     }
 
@@ -28,24 +29,25 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     var shareLimit: Int { positionsOfShares.count }
     var layers: LayeredIndex { search.level.layers }
     private(set) var visits: [Visit] = []
-    /// By key: the index in `visits`.
+    /// The index in `visits`, by key.
     private var visitIndexes: NumberMap
     private var queue = OrderHeap()
-    /// By key: nodes that are queued, or were visited.
+    /// Keys of nodes that are queued or were visited.
     private var known: NumberMap
-    /// Clusters whose claimant departed while a node with the same origin arrived: by that origin.
+    /// Clusters whose claimant departed while a node with the same origin arrived, by that origin.
     private var orphanedClusters: [UInt32: Int] = [:]
-    /// Unclaimed nodes that were claimed before, or did not exist.
+    /// Unclaimed nodes that were formerly claimed or did not exist.
     private var newClaimants: NodeGrid
 
-    /// Nodes that may still be visited.
+    /// The number of nodes that may still be visited.
     private(set) var budget: Int
-    /// Kept for their memory.
+    /// Working memory, retained between visits.
     private var claimants: [NeighbourSearch<Scalar>.Claimant] = []
     private var laterNeighbours: [NeighbourSearch<Scalar>.LaterNeighbour] = []
     private var neighbours: [NeighbourSearch<Scalar>.Neighbour] = []
 
-    /// - Parameter positions: for each share of a prefetch, a cache of its own.
+    /// - Parameter positions: a cache of point positions for each possible share of a prefetch, which only that
+    ///   share uses.
     init(
         _ level: LevelReader<Scalar>, zoom: Int, departed: [Departure], arrived: [NodeKey], budget: Int,
         positions: [PointPositionCache<Scalar>]
@@ -71,19 +73,19 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         visits.append(visit)
     }
 
-    /// Whether a node that was unclaimed still is.
+    /// Whether a formerly unclaimed node still is unclaimed.
     @inline(__always) private func isStillUnclaimed(_ key: NodeKey) -> Bool {
         visit(of: key).map { $0.new == .unclaimed } ?? true
     }
 
-    /// Finds the new claims; false if that costs too much.
+    /// Finds the new claims; returns false if that costs more than the budget.
     mutating func run() -> Bool {
         let successors = Set(arrived.map { layers.origin(of: $0) })
         for departure in departed where isMade(departure.parent) {
             let cluster = Int(departure.parent)
             guard layers.child(0, ofCluster: cluster) == departure.key else { continue }
             let origin = layers.origin(of: departure.key)
-            // The departed node's members are visited again once its successor's state is known.
+            // The departed node's members are visited once its successor's state is known.
             if successors.contains(origin) {
                 orphanedClusters[origin] = cluster
             } else {
@@ -105,7 +107,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         prefetched = NeighbourPrefetch(keys, search, positionsOfShares)
     }
 
-    /// False once the budget is spent.
+    /// Charges visits to the budget; returns false once it is spent.
     private mutating func spend(_ nodes: Int) -> Bool {
         budget -= nodes
         return budget > 0
@@ -150,8 +152,8 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         return enqueueLaterNeighbours(key, known)
     }
 
-    /// Lets a node claim the members of its predecessor that it reaches. No earlier node reaches them, or it would have
-    /// claimed them, or they would be queued by now.
+    /// Lets a node claim those members of its predecessor that it reaches. No earlier node reaches them:
+    /// otherwise it would have claimed them, or they would already be queued.
     private mutating func claimMembers(of cluster: Int, by key: NodeKey) {
         let origin = layers.child(0, ofCluster: cluster)
         for position in 1..<max(1, layers.childCount(ofCluster: cluster)) {
@@ -170,7 +172,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         }
     }
 
-    /// The first unclaimed earlier neighbour that reaches a node.
+    /// Returns the claim of the first unclaimed earlier neighbour that reaches a node.
     private mutating func claim(
         on key: NodeKey, _ known: NeighbourPrefetch<Scalar>.Found?
     ) -> Claim {
@@ -197,7 +199,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         return claimant.map { .claimed($0) } ?? .unclaimed
     }
 
-    /// Queues the later neighbours of a node that is a claimant now and was not before.
+    /// Queues the later neighbours of a node that has become a claimant.
     private mutating func enqueueLaterNeighbours(
         _ key: NodeKey, _ known: NeighbourPrefetch<Scalar>.Found?
     ) -> Bool {
@@ -216,8 +218,8 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
 
     private mutating func enqueue(_ laterNeighbours: ArraySlice<NeighbourSearch<Scalar>.LaterNeighbour>) {
         for laterNeighbour in laterNeighbours where known[laterNeighbour.key.rawValue] == nil {
-            // A node claimed by one before the new claimant stays claimed, unless that one changes, which queues
-            // it in any case.
+            // A node claimed by a node before the new claimant stays claimed, unless that claimant changes, which
+            // queues the node anyway.
             if let claimant = laterNeighbour.claimant, isStillUnclaimed(claimant) { continue }
             enqueue(laterNeighbour.key)
         }

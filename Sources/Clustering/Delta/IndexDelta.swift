@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// The changes of an index since it was built: which of the base's nodes are no longer shown at which levels, and
-/// which nodes exist besides.
+/// The changes to an index since it was built: the base's nodes that are no longer shown, by level, and the
+/// additional nodes.
 ///
-/// A value: an update changes a copy, which shares pages with the original until it writes to them. Points and clusters are
-/// numbered from where the base's numbers end. A number is never used again.
+/// A value type: an update changes a copy, which shares pages with the original until it writes to them. Points
+/// and clusters are numbered from the end of the base's numbers. A number is never reused.
 struct IndexDelta: Sendable {
     /// A cluster that the base does not have.
     struct Cluster: BitwiseCopyable, Sendable {
@@ -24,13 +24,13 @@ struct IndexDelta: Sendable {
         var isAlive: Bool
     }
 
-    /// A point that the base does not have, or has elsewhere.
+    /// A point that the base does not have, or has at another position.
     struct PlacedPoint: BitwiseCopyable, Sendable {
-        /// The position as it is compared.
+        /// The position in the precision in which positions are compared.
         var x: Double
         var y: Double
         var weight: Double
-        /// See `OrderLabel`; without effect for a point of the base.
+        /// The label in the order (see `OrderLabel`); ignored for a point of the base.
         var label: OrderLabel
         var partition: UInt32
         var isAlive: Bool
@@ -40,25 +40,25 @@ struct IndexDelta: Sendable {
     private(set) var isEmpty = true
     /// The index that the next new point gets.
     var pointLimit: Int
-    /// Whether some added points do not come last in the order.
+    /// Whether any added points do not come last in the order.
     var hasLabels = false
-    /// How many points there are, those of the base included.
+    /// The number of points, including the base's.
     var pointCount: Int
-    /// How many clusters there are, those of the base included.
+    /// The number of clusters, including the base's.
     var clusterCount: Int
-    /// Removed points, ascending.
+    /// Removed points, in ascending order.
     var removedPoints: [UInt32] = []
-    /// By point: its index in `placements`, for points that updates placed.
+    /// For points that updates placed: the index in `placements`, by point.
     var placed = PagedNumberMap()
     var placements = PagedArray<PlacedPoint>()
-    /// By ordinal less the base's count.
+    /// The delta's clusters, by ordinal minus the base's count.
     var clusters = PagedArray<Cluster>()
     var children = PagedArray<NodeKey>()
-    /// By key, except for the delta's clusters: a parent that differs from the base's.
+    /// Parents that differ from the base's, by key; the delta's clusters hold their own parents.
     var parents = PagedNumberMap()
-    /// By key of a node of the base: a bit for each level at which it is no longer shown.
+    /// For nodes of the base, by key: a bit for each level at which the node is no longer shown.
     var tombstones = PagedNumberMap()
-    /// By level, from the lowest zoom: nodes shown besides the base's. Empty until the first change.
+    /// By level, from the lowest zoom: nodes shown in addition to the base's. Empty until the first change.
     var levels: [NodeGrid] = []
 
     init(over base: BaseIndex) {
@@ -76,7 +76,7 @@ struct IndexDelta: Sendable {
         }
     }
 
-    /// How many nodes it holds: an update's cost grows with it.
+    /// The number of nodes in the delta: an update's cost grows with it.
     var size: Int { clusters.count + placements.count + removedPoints.count }
 
     var memoryBytes: Int {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Follows changes of points through the levels of an index, from the deepest upwards.
+/// Propagates changes of points through the levels of an index, from the deepest upwards.
 ///
 /// At each level some nodes depart and others arrive; `GreedyPassUpdate` finds what that changes in the greedy
 /// pass of the next zoom, and so which nodes depart from and arrive at the next level.
@@ -8,9 +8,10 @@ struct IndexUpdater<Scalar: Coordinate> {
     private(set) var layers: LayeredIndex
     private let spatial: SpatialIndex<Scalar>
     private let positions: PointPositionCache<Scalar>
-    /// For shares of work on several threads: more than there are threads, since one may be kept from working.
+    /// One cache per share of work on several threads. There are more shares than threads, because a thread may
+    /// be delayed.
     private let positionsOfShares: [PointPositionCache<Scalar>]
-    /// Nodes that may still be visited before building again is cheaper.
+    /// The number of nodes that may still be visited before a rebuild is cheaper.
     private var budget: Int
 
     init(
@@ -29,7 +30,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         budget = 100_000 + layers.delta.pointCount
     }
 
-    /// Whether the changes were followed to the end; if not, the layers are not usable.
+    /// Applies the changes; returns whether they were applied completely. If not, the layers are unusable.
     mutating func run(_ changes: PointChanges) -> Bool {
         var (departed, arrived) = place(changes)
         apply(departed, arrived, at: layers.options.maximumZoom + 1)
@@ -47,11 +48,11 @@ struct IndexUpdater<Scalar: Coordinate> {
         return true
     }
 
-    /// What departures and arrivals at a level change in the next; nil once the budget is spent.
+    /// Returns what departures and arrivals at a level change in the next; nil once the budget is spent.
     private mutating func outcome(
         _ departed: [Departure], _ arrived: [NodeKey], at zoom: Int
     ) -> LevelOutcome? {
-        // Released before the layers change, because they would be copied otherwise.
+        // Released before the layers change, because they would otherwise be copied.
         var level = GreedyPassUpdate(
             LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom,
             departed: departed,
@@ -61,7 +62,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         return level.outcome()
     }
 
-    /// Notes what the changes do to points themselves.
+    /// Records the changes of the points themselves.
     private mutating func place(_ changes: PointChanges) -> ([Departure], [NodeKey]) {
         var departed: [Departure] = []
         var arrived: [NodeKey] = []
@@ -104,7 +105,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         return (departed, arrived)
     }
 
-    /// Makes a level what it is after departures and arrivals.
+    /// Applies departures and arrivals to a level.
     private mutating func apply(_ departed: [Departure], _ arrived: [NodeKey], at level: Int) {
         let place = level - layers.options.minimumZoom
         let bit: UInt32 = 1 << UInt32(level)
@@ -123,7 +124,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         }
     }
 
-    /// Makes clusters of a zoom and returns their keys.
+    /// Creates a zoom's planned clusters and returns their keys.
     private mutating func make(_ outcome: LevelOutcome, _ zoom: Int) -> [NodeKey] {
         let sums = ClusterSums(outcome, layers, positionsOfShares)
         var made: [NodeKey] = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a pass makes of a node.
+/// The outcome of a pass for one node.
 enum LevelClaim: Equatable, BitwiseCopyable {
     case unclaimed
     case claimed(NodeKey)

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// What a level's new claims change in the next level.
+/// The changes that a level's new claims cause in the next level.
 struct LevelOutcome {
     /// A cluster to be made.
     struct Plan {
-        /// Where its children start among `members`, the node that it grows from first.
+        /// The index in `members` at which its children start; the first is the node from which the cluster grows.
         let start: Int
         let count: Int
     }
 
-    /// What departs from the next level.
+    /// The nodes that depart from the next level.
     var departed: [Departure]
-    /// What arrives there, the clusters to be made apart.
+    /// The nodes that arrive at the next level, except the clusters to be made.
     var arrived: [NodeKey] = []
     /// Clusters that no longer exist.
     var dying: [Int] = []
-    /// In the order of the nodes that the clusters grow from.
+    /// The clusters to be made, in the order of the nodes from which they grow.
     var plans: [Plan] = []
     var members: [NodeKey] = []
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads the nodes of the levels of an index during an update. Must not be kept while the layers change, because they would
-/// be copied.
+/// Reads the nodes of an index's levels during an update. It must be released before the layers change, because
+/// they would otherwise be copied.
 struct LevelReader<Scalar: Coordinate> {
     let layers: LayeredIndex
     let spatial: SpatialIndex<Scalar>
@@ -15,7 +15,7 @@ struct LevelReader<Scalar: Coordinate> {
 
     @inline(__always) func exact(_ key: NodeKey) -> (x: Double, y: Double) { layers.exact(key, positions) }
 
-    /// Calls `body` with the nodes inside a box at a level, in no order.
+    /// Calls `body` with the nodes inside a box at a level, in no particular order.
     @inline(__always) func visit(_ box: UnitBox, level: Int, _ body: (NodeKey, Double, Double) -> Void) {
         spatial.visitTogether(box, zoom: level) { slot in
             let key = layers.key(ofBase: slot.node)
@@ -26,7 +26,7 @@ struct LevelReader<Scalar: Coordinate> {
 }
 
 extension LayeredIndex {
-    /// A node's position as other nodes are compared with it: rounded to the index's number type.
+    /// A node's position for comparisons with other nodes: rounded to the index's number type.
     @inline(__always) func compared<Scalar>(
         _ key: NodeKey, _ positions: PointPositionCache<Scalar>
     ) -> (x: Double, y: Double) {
@@ -35,7 +35,7 @@ extension LayeredIndex {
         return (Double(Scalar(x)), Double(Scalar(y)))
     }
 
-    /// A node's position as it claims other nodes: a cluster's exact centre.
+    /// A node's position as a claimant: for a cluster the exact centre.
     @inline(__always) func exact<Scalar>(
         _ key: NodeKey, _ positions: PointPositionCache<Scalar>
     ) -> (x: Double, y: Double) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Neighbours of nodes that will be visited, found ahead of time on several threads.
+/// Neighbours of nodes that will be visited, found in advance on several threads.
 struct NeighbourPrefetch<Scalar: Coordinate> {
     typealias Search = NeighbourSearch<Scalar>
 
-    /// A node's neighbours, as runs of what all of a share have.
+    /// A node's neighbours, as ranges of its share's lists.
     struct Visit {
         fileprivate let claimants: Range<Int>
-        /// nil if they have not been searched for.
+        /// Nil if they have not been searched for.
         fileprivate let laterNeighbours: Range<Int>?
-        /// How many nodes were looked at for laterNeighbours.
+        /// The number of nodes compared to find `laterNeighbours`.
         let visited: Int
         let former: (LevelClaim?, UInt32?)
     }
@@ -21,7 +21,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         let visit: Visit
     }
 
-    /// What was found out of nodes that lie near each other.
+    /// The results for a group of nodes near each other.
     private struct Share {
         var visits: [Visit] = []
         var claimants: [Search.Claimant] = []
@@ -29,25 +29,26 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         var compared = 0
     }
 
-    /// By key: the index among all shares' visits.
+    /// The index among all shares' visits, by key.
     private var visitIndexes = NumberMap()
-    /// Where the second and later shares' visits start.
+    /// The index of each share's first visit.
     private var starts: [Int] = []
     private var shares: [Share] = []
 
-    /// Below this many nodes a share it costs more than it saves.
+    /// Below this many nodes per share, another share costs more than it saves.
     private static var smallestShare: Int { 64 }
-    /// So many laterNeighbours are kept of a share's nodes together, and as many of one at the most.
+    /// The maximum number of later neighbours kept for a share's nodes together, and for one node.
     private static var mostLaterNeighbours: Int { 1 << 13 }
-    /// So many nodes are compared for the later neighbours of a share's nodes: where thousands lie at one place each has
-    /// all others around it, and nearly all of them will be claimed by somebody and need none.
+    /// The maximum number of nodes compared to find later neighbours for a share's nodes. If thousands of nodes
+    /// coincide, each has all the others around it; nearly all of them will be claimed and need no later
+    /// neighbours.
     static var mostCompared: Int { 1 << 18 }
-    /// How many nodes were compared for later neighbours.
+    /// The number of nodes compared to find later neighbours.
     private(set) var compared = 0
 
     init() {}
 
-    /// - Parameter positions: for each possible share, a cache of its own.
+    /// - Parameter positions: a cache of point positions for each possible share, which only that share uses.
     init(_ keys: [NodeKey], _ search: Search, _ positions: [PointPositionCache<Scalar>]) {
         let count = min(positions.count, keys.count / Self.smallestShare)
         guard count > 0 else { return }
@@ -68,7 +69,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         starts = (0..<count).map { Parallel.bounds($0, of: count, count: sorted.count).start }
     }
 
-    /// Neighbours in space are neighbours in memory.
+    /// Sorts nodes along the curve, because neighbours in space are then neighbours in memory.
     private static func alongCurve(_ keys: [NodeKey], _ level: LevelReader<Scalar>) -> [NodeKey] {
         var ranked = keys.map { key in
             let (x, y) = level.compared(key)
@@ -100,7 +101,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         return share
     }
 
-    /// What is known of a node; nil if that was not prefetched.
+    /// The prefetched data of a node; nil if there are none.
     func find(_ key: NodeKey) -> Found? {
         guard let place = visitIndexes[key.rawValue] else { return nil }
         var share = starts.count - 1
@@ -108,7 +109,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         return Found(share: share, visit: shares[share].visits[Int(place) - starts[share]])
     }
 
-    /// Those that had not been claimed and reach a node.
+    /// The formerly unclaimed earlier nodes that reach a node.
     func claimants(of found: Found) -> ArraySlice<Search.Claimant> {
         shares[found.share].claimants[found.visit.claimants]
     }

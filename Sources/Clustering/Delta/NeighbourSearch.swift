@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds those of a node's neighbours that do not depend on the greedy pass, so that
-/// those of many nodes can be found ahead of time, at the same time.
+/// Finds neighbours of a node that do not depend on the greedy pass, so that those of many nodes can be found in
+/// advance and concurrently.
 struct NeighbourSearch<Scalar: Coordinate> {
-    /// A formerly unclaimed node that reaches the node of the search.
+    /// A formerly unclaimed node that reaches the searched node.
     struct Claimant {
         let key: NodeKey
         let order: OrderLabel
     }
 
-    /// A node that the node of the search reaches and comes before.
+    /// A node that the searched node reaches and precedes.
     struct LaterNeighbour {
         let key: NodeKey
-        /// Its former claimant, if that one still exists and comes before the node of the search.
+        /// Its former claimant, if that still exists and precedes the searched node.
         let claimant: NodeKey?
     }
 
-    /// A node inside the box that was searched.
+    /// A node inside the searched box.
     struct Neighbour {
         fileprivate var key: NodeKey
         fileprivate var x: Double
@@ -28,7 +28,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
     let level: LevelReader<Scalar>
     let zoom: Int
     let radius: LevelRadius<Scalar>
-    /// By key: nodes that departed or arrived, and those that are others now under the same key.
+    /// Keys of nodes that departed or arrived, including those that now denote another node.
     private let changed: NumberMap
 
     init(_ level: LevelReader<Scalar>, zoom: Int, departed: [Departure], arrived: [NodeKey]) {
@@ -45,7 +45,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
         radius = LevelRadius(level.layers.options.unitRadius(at: zoom))
     }
 
-    /// The same search for another thread, with positions of its own.
+    /// The same search for another thread, with its own cache of positions.
     func with(_ positions: PointPositionCache<Scalar>) -> Self {
         Self(LevelReader(layers: level.layers, spatial: level.spatial, positions: positions), zoom, changed)
     }
@@ -55,7 +55,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
         parent != NodeNumber.none && level.layers.zoom(ofCluster: Int(parent)) == zoom
     }
 
-    /// Whether a node was at the level before, and is still.
+    /// Whether a node was at the level before and still is.
     @inline(__always) func isOld(_ key: NodeKey) -> Bool {
         changed[key.rawValue] == nil
     }
@@ -68,10 +68,10 @@ struct NeighbourSearch<Scalar: Coordinate> {
         return origin == key ? nil : origin
     }
 
-    /// What the pass had made of a node that is still there; nil for one that arrived.
+    /// The former claim on a node that is still there; nil for a node that arrived.
     func oldClaim(_ key: NodeKey) -> LevelClaim? { former(key).claim }
 
-    /// The same, and the cluster of this zoom that had the node.
+    /// The former claim on a node, and the cluster of this zoom that contained it.
     func former(_ key: NodeKey) -> (claim: LevelClaim?, cluster: UInt32?) {
         guard isOld(key) else { return (nil, nil) }
         let parent = level.layers.parent(of: key)
@@ -80,13 +80,13 @@ struct NeighbourSearch<Scalar: Coordinate> {
         return (origin == key ? .unclaimed : .claimed(origin), parent)
     }
 
-    /// Whether few nodes of the pass's level lie within a radius of each other: those that the pass before
-    /// left keep apart, while points may be as crowded as they like.
+    /// Whether only few nodes of the pass's level lie within a radius of each other. That holds for the nodes
+    /// that an earlier pass left, which are apart; points may be arbitrarily crowded.
     private var isSparse: Bool { zoom < level.layers.options.maximumZoom }
 
-    /// Appends those that had not been claimed and reach a node that they come before.
+    /// Appends the formerly unclaimed nodes that reach a node and precede it.
     ///
-    /// - Parameter neighbours: memory to work in.
+    /// - Parameter neighbours: working memory.
     func findClaimants(
         of key: NodeKey, into found: inout [Claimant], _ neighbours: inout [Neighbour]
     ) {
@@ -95,10 +95,11 @@ struct NeighbourSearch<Scalar: Coordinate> {
         appendClaimants(of: key, neighbours, into: &found)
     }
 
-    /// Appends those that a node reaches and comes before.
+    /// Appends the nodes that a node reaches and precedes.
     ///
-    /// - Parameter neighbours: memory to work in.
-    /// - Returns: how many nodes were compared; nil, with some appended, if there are more than `limit`.
+    /// - Parameter neighbours: working memory.
+    /// - Returns: the number of nodes compared; nil if there are more than `limit`, in which case some may have
+    ///   been appended.
     func findLaterNeighbours(
         of key: NodeKey, limit: Int, into found: inout [LaterNeighbour], _ neighbours: inout [Neighbour]
     ) -> Int? {
@@ -110,8 +111,8 @@ struct NeighbourSearch<Scalar: Coordinate> {
 
     /// Appends the earlier neighbours that reach a node; if there are none, the later ones that it reaches.
     ///
-    /// - Parameter neighbours: memory to work in.
-    /// - Returns: how many nodes were compared for later neighbours; nil if they were not searched for, or if
+    /// - Parameter neighbours: working memory.
+    /// - Returns: the number of nodes compared to find later neighbours; nil if they were not searched for, or if
     ///   there are more than `limit`.
     func findAll(
         of key: NodeKey, limit: Int, claimants: inout [Claimant], laterNeighbours: inout [LaterNeighbour],
@@ -129,9 +130,10 @@ struct NeighbourSearch<Scalar: Coordinate> {
         return neighbours.count
     }
 
-    /// Finds the nodes of the pass's level around one, itself included, as far as it may reach them or they it.
+    /// Finds the nodes of the pass's level around a node, including itself, within the distance at which one may
+    /// reach the other.
     ///
-    /// - Parameter limit: of more than this many the orders are not looked up.
+    /// - Parameter limit: if there are more nodes than this, their orders are not looked up.
     private func findNeighbours(of key: NodeKey, limit: Int = .max, into neighbours: inout [Neighbour]) {
         let (x, y) = level.compared(key)
         neighbours.removeAll(keepingCapacity: true)
@@ -139,7 +141,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
             neighbours.append(Neighbour(key: node, x: x, y: y))
         }
         guard neighbours.count <= limit else { return }
-        // Together what would each be waited for otherwise.
+        // The orders are read in one loop, so that the waits for memory overlap.
         for place in neighbours.indices {
             neighbours[place].order = level.layers.order(of: neighbours[place].key)
         }
@@ -162,10 +164,10 @@ struct NeighbourSearch<Scalar: Coordinate> {
         }
     }
 
-    /// Whether no node had claimed a node that is still at the level.
+    /// Whether a node that is still at the level was formerly unclaimed.
     @inline(__always) private func wasUnclaimed(_ neighbour: Neighbour) -> Bool {
         let parent = level.layers.parent(of: neighbour.key)
-        // A cluster has its origin's label in the order.
+        // A cluster has its origin's order label.
         return !isMade(parent)
             || level.layers.order(of: NodeKey(ClusterOrdinal(rawValue: parent))) == neighbour.order
     }
@@ -189,15 +191,17 @@ struct NeighbourSearch<Scalar: Coordinate> {
         }
     }
 
-    /// Claimants are found by what has become of them: few, however many nodes lie around.
+    /// Finds claimants through the clusters and nodes they became at the next level: these are few, however many
+    /// nodes surround the searched one.
     private func findClaimantsInCrowd(
         of key: NodeKey, into found: inout [Claimant], _ neighbours: inout [Neighbour]
     ) {
         let (x, y) = level.compared(key)
         let part = level.layers.partition(of: key)
         let order = level.layers.order(of: key)
-        // A cluster's centre is within the radius of the node that it grew from, as all that it is the mean
-        // of are. A node that passed on unchanged is its own origin, which must be within the radius itself.
+        // A cluster's centre is within the radius of the node from which it grew, because all the positions of
+        // which it is the mean are. A node that passed on unchanged is its own origin and must itself be within
+        // the radius.
         let slack = 4 * Scalar.roundingSlack + 2 * level.layers.options.centerSlack
         let near = Double(radius.reach) + slack
         let far = 2 * Double(radius.reach) + slack
@@ -220,7 +224,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
         }
     }
 
-    /// Looks together what would each be waited for otherwise.
+    /// Reads the orders of all neighbours in one loop, so that the waits for memory overlap.
     private func lookUpOrders(_ neighbours: inout [Neighbour]) {
         for place in neighbours.indices {
             let key = neighbours[place].key
@@ -229,7 +233,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
         }
     }
 
-    /// Whether a claimant's exact position is within the radius of another's rounded one, in the same part.
+    /// Whether a claimant's exact position is within the radius of a rounded position, in the same partition.
     @inline(__always) func reaches(_ claimant: NodeKey, _ x: Double, _ y: Double, _ part: UInt32) -> Bool {
         guard level.layers.partition(of: claimant) == part else { return false }
         let center = level.exact(claimant)

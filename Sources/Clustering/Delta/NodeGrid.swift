@@ -2,10 +2,10 @@
 
 /// The nodes that the delta adds to one level, in a uniform grid, so that neighbours are found without visiting all.
 ///
-/// Copies share what neither has written. Cells are as large as the radius at which the level is searched.
+/// Copies share memory that neither has written. Cells are as large as the radius with which the level is searched.
 struct NodeGrid: Sendable {
     struct Entry: BitwiseCopyable, Sendable {
-        /// The position as it is compared: rounded if the index's precision is `float`.
+        /// The position as compared: rounded if the index's precision is `float`.
         var x: Double
         var y: Double
         var key: NodeKey
@@ -13,7 +13,7 @@ struct NodeGrid: Sendable {
     }
 
     private(set) var entries = PagedArray<Entry>()
-    /// By hash of the cell: the first entry's index, or -1.
+    /// The index of the first entry of each bucket, by hash of the cell; -1 if there is none.
     private var heads = PagedArray<Int32>()
     private let cellsAcross: Double
 
@@ -33,7 +33,7 @@ struct NodeGrid: Sendable {
         heads[bucket] = Int32(truncatingIfNeeded: entries.count - 1)
     }
 
-    /// Removes a node at a position; false if it is not there.
+    /// Removes a node at a position; returns false if it is not there.
     mutating func remove(_ key: NodeKey, x: Double, y: Double) -> Bool {
         guard !entries.isEmpty else { return false }
         let bucket = bucket(column(x), column(y))
@@ -52,14 +52,14 @@ struct NodeGrid: Sendable {
         return true
     }
 
-    /// Calls `body` with the entries inside a box, in no order.
+    /// Calls `body` with the entries inside a box, in no particular order.
     @inline(__always) func visit(_ box: UnitBox, _ body: (Entry) -> Void) {
         guard !entries.isEmpty, box.minimumX <= box.maximumX, box.minimumY <= box.maximumY else { return }
         let (west, east) = (column(box.minimumX), column(box.maximumX))
         let (north, south) = (column(box.minimumY), column(box.maximumY))
-        // Both ends are columns of the world, so nothing overflows.
+        // Both ends are columns within the world, so nothing overflows.
         let cells = (east - west + 1) * (south - north + 1)
-        // A look at a cell costs about as much as two at entries.
+        // Examining a cell costs about as much as examining two entries.
         if cells > 64, cells * 2 > entries.count {
             for place in entries.indices {
                 let entry = entries[place]
@@ -108,7 +108,7 @@ struct NodeGrid: Sendable {
         }
     }
 
-    /// The column, or row, of a position; one beyond the world counts as one at its edge.
+    /// The column or row of a position; positions beyond the world count as at its edge.
     @inline(__always) private func column(_ place: Double) -> Int {
         Int(max(0, min(1, place)) * cellsAcross)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A node of an index with changes: a point's index, or a cluster's ordinal with the top bit set. Unlike a
-/// base index's node numbers it does not depend on how many points there are.
+/// A node of an index with changes: a point's index, or a cluster's ordinal with the top bit set. Unlike a base
+/// index's node numbers, it does not depend on the number of points.
 struct NodeKey: Hashable, Sendable, BitwiseCopyable {
     let rawValue: UInt32
 

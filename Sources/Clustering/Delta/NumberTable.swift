@@ -18,9 +18,9 @@ protocol NumberSlots: Sendable {
 extension Array: NumberSlots where Element == NumberSlot {}
 extension PagedArray: NumberSlots where Element == NumberSlot {}
 
-/// A map from 32-bit numbers to 32-bit numbers that lies in one block.
+/// A map from 32-bit numbers to 32-bit numbers, in one block of memory.
 typealias NumberMap = NumberTable<[NumberSlot]>
-/// One whose copies share what neither has written.
+/// A map whose copies share memory that neither has written.
 typealias PagedNumberMap = NumberTable<PagedArray<NumberSlot>>
 
 /// A map from 32-bit numbers to 32-bit numbers: open addressing with linear probing.
@@ -57,14 +57,15 @@ struct NumberTable<Slots: NumberSlots>: Sendable {
         slots[place] = NumberSlot(key: key, value: value)
     }
 
-    /// Every key with its value, in no order.
+    /// Calls `body` with every key and its value, in no particular order.
     func forEach(_ body: (_ key: UInt32, _ value: UInt32) -> Void) {
         for place in 0..<slots.count where slots[place].key != Self.empty {
             body(slots[place].key, slots[place].value)
         }
     }
 
-    /// The slot of a key, or the empty slot for it: there is always one, because half of them are empty.
+    /// The slot of a key, or the empty slot for it. There always is one, because at least half of the slots are
+    /// empty.
     @inline(__always) private func place(of key: UInt32) -> Int {
         // Multiplicative hashing (Knuth, volume 3, 6.4).
         var place = Int((key &* 0x9e37_79b9) >> shift)

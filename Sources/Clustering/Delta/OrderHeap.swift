@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Nodes waiting to be looked at, the first in order first: a binary heap (Williams, 1964).
+/// Nodes waiting to be visited, ordered by label: a binary heap (Williams, 1964).
 struct OrderHeap {
     private struct Item {
         let order: OrderLabel

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// A run of trivial values in pages that copies share until one of them writes there: what a copy costs is a
-/// reference a page, and what a write costs a page's copy at the most.
+/// An array of trivial values in pages, which copies share until one of them writes. A copy costs one reference
+/// per page, and a write at most the copy of one page.
 ///
 /// Invariant: there are pages for `count` values, each of `pageCount` values, all initialised. A page that
-/// several arrays refer to is never written, which is why it may be shared between threads.
+/// several arrays refer to is never written. Therefore arrays may be shared between threads, and `@unchecked
+/// Sendable` is sound.
 struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     private typealias Page = ManagedBuffer<Void, Element>
 
     private var pages: [Page] = []
     private(set) var count = 0
 
-    /// Some two thousand bytes a page: as much as is copied in the time of a few waits for memory.
+    /// About two thousand bytes per page: as much as is copied in the time of a few waits for memory.
     @inline(__always) private static var shift: Int {
         switch MemoryLayout<Element>.stride {
         case ...4: 9
@@ -35,7 +36,7 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     var indices: Range<Int> { 0..<count }
     var memoryBytes: Int { pages.count * (Self.pageCount * MemoryLayout<Element>.stride + 40) }
 
-    /// - Precondition: `0 <= index < count`, whose page at least is checked.
+    /// - Precondition: `0 <= index < count`; only the page's existence is checked.
     @inline(__always) subscript(index: Int) -> Element {
         get {
             pages[index >> Self.shift].withUnsafeMutablePointerToElements { $0[index & (Self.pageCount - 1)] }
@@ -54,13 +55,13 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
         self[count - 1] = value
     }
 
-    /// - Precondition: not empty.
+    /// - Precondition: the array is not empty.
     mutating func removeLast() {
         count -= 1
         if count & (Self.pageCount - 1) == 0 { pages.removeLast() }
     }
 
-    /// Makes a page this array's own.
+    /// Copies a page unless this array is its only owner.
     @inline(__always) private mutating func own(_ page: Int) {
         if !isKnownUniquelyReferenced(&pages[page]) { pages[page] = Self.copy(of: pages[page]) }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Points to be taken out of an index, put in, or put elsewhere.
+/// Points to remove from an index, to add, or to move.
 public struct PointChanges: Sendable {
     public struct Placement: Sendable {
         public let point: PointIndex
@@ -8,11 +8,11 @@ public struct PointChanges: Sendable {
         public let longitude: Double
         /// In degrees, -90 to 90.
         public let latitude: Double
-        /// Above 0; without effect if the index's points are not weighted.
+        /// Above 0; ignored if the index's points are not weighted.
         public let weight: Double
-        /// Without effect if the index's points are not partitioned.
+        /// Ignored if the index's points are not partitioned.
         public let partition: UInt32
-        /// The label of an added point in the order; nil for last. It has no effect on a moved point, which keeps its label.
+        /// The order label of an added point; nil means last. Ignored for a moved point, which keeps its label.
         public let label: OrderLabel?
 
         public init(
@@ -28,15 +28,15 @@ public struct PointChanges: Sendable {
         }
     }
 
-    /// Points that are removed, each once.
+    /// Points to remove, each once.
     public var removed: [PointIndex] = []
-    /// Points that keep their position in the order and lie elsewhere, or whose clusters are to be made again
+    /// Points that keep their position in the order but have other coordinates, or whose clusters must be remade
     /// for another reason; each once.
     public var moved: [Placement] = []
     /// Points that come last in the input, numbered from the index's `pointLimit`.
     public var added: [Placement] = []
 
-    /// New labels of points that earlier updates added, which leave the order of all points unchanged.
+    /// New labels of points that earlier updates added. They leave the order of all points unchanged.
     public var relabelled: [(point: PointIndex, label: OrderLabel)] = []
 
     public init() {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Positions of points that updates have not placed, each projected once.
+/// Positions of points that updates have not placed; each is projected once.
 final class PointPositionCache<Scalar: Coordinate> {
     private let options: ClusteringOptions
     private let coordinates: (PointIndex) -> (longitude: Double, latitude: Double)
@@ -24,7 +24,7 @@ final class PointPositionCache<Scalar: Coordinate> {
         return position
     }
 
-    /// A position as builds compare it.
+    /// A position as a build compares it.
     func compared(_ longitude: Double, _ latitude: Double) -> (x: Double, y: Double) {
         let (x, y) = options.unitPosition(longitude, latitude)
         return (Double(Scalar(x)), Double(Scalar(y)))

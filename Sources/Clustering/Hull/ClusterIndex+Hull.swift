@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
-    /// A cluster's points without those that the index knows to be inside of the cluster's hull, and so to have
-    /// no part in it: for large clusters few are left. In the order of `leaves(of:)`.
+    /// Returns a cluster's points, except those that the index knows to be inside the cluster's hull and
+    /// therefore not part of it; for large clusters few remain. In the order of `leaves(of:)`.
     ///
-    /// The index's rounded positions decide that for most points, without their exact
-    /// positions.
+    /// For most points the index's rounded positions decide that, without their exact positions.
     ///
     /// - Parameters:
-    ///   - position: a point's exact position in degrees; called for a few hundred points.
+    ///   - position: returns a point's exact position in degrees; called for a few hundred points.
     ///   - isCancelled: called from time to time.
     /// - Returns: nil if cancelled.
-    /// - Complexity: O(nodes of the index), some nanoseconds each, for clusters of a part of it that is worth
-    ///   that; O(points) for others, none of whose points are left out.
+    /// - Complexity: O(nodes of the index), a few nanoseconds each, for clusters that contain a large enough part
+    ///   of it; for others O(points), and all their points are returned.
     public func hullCandidates(
         of cluster: ClusterOrdinal, isCancelled: () -> Bool = { false },
         position: (PointIndex) -> Position
@@ -35,7 +34,7 @@ extension ClusterIndex {
         var sieve = HullSieve(spatial, options.projection)
         let placed = layers.delta.placed
         leaves.visit { point in
-            // The base's position of a point that an update placed is out of date.
+            // The base's position is out of date for a point that an update placed.
             if Int(point.rawValue) < layers.base.pointCount, placed[point.rawValue] == nil {
                 sieve.admit(point)
             }

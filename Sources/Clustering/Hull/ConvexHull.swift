@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The smallest convex shape around positions, in the plane of longitude and latitude.
+/// The convex hull of positions, in the plane of longitude and latitude.
 public enum ConvexHull: Equatable, Sendable {
     /// All positions are equal.
     case point(Position)
@@ -11,8 +11,8 @@ public enum ConvexHull: Equatable, Sendable {
 
     /// The hull of positions; nil if there are none.
     ///
-    /// Andrew's monotone chain (1979) with an exact orientation test, after the positions inside the octagon of
-    /// the outermost ones have been left out (Akl and Toussaint, 1978).
+    /// Andrew's monotone chain (1979) with an exact orientation test, after removing the positions inside the
+    /// octagon of the outermost ones (Akl and Toussaint, 1978).
     ///
     /// - Parameter isCancelled: called from time to time.
     /// - Returns: nil if cancelled.
@@ -35,10 +35,10 @@ public enum ConvexHull: Equatable, Sendable {
         return .polygon(ring)
     }
 
-    /// How many positions are sorted or merged between two checks for cancellation: a few milliseconds of work.
+    /// The number of positions sorted or merged between two checks for cancellation: a few milliseconds of work.
     private static let piece = 1 << 14
 
-    /// Sorts from west to east, then from south to north: by pieces, which are merged. False if it was
+    /// Sorts from west to east, then from south to north: in pieces, which are then merged. Returns false if
     /// cancelled.
     private static func sort(_ places: inout [Position], _ isCancelled: () -> Bool) -> Bool {
         var width = piece
@@ -76,7 +76,7 @@ public enum ConvexHull: Equatable, Sendable {
             || (first.longitude == second.longitude && first.latitude < second.latitude)
     }
 
-    /// The positions between the first and the last past which all others lie on the left.
+    /// The vertices of the chain: from the first to the last position, with all other positions on its left.
     private static func chain(_ places: some Sequence<Position>) -> [Position] {
         var chain: [Position] = []
         for place in places {
@@ -114,8 +114,8 @@ public enum ConvexHull: Equatable, Sendable {
         return extremes
     }
 
-    /// The positions that are not certainly inside a ring of corners; a ring with equal neighbours, and so
-    /// without an inside on that side, is first freed of them.
+    /// The positions that are not certainly inside a ring of corners. Equal neighbours are first removed from the
+    /// ring, because they have no inside.
     private static func outside(of ring: [Position], _ places: [Position]) -> [Position] {
         var corners: [Position] = []
         for corner in ring where corner != corners.last { corners.append(corner) }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// An area of the unit square of which all is certainly inside a convex polygon of degrees: by column of
-/// equal width, an interval of `y`.
+/// An area of the unit square that is certainly inside a convex polygon given in degrees: an interval of `y` for
+/// each of a number of columns of equal width.
 ///
-/// In degrees the polygon's edges are straight, in the unit square they are not; so intervals are made in
-/// degrees, where inside a column the inside of a convex shape is at its narrowest at one of the column's
-/// edges, and then projected, which keeps the order of latitudes.
+/// The polygon's edges are straight in degrees, but not in the unit square. So intervals are computed in degrees,
+/// where the inside of a convex shape within a column is narrowest at one of the column's edges. They are then
+/// projected, which preserves the order of latitudes.
 struct HullInterior {
-    /// The maximum distance of indexed positions from exact ones, in the unit square: eight times what rounding to
-    /// 32 bits does, which is far above what projecting does. Points held at the square's edges are beyond
-    /// any interval.
+    /// The maximum distance between indexed and exact positions, in the unit square: eight times the error of
+    /// rounding to 32 bits, which is far above the error of projecting. Points clamped to the square's edges are
+    /// outside every interval.
     static let tolerance = 0x1p-22
     static let columns = 512
 
     private let west: Double
     private let scale: Double
-    /// By column, the least and the greatest `y`; the least is above the greatest if there are none.
+    /// For each column, the least and the greatest `y`; the least is above the greatest if the interval is empty.
     private let intervals: [SIMD2<Double>]
 
-    /// - Parameter ring: counter-clockwise and closed, as `ConvexHull` has it, in degrees.
+    /// - Parameter ring: a ring in degrees, counter-clockwise and closed, as in `ConvexHull`.
     init?(_ ring: [Position], _ projection: Projection) {
         guard let first = ring.first, let easternmost = ring.max(by: { $0.longitude < $1.longitude }) else {
             return nil
@@ -30,7 +30,7 @@ struct HullInterior {
         scale = Double(Self.columns) / width
         var walk = EdgeWalk(ring)
         var southern: [SIMD2<Double>] = []
-        // Each column's edges, moved outwards: twice the columns' number of cuts, from west to east.
+        // Each column's edges, moved outwards: two cuts per edge, from west to east.
         for column in 0...Self.columns {
             for side in [-Self.tolerance, Self.tolerance] {
                 let x = west + Double(column) / scale + side
@@ -38,7 +38,7 @@ struct HullInterior {
             }
         }
         intervals = (0..<Self.columns).map { column in
-            // The western edge moved west, the eastern one moved east.
+            // The western edge is moved west, the eastern one east.
             let (near, far) = (southern[2 * column], southern[2 * column + 3])
             let (south, north) = (max(near.x, far.x), min(near.y, far.y))
             guard south < north else { return SIMD2(1, 0) }
@@ -48,7 +48,7 @@ struct HullInterior {
         }
     }
 
-    /// Whether a point whose position in the unit square is about this is certainly inside.
+    /// Whether a point at about this position in the unit square is certainly inside.
     @inline(__always) func holds(_ x: Double, _ y: Double) -> Bool {
         let column = (x - west) * scale
         guard column >= 0, column < Double(Self.columns) else { return false }
@@ -59,7 +59,7 @@ struct HullInterior {
 
 /// Walks along a convex ring's lower and upper edges from west to east.
 private struct EdgeWalk {
-    /// Corners from the westernmost to the easternmost, along the south and along the north.
+    /// Corners from the westernmost to the easternmost: along the south, then along the north.
     private let southern: [Position]
     private let northern: [Position]
     private var south = 0
@@ -70,12 +70,13 @@ private struct EdgeWalk {
         for (place, corner) in ring.enumerated() where corner.longitude > ring[east].longitude {
             east = place
         }
-        // Where the eastern side is upright its southern end comes first; the northern walk starts at the other.
+        // If the eastern side is vertical, its southern end comes first; the northern walk starts at the other end.
         southern = Array(ring[...east])
         northern = ring[east...].reversed()
     }
 
-    /// The latitudes inside at a longitude, which must not be west of the one before; empty outside the ring.
+    /// The interval of latitudes inside the ring at a longitude; empty outside the ring. The longitude must not
+    /// be west of that of the previous call.
     mutating func interval(at longitude: Double) -> SIMD2<Double> {
         guard let first = southern.first, let last = southern.last, longitude > first.longitude,
             longitude < last.longitude

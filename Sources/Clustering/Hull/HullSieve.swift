@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds the points that are certainly inside the hull of a set, by their positions in a spatial index.
+/// Finds the points that are certainly inside the hull of a set, from their positions in a spatial index.
 ///
-/// The outermost points of each of some columns of the unit square make a polygon, whose corners' exact
-/// positions are looked up; what is inside that is inside the hull.
+/// The outermost points in each of a number of columns of the unit square form a polygon, whose corners' exact
+/// positions are looked up. What is inside the polygon is inside the hull.
 struct HullSieve<Scalar: Coordinate> {
-    /// Below this many points all exact positions are looked up.
+    /// Below this many points, all exact positions are looked up instead.
     static var worthwhile: Int { 8192 }
-    /// The points must be at least one in this many of the nodes visited.
+    /// At least one in this many of the visited nodes must be one of the points.
     static var worthwhilePart: Int { 64 }
     private static var columns: Int { 256 }
     /// Nodes between two checks for cancellation.
@@ -15,7 +15,7 @@ struct HullSieve<Scalar: Coordinate> {
 
     private let spatial: SpatialIndex<Scalar>
     private let projection: Projection
-    /// By point a bit: whether it is one of the points, then whether it is certainly inside.
+    /// One bit per point: at first whether it is one of the set's points, later whether it is certainly inside.
     private var marks: [UInt64]
     private var admitted = 0
 
@@ -35,7 +35,7 @@ struct HullSieve<Scalar: Coordinate> {
         return word < marks.count && marks[word] & (1 << UInt64(point.rawValue & 63)) != 0
     }
 
-    /// Marks the points inside; false if cancelled.
+    /// Marks the points inside; returns false if cancelled.
     mutating func run(_ isCancelled: () -> Bool, _ position: (PointIndex) -> Position) -> Bool {
         guard let slots = gather(isCancelled) else { return false }
         for word in marks.indices { marks[word] = 0 }
@@ -64,7 +64,7 @@ struct HullSieve<Scalar: Coordinate> {
         return slots
     }
 
-    /// The northernmost and the southernmost points of columns of equal width.
+    /// The northernmost and southernmost points of columns of equal width.
     private func outermost(of slots: [SpatialSlot<Scalar>]) -> [UInt32] {
         guard let first = slots.first else { return [] }
         var (west, east) = (first.x, first.x)
@@ -72,7 +72,7 @@ struct HullSieve<Scalar: Coordinate> {
         guard east > west else { return [] }
         let scale = Scalar(Self.columns) / (east - west)
         guard scale.isFinite else { return [] }
-        // By column, the greatest and the least position so far, and the point that has it.
+        // For each column, the greatest and the least `y` so far, and the point that has it.
         var souths = [Scalar](repeating: -1, count: Self.columns + 1)
         var norths = [Scalar](repeating: 2, count: Self.columns + 1)
         var southernmost = [UInt32](repeating: 0, count: Self.columns + 1)

@@ -11,15 +11,15 @@ public struct Position: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// On which side of a line a position lies, never wrong by rounding.
+/// Determines on which side of a line a position lies, without rounding errors.
 ///
-/// A quick answer in doubles with an error bound, then exact arithmetic on expansions if that bound
-/// leaves it open (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
+/// Computes a quick answer in doubles with an error bound, then uses exact arithmetic on expansions if the bound
+/// does not decide (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
 /// Predicates", 1997).
 enum Orientation {
     private static let quickBound = (3 + 16 * 0x1p-53) * 0x1p-53
 
-    /// Above 0 if `a`, `b`, `c` turn to the left, below 0 if to the right, 0 if they lie on one line.
+    /// Positive if `a`, `b`, `c` turn left, negative if they turn right, 0 if they are collinear.
     @inline(__always) static func sign(_ a: Position, _ b: Position, _ c: Position) -> Double {
         let left = (a.longitude - c.longitude) * (b.latitude - c.latitude)
         let right = (a.latitude - c.latitude) * (b.longitude - c.longitude)
@@ -53,7 +53,7 @@ enum Orientation {
         grow(&sum, by: product)
     }
 
-    /// Adds a number to an expansion: numbers of ascending size that do not overlap and whose sum is exact.
+    /// Adds a number to an expansion: numbers in order of size that do not overlap and whose sum is exact.
     private static func grow(_ sum: inout [Double], by value: Double) {
         var carried = value
         for index in sum.indices {

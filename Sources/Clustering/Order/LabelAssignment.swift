@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: MIT
 
-/// Gives new points labels between those of their neighbours.
+/// Assigns labels to new points, between those of their neighbours.
 ///
-/// Two neighbours of the build are 2^32 apart; between them is a gap, numbered by how many points of the build come before it. If
-/// a gap has no room at the position of a new point, all its added points get labels at equal distances.
+/// The labels of consecutive points of the build are 2^32 apart. Between two of them is a gap, numbered by how
+/// many points of the build precede it. If a gap has no room for a new point at its position, all added points of
+/// the gap get new labels at equal distances.
 struct LabelAssignment {
-    /// A point that an update added or adds.
+    /// A point that an earlier update added, or that this one adds.
     struct Row {
-        /// Nil for a new one.
+        /// Nil for a new point.
         let point: UInt32?
-        /// The index of a new one among the inserted.
+        /// A new point's index among the inserted points; nil for others.
         let inserted: Int?
         let gap: Int
         var label: OrderLabel?
     }
 
-    /// How many points the build has: the gap after the last of them has no end.
+    /// The number of points of the build; the gap after the last of them is unbounded.
     let buildCount: Int
 
     private static let distance: UInt64 = 1 << 32
 
-    /// - Parameter rows: in order.
+    /// - Parameter rows: points in order.
     /// - Returns: false if a gap has no room for its points.
     mutating func assign(_ rows: inout [Row]) -> Bool {
         var start = 0
@@ -38,7 +39,7 @@ struct LabelAssignment {
         return (low, gap < buildCount ? low + Self.distance : nil)
     }
 
-    /// Labels the new rows of one gap between their neighbours; false if there is no room somewhere.
+    /// Labels the new rows of one gap between their neighbours; returns false if there is not enough room.
     private func fill(_ rows: inout [Row], _ range: Range<Int>) -> Bool {
         let bounds = bounds(of: rows[range.lowerBound].gap)
         var start = range.lowerBound
@@ -62,7 +63,7 @@ struct LabelAssignment {
         return true
     }
 
-    /// Labels all rows of a gap at equal distances; false if they are too many.
+    /// Labels all rows of a gap at equal distances; returns false if there are too many.
     private func spread(_ rows: inout [Row], _ range: Range<Int>) -> Bool {
         let (low, high) = bounds(of: rows[range.lowerBound].gap)
         let step = high.map { ($0 - low) / UInt64(range.count + 1) } ?? Self.distance

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// Which feature each point is, if points are clustered in another order than that of the features.
+/// Maps points to features when points are clustered in an order other than that of the features.
 ///
-/// A feature is known by its place in its store, a point by its `PointIndex`. Points of a build are numbered in the order of
-/// clustering. A feature that is added, or whose sort key changes, becomes a new point with a label between those of its
-/// neighbours. Takes 8 bytes a point of the build.
+/// A feature is identified by its index in its store (its `place`), a point by its `PointIndex`. Points of a
+/// build are numbered in clustering order. A feature that is added, or whose sort key changes, becomes a new
+/// point with a label between those of its neighbours. Takes 8 bytes per point of the build.
 ///
-/// Invariant: `places` and `points` are permutations of the same range and each other's inverse; `added` has the living points
-/// of `entries` by ascending label.
+/// Invariant: `places` and `points` are permutations of the same range and inverse to each other; `added`
+/// contains the living points of `entries` in ascending order of label.
 public struct PointOrder: Sendable {
-    /// By point of the build: its feature's place.
+    /// The feature's index in the store, by point of the build.
     private let places: [UInt32]
-    /// By place: the point of the build.
+    /// The point of the build, by the feature's index in the store.
     private let points: [UInt32]
-    /// By index of a point less the build's count.
+    /// Points that updates added, by index minus the build's count.
     private var entries = PagedArray<Entry>()
-    /// By place: the point that an update gave the feature there.
+    /// Points that updates assigned to features, by the feature's index in the store.
     private var latest = PagedNumberMap()
-    /// Living points that updates added, by ascending label.
+    /// Living points that updates added, in ascending order of label.
     private var added: [UInt32] = []
 
     private struct Entry: BitwiseCopyable, Sendable {
@@ -26,7 +26,7 @@ public struct PointOrder: Sendable {
         var label: OrderLabel
     }
 
-    /// - Parameter places: each number below the count once: the features' places in the order of clustering.
+    /// - Parameter places: the features' indexes in the store, in clustering order: each number below the count once.
     public init(places: [UInt32]) {
         self.places = places
         var points = [UInt32](repeating: 0, count: places.count)
@@ -36,36 +36,36 @@ public struct PointOrder: Sendable {
         self.points = points
     }
 
-    /// The bytes that it takes.
+    /// The memory used, in bytes.
     public var memoryBytes: Int {
         (places.count + points.count + added.count) * MemoryLayout<UInt32>.stride + entries.memoryBytes
             + latest.memoryBytes
     }
 
-    /// The places of the build's features in the order of clustering.
+    /// The indexes of the build's features in the store, in clustering order.
     public var builtPlaces: [UInt32] { places }
 
-    /// The place of a point's feature.
+    /// The index of a point's feature in the store.
     @inline(__always) public func place(of point: PointIndex) -> Int {
         let index = Int(point.rawValue)
         return index < places.count ? Int(places[index]) : Int(entries[index - places.count].place)
     }
 
-    /// The point that the feature at a place is now; nil if no point ever was.
+    /// The current point of the feature at an index of the store; nil if it never had one.
     public func point(at place: Int) -> PointIndex? {
         if let point = latest[UInt32(truncatingIfNeeded: place)] { return PointIndex(rawValue: point) }
         return place < points.count ? PointIndex(rawValue: points[place]) : nil
     }
 
-    /// A point's position in the order.
+    /// A point's label in the order.
     public func label(of point: PointIndex) -> OrderLabel {
         let index = Int(point.rawValue)
         return index < places.count ? OrderLabel(inOrder: point) : entries[index - places.count].label
     }
 
-    /// Some points in the order of clustering.
+    /// Sorts points by clustering order.
     ///
-    /// - Complexity: O(points of the build) for points of the build.
+    /// - Complexity: O(points of the build) to sort points of the build.
     public func sorted(_ chosen: [PointIndex]) -> [PointIndex] {
         var marks = [UInt64](repeating: 0, count: places.count / 64 + 1)
         var others: [PointIndex] = []
@@ -99,7 +99,7 @@ public struct PointOrder: Sendable {
 }
 
 extension PointOrder {
-    /// How far a walk over the features is.
+    /// The progress of a traversal of the features.
     public struct Walk: Sendable {
         fileprivate var built = 0
         fileprivate var added = 0
@@ -107,15 +107,15 @@ extension PointOrder {
         public init() {}
     }
 
-    /// The place of the next feature in the order of clustering, features of the build that are gone included; nil at the
-    /// end. O(1).
+    /// The store index of the next feature in clustering order, including features of the build that no longer
+    /// exist; nil at the end. O(1).
     public func next(_ walk: inout Walk) -> Int? {
         while walk.built < places.count {
             let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: walk.built))
             if let place = nextAdded(&walk, before: OrderLabel(inOrder: point)) { return place }
             walk.built += 1
             let place = places[Int(point.rawValue)]
-            // Otherwise the feature has another point now.
+            // Otherwise the feature now has another point.
             if (latest[place] ?? point.rawValue) == point.rawValue { return Int(place) }
         }
         return nextAdded(&walk, before: nil)
@@ -131,11 +131,11 @@ extension PointOrder {
 }
 
 extension PointOrder {
-    /// A feature whose key is asked for.
+    /// A feature whose sort key is requested.
     public enum Feature: Sendable {
-        /// The feature that a place had when the index was built.
+        /// The feature that was at a store index when the index was built.
         case built(Int)
-        /// The feature that a place has now.
+        /// The feature that is at a store index now.
         case current(Int)
     }
 
@@ -146,7 +146,7 @@ extension PointOrder {
         public let label: OrderLabel
     }
 
-    /// What an update changes in the order.
+    /// The changes that an update makes to the order.
     public struct Change: Sendable {
         /// The new points, in the order in which the features were given.
         public let insertions: [Insertion]
@@ -154,14 +154,14 @@ extension PointOrder {
         public let relabelled: [(point: PointIndex, label: OrderLabel)]
     }
 
-    /// Removes points and gives features new ones. Equal keys keep the order of places.
+    /// Removes points and assigns new points to features. Features with equal keys are ordered by store index.
     ///
     /// - Parameters:
     ///   - removed: points that no longer exist.
-    ///   - inserted: places of features, with their keys.
-    ///   - key: the key of a feature of the build, or of one that an earlier update added and that stays.
-    /// - Returns: nil if there is no room for more labels, so that everything has to be built again.
-    /// - Complexity: O(log points) keys for each insertion, and O(living points that updates added).
+    ///   - inserted: the features' store indexes, with their keys.
+    ///   - key: returns the key of a feature of the build, or of one that an earlier update added and that remains.
+    /// - Returns: nil if there is no room for more labels, so that the index must be rebuilt.
+    /// - Complexity: O(log points) calls of `key` for each insertion, and O(living points that updates added).
     public mutating func update<Key: Comparable, Failure: Error>(
         removing removed: [PointIndex], inserting inserted: [(place: Int, key: Key)],
         key: (Feature) throws(Failure) -> Key
@@ -204,7 +204,7 @@ extension PointOrder {
             point: point, inserted: nil, gap: min(places.count, Int(label.rawValue >> 32)), label: label)
     }
 
-    /// Takes the labels over.
+    /// Records the assigned labels.
     private mutating func record(_ rows: [LabelAssignment.Row], _ inserted: [Int]) -> Change {
         let first = places.count + entries.count
         var relabelled: [(point: PointIndex, label: OrderLabel)] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
-    /// A cluster's children: the node that it grew from, then those that joined it, in the order of their origins.
+    /// A cluster's children: the node from which it grew, then those that joined it, in the order of their origins.
     public func children(of cluster: ClusterOrdinal) -> Children {
         Children(
             index: self, cluster: Int(cluster.rawValue),

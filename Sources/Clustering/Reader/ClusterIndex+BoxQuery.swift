@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
-    /// Finds what a map shows of a box at a zoom.
+    /// Finds the nodes that a map shows in a box at a zoom.
     ///
-    /// The box may be wider than the world, wrapped around it, or cross the antimeridian (west greater than
-    /// east): longitudes are taken as supercluster takes them, latitudes held within ±90. The order is that
-    /// of a Z-order curve over the world, for a box across the antimeridian its eastern part first: the same
-    /// for the same data on every build.
+    /// The box may be wider than the world, wrap around it, or cross the antimeridian (west greater than east):
+    /// longitudes are handled as supercluster does, latitudes are clamped to ±90. Nodes are in the order of a
+    /// Z-order curve over the world; for a box across the antimeridian the eastern part comes first. The order is
+    /// the same for the same data on every build.
     ///
     /// - Parameters:
-    ///   - limit: the greatest number of nodes.
-    ///   - found: emptied first; a caller that keeps it spares the allocation.
+    ///   - limit: the maximum number of nodes.
+    ///   - found: emptied first; reusing it avoids an allocation.
     /// - Returns: whether there are more than `limit`.
     /// - Complexity: O(points / 4096 + points near the box / 64 + answers).
     public func nodes(
@@ -41,9 +41,9 @@ extension ClusterIndex {
         return collect(box, zoom, limit, &found)
     }
 
-    /// A box of a plane, which has no antimeridian: nothing lies in a box whose west is greater than its east.
+    /// A box of a plane, which has no antimeridian: a box whose west is greater than its east is empty.
     ///
-    /// A box that reaches an edge of the plane reaches beyond it, since rounding may move the centre of a cluster there.
+    /// A box that reaches an edge of the plane extends beyond it, because rounding may move a cluster's centre there.
     private func planarBox(_ west: Double, _ south: Double, _ east: Double, _ north: Double) -> UnitBox {
         let (options, projection) = (options, options.projection)
         let domain = projection.domain
@@ -54,18 +54,18 @@ extension ClusterIndex {
             maximumY: south <= domain.south ? 2 : options.rounded(projection.y(latitude: south)))
     }
 
-    /// A node of a tile, and how many world widths west of the tile's world its world lies.
+    /// A node of a tile, and the tile's column as seen from the node's copy of the world.
     public struct TileNode: Sendable, BitwiseCopyable {
         public let node: Node
-        /// The tile's column as seen from the node's world: `x`, or past its edge if the tile's margin
-        /// reaches around the antimeridian.
+        /// The tile's column as seen from the node's copy of the world: `x`, or beyond its edge if the tile's
+        /// margin crosses the antimeridian.
         public let column: Double
     }
 
-    /// Finds the nodes of a tile and of a margin of one radius around it, as supercluster's `getTile`.
+    /// Finds the nodes of a tile and of a margin of one radius around it, as supercluster's `getTile` does.
     ///
     /// - Parameters:
-    ///   - z: the tile's zoom, 0 or more. Levels deeper than the index's are its deepest.
+    ///   - z: the tile's zoom, 0 or more. For zooms deeper than the index's levels, its deepest level is used.
     ///   - x: the tile's column, 0 to 2^z - 1.
     ///   - y: the tile's row, 0 to 2^z - 1.
     public func tileNodes(z: Int, x: Double, y: Double, into found: inout [TileNode]) {
@@ -90,13 +90,13 @@ extension ClusterIndex {
         if x == scale - 1 { add(0, margin / scale, column: -1) }
     }
 
-    /// A longitude within -180 up to, not including, 180, as supercluster wraps it.
+    /// Wraps a longitude to the range from -180 to 180, excluding 180, as supercluster does.
     private static func wrapped(_ longitude: Double) -> Double {
         ((longitude + 180).truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(dividingBy: 360)
             - 180
     }
 
-    /// How far a tile's features may lie outside of it, in sides of a tile: the radius of the level shown.
+    /// How far outside a tile its features may lie, in units of the tile's side: the radius of the level shown.
     func margin(at zoom: Int) -> Double {
         options.radii[min(max(zoom, 0), ClusteringOptions.deepestZoom)] / options.extent
     }

@@ -2,16 +2,16 @@
 import SystemSupport
 
 extension ClusterIndex {
-    /// A cluster's id as supercluster makes it: `((index << 5) | (zoom + 1)) + points`. `index` is the index of the
-    /// node that the cluster grew from in the list of the next deeper level. A cluster that an update made
-    /// (see `updated`) has `2^48 + ((point << 5) | (zoom + 1))`, where `point` is the index of the point
-    /// that it grew from.
+    /// A cluster's id as supercluster computes it: `((index << 5) | (zoom + 1)) + points`. `index` is the index
+    /// of the node from which the cluster grew, in the list of the next deeper level. A cluster that an update
+    /// made (see `updated`) has `2^48 + ((point << 5) | (zoom + 1))`, where `point` is the index of the point
+    /// from which it grew.
     public func id(of cluster: ClusterOrdinal) -> Int64 {
         let ordinal = Int(cluster.rawValue)
         return layers.read(ordinal, base: { _ in layers.base.id(ofCluster: ordinal) }, delta: { $0.id })
     }
 
-    /// The cluster with an id; nil if there is none. O(log clusters of its zoom).
+    /// The cluster with an id; nil if there is none. O(log(clusters of its zoom)).
     public func cluster(id: Int64) -> ClusterOrdinal? {
         if let cluster = layers.deltaCluster(id: id) { return cluster }
         guard let cluster = layers.base.cluster(id: id), layers.isAlive(cluster: Int(cluster.rawValue)) else {
@@ -20,7 +20,7 @@ extension ClusterIndex {
         return cluster
     }
 
-    /// How many points a cluster has, at least 2.
+    /// The number of points in a cluster, at least 2.
     public func pointCount(of cluster: ClusterOrdinal) -> Int {
         Int(layers.pointCount(ofCluster: Int(cluster.rawValue)))
     }
@@ -60,7 +60,7 @@ extension ClusterIndex {
         Zoom(rawValue: zoom(of: cluster).rawValue + 1)
     }
 
-    /// The point that a node grew from. At each zoom, no two nodes have the same origin.
+    /// The point from which a node grew. At each zoom, no two nodes have the same origin.
     public func origin(of node: Node) -> PointIndex {
         PointIndex(rawValue: layers.origin(of: NodeKey(node)))
     }
@@ -83,10 +83,10 @@ extension ClusterIndex {
         layers.cluster(from: point.rawValue, zoom: zoom.rawValue)
     }
 
-    /// Whether a point exists: it was built or added, and not removed since.
+    /// Whether a point exists: it was built or added, and has not been removed.
     public func contains(_ point: PointIndex) -> Bool { layers.isAlive(point: Int(point.rawValue)) }
 
-    /// The label of a point in the order in which points are clustered.
+    /// A point's label in the clustering order.
     public func order(of point: PointIndex) -> OrderLabel { layers.order(ofPoint: point.rawValue) }
 
     /// A point's index in the input, not counting removed points.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A tile's column and row at a zoom that the context names.
+/// A tile's column and row; the context determines the zoom.
 public struct TileCell: Hashable, Sendable, BitwiseCopyable {
     public let x: Int
     public let y: Int
@@ -11,15 +11,15 @@ public struct TileCell: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// All tiles of a zoom that lie in one tile of the same or a lower zoom.
+/// The tiles of a zoom that lie in one tile of the same or a lower zoom.
 public struct TileBlock: Sendable, BitwiseCopyable {
-    /// The zoom of the tile that holds the others.
+    /// The zoom of the containing tile.
     public let zoom: Int
     public let cell: TileCell
 
     /// - Parameters:
     ///   - zoom: 0 to 30.
-    ///   - cell: of that zoom.
+    ///   - cell: the containing tile's column and row at that zoom.
     public init(zoom: Int, cell: TileCell) {
         self.zoom = zoom
         self.cell = cell
@@ -34,7 +34,7 @@ public struct TileBlock: Sendable, BitwiseCopyable {
 }
 
 extension ClusterIndex {
-    /// Whether tiles of a zoom within a block show more nodes than a limit, margins included.
+    /// Whether the tiles of a zoom within a block show more nodes than a limit, including margins.
     public func hasNodes(moreThan limit: Int, in block: TileBlock, at zoom: Int) -> Bool {
         var nodes: [Node] = []
         let level = level(for: Double(zoom))
@@ -43,9 +43,10 @@ extension ClusterIndex {
         }
     }
 
-    /// Appends the tiles of a zoom within a block that `tileNodes` finds nodes for: once for each node, in no order.
+    /// Appends the tiles of a zoom within a block for which `tileNodes` finds nodes: once for each node, in no
+    /// particular order.
     ///
-    /// - Parameter zoom: the block's zoom to 30.
+    /// - Parameter zoom: from the block's zoom to 30.
     /// - Complexity: O(nodes in the block).
     public func occupiedTiles(in block: TileBlock, at zoom: Int, into found: inout [TileCell]) {
         guard pointCount > 0 else { return }
@@ -60,11 +61,12 @@ extension ClusterIndex {
     }
 }
 
-/// The tiles of one zoom that lie in a block, and which of them show a position: by the same arithmetic as `tileNodes`.
+/// The tiles of one zoom that lie in a block. It determines which of them show a position, with the same
+/// arithmetic as `tileNodes`.
 private struct TileRange {
     let columns: Range<Int>
     let rows: Range<Int>
-    /// Tiles of the zoom side by side.
+    /// The number of tiles along one axis at the zoom.
     let scale: Double
     let margin: Double
     /// Whether the world continues beyond its western and eastern edge.
@@ -79,7 +81,7 @@ private struct TileRange {
         self.isRound = isRound
     }
 
-    /// The boxes that hold all positions the tiles show: their own, and beyond the antimeridian.
+    /// The boxes that contain all positions that the tiles show: their own, and those across the antimeridian.
     var boxes: [UnitBox] {
         let top = (Double(rows.lowerBound) - margin) / scale
         let bottom = (Double(rows.upperBound) + margin) / scale
@@ -90,7 +92,7 @@ private struct TileRange {
         let right = (Double(columns.upperBound) + margin) / scale
         var boxes = [box(left, right)]
         guard isRound else { return boxes }
-        // What the first box has is not visited twice.
+        // Positions in the first box must not be visited twice.
         if columns.lowerBound == 0, right < 1 { boxes.append(box(max(right.nextUp, 1 - margin / scale), 1)) }
         if Double(columns.upperBound) == scale, left > 0 {
             boxes.append(box(0, min(left.nextDown, margin / scale)))
@@ -104,7 +106,7 @@ private struct TileRange {
                 found.append(TileCell(x: column, y: row))
             }
             guard isRound else { continue }
-            // Around the antimeridian.
+            // Positions across the antimeridian.
             if columns.lowerBound == 0, x >= 1 - margin / scale, x <= 1, !isInside(x, 0) {
                 found.append(TileCell(x: 0, y: row))
             }
@@ -115,10 +117,10 @@ private struct TileRange {
         }
     }
 
-    /// The columns, or rows, whose tiles could reach a position.
+    /// The columns or rows whose tiles may show a position.
     @inline(__always) private func candidates(_ position: Double, _ within: Range<Int>) -> Range<Int> {
         let center = position * scale
-        // Bounded before they become integers: the margin has any size that a radius can have.
+        // Clamped before conversion to integers, because the margin may be as large as any radius.
         let first = Int(max(Double(within.lowerBound), (center - 1 - margin).rounded(.down)))
         let last = Int(min(Double(within.upperBound - 1), (center + margin).rounded(.up)))
         return first <= last ? first..<last + 1 : 0..<0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// What an answer contains of a cluster, read together.
+/// The data of a cluster that an answer contains, read together.
 public struct ClusterSummary: Sendable, BitwiseCopyable {
-    /// By `ClusterIndex.id(of:)`, unless the reader replaces it.
+    /// The id from `ClusterIndex.id(of:)`, unless the reader replaces it.
     public var id: Int64
     public let pointCount: Int
     /// The centre in the unit square.
@@ -16,12 +16,12 @@ extension ClusterIndex {
         lookedUp(cluster)
     }
 
-    /// The summaries of the clusters among some nodes, in their order.
+    /// Finds the summaries of the clusters among the nodes, in their order.
     ///
-    /// Each look goes to another place in memory; made for all nodes before anything is written, the looks
-    /// wait for memory together instead of one after the other.
+    /// Each lookup reads another part of memory. If all are made before anything is written, their waits for
+    /// memory overlap instead of adding up.
     ///
-    /// - Parameter found: emptied first; a caller that keeps it spares the allocation.
+    /// - Parameter found: emptied first; reusing it avoids an allocation.
     public func findSummaries(of nodes: ArraySlice<Node>, into found: inout [ClusterSummary]) {
         found.removeAll(keepingCapacity: true)
         found.reserveCapacity(nodes.count)

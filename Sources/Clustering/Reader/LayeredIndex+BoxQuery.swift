@@ -10,7 +10,7 @@ extension LayeredIndex {
         static func < (a: Self, b: Self) -> Bool { a.code == b.code ? a.rank < b.rank : a.code < b.code }
     }
 
-    /// Appends the nodes inside a box at a level, in the order of an index built as a whole.
+    /// Appends the nodes inside a box at a level, in the order that an index built as a whole has.
     ///
     /// - Returns: whether there are more than `limit`.
     func collect(_ box: UnitBox, level: Int, limit: Int, into found: inout [Node]) -> Bool {
@@ -48,7 +48,7 @@ extension LayeredIndex {
         return true
     }
 
-    /// Calls `body` with the position of each node inside a box at a level, in no order.
+    /// Calls `body` with the position of each node inside a box at a level, in no particular order.
     func visitPositions(in box: UnitBox, level: Int, _ body: (_ x: Double, _ y: Double) -> Void) {
         switch base.spatial {
         case .float(let spatial): visitPositions(in: box, level, spatial, body)
@@ -69,9 +69,9 @@ extension LayeredIndex {
         delta.levels[level - options.minimumZoom].visit(box) { body($0.x, $0.y) }
     }
 
-    /// Whether a node of the delta comes before a node of the base that lies in the cell with a code.
+    /// Whether a node of the delta precedes a node of the base that lies in the cell with the given code.
     @inline(__always) private func isBefore(_ made: Ranked, _ key: NodeKey, _ code: UInt64) -> Bool {
-        // Reading a node's rank waits for memory, and few nodes share a cell.
+        // Ranks are read only for nodes in the same cell, which are few, because reading one waits for memory.
         made.code == code ? made.rank < rank(of: key) : made.code < code
     }
 
@@ -81,7 +81,8 @@ extension LayeredIndex {
         Ranked(code: ZOrderCurve.code(x, y), rank: rank(of: key), node: key.node)
     }
 
-    /// A node's rank among those of its cell, as a build numbers them: points first, then deeper clusters before others.
+    /// A node's rank among those of its cell, as a build orders them: points first, then deeper clusters before
+    /// others.
     private struct Rank: BitwiseCopyable {
         var level: UInt8
         var order: OrderLabel

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension IndexDelta.Cluster {
-    /// Marks ids of clusters that updates made. The rest of such an id is the point that the cluster grew from, and its zoom.
+    /// Marks ids of clusters that updates made. The remaining bits are the point from which the cluster grew, and
+    /// its zoom.
     static let idBit: Int64 = 1 << 48
 
     var id: Int64 { Self.idBit | Int64(origin) << 5 | Int64(zoom) + 1 }
