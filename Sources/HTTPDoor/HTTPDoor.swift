@@ -4,8 +4,8 @@ import ClusterProtocol
 import EventLoop
 import JSON
 
-/// The HTTP connections of one loop. Belongs to the loop's thread. It has no timer and holds no buffer while nobody is
-/// connected.
+/// The HTTP connections of one loop. Belongs to the loop's thread. While nobody is connected it has no timer and
+/// no buffer.
 package final class HTTPDoor {
     let engine: CallEngine
     let loop: EventLoop
@@ -14,10 +14,10 @@ package final class HTTPDoor {
     private let onGone: @Sendable () -> Void
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
     private var sweep: Timer?
-    /// A turn's output and an answer in the making: each is used within one turn of one connection.
+    /// The output of a turn, and the answer being written: each is used within one turn of one connection.
     var output = ByteWriter(capacity: 64)
     var answer = ByteWriter(capacity: 64)
-    /// What is requested again and again need not be understood again and again.
+    /// Recent heads and queries, which need not be parsed again when they are repeated.
     var recentQueries = RecentQueries()
     let recentHeads = RecentHeads()
     var admittedHost: [UInt8] = []
@@ -27,9 +27,9 @@ package final class HTTPDoor {
     private var onStopped: (() -> Void)?
     private var graceTimer: Timer?
 
-    /// How often connections are looked at that may have waited too long, in milliseconds.
+    /// The interval at which connections are checked for time-outs, in milliseconds.
     private static let sweepInterval: UInt64 = 500
-    /// Buffers beyond this are given back after each use.
+    /// Larger buffers are freed after each use.
     private static let keptBuffer = 256 << 10
 
     /// - Parameter onGone: called on the loop's thread for each connection that has closed.
@@ -48,7 +48,7 @@ package final class HTTPDoor {
 
     // MARK: Connections
 
-    /// Serves a client that the daemon counts already.
+    /// Serves a client that the daemon has already counted.
     package func accept(_ socket: AcceptedSocket) {
         guard let socket = Connection(on: loop, taking: socket) else { return gone() }
         guard !isDraining else { return turnAway(socket, nil) }
@@ -72,7 +72,7 @@ package final class HTTPDoor {
         connection.start()
     }
 
-    /// Turns a client away that the daemon counts already.
+    /// Rejects a client that the daemon has already counted.
     package func refuse(_ socket: AcceptedSocket) {
         guard let socket = Connection(on: loop, taking: socket) else { return gone() }
         turnAway(socket, Self.tooMany)
@@ -119,7 +119,7 @@ package final class HTTPDoor {
         finishIfEmpty()
     }
 
-    /// Gives back what only open connections need.
+    /// Frees what only open connections need.
     private func rest() {
         sweep = nil
         output = ByteWriter(capacity: 64)
@@ -138,9 +138,9 @@ package final class HTTPDoor {
         sweep?.unreference()
     }
 
-    // MARK: For connections
+    // MARK: Used by connections
 
-    /// The time of day as heads have it.
+    /// The current time in the format of heads.
     var dateText: [UInt8] {
         let now = HTTPDate.now
         if now != date.second { date = (now, HTTPDate.text(now)) }
@@ -157,7 +157,7 @@ package final class HTTPDoor {
 
     // MARK: Changes
 
-    /// Takes over what changed: for connections that are open too.
+    /// Applies changed settings, also to open connections.
     package func apply() {
         rules = service.rules
         admittedHost = []
@@ -169,8 +169,8 @@ package final class HTTPDoor {
         }
     }
 
-    /// Takes no new calls (they get 503), ends watches, lets calls in flight finish within the grace time, and closes
-    /// everything.
+    /// Shuts down: new calls get 503, watches end, calls in flight may finish within the grace time, then
+    /// everything is closed.
     ///
     /// - Parameter completion: called once, when no connection is left.
     package func shutDown(_ completion: @escaping () -> Void) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Every number that bounds the HTTP interface; `GetServerInfo` reports them.
+/// All limits of the HTTP interface; `GetServerInfo` reports them.
 public struct HTTPLimits: Sendable, Equatable {
     public var maxHeadBytes = 16 << 10
     public var maxURLBytes = 8 << 10
@@ -14,12 +14,12 @@ public struct HTTPLimits: Sendable, Equatable {
 
     public init() {}
 
-    /// One limit as the configuration and the documents have it.
+    /// One limit, as described in the configuration and the documentation.
     public struct Entry: Sendable {
         public let name: String
         public let place: WritableKeyPath<HTTPLimits, Int> & Sendable
         public let minimum: Int
-        /// What it bounds, for the manual.
+        /// What it limits, for the manual.
         public let help: String
     }
 

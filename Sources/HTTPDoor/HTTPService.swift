@@ -2,15 +2,15 @@
 import Calls
 import Synchronization
 
-/// What all loops' HTTP doors share: rules, tiles that are kept, the page's files, the access log, counts. Safe from any
-/// thread.
+/// What all loops' HTTP doors share: rules, cached tiles, the page's files, the access log and counters. Safe
+/// from any thread.
 package final class HTTPService: Sendable {
     let cache: AnswerCache
     let assets: AssetStore
     let archives = ArchiveStore()
     let log = AccessLog()
     let counters: HTTPCounters
-    /// In the tags of answers, so that none outlives the process that gave it.
+    /// Part of every answer's tag, so that no tag outlives the process that issued it.
     let process = UInt64.random(in: 1 ... .max)
     private let current: Mutex<HTTPRules>
 
@@ -23,9 +23,9 @@ package final class HTTPService: Sendable {
 
     var rules: HTTPRules { current.withLock { $0 } }
 
-    /// Takes over what changed, and opens the access log again. Returns what went wrong with it, for a person.
+    /// Applies changed settings and reopens the access log. Returns what went wrong with it, in words for a person.
     ///
-    /// - Parameter exportDirectories: whose archives are served.
+    /// - Parameter exportDirectories: the directories whose archives are served.
     package func apply(_ settings: HTTPSettings, exportDirectories: [String]) -> String? {
         archives.setDirectories(exportDirectories)
         current.withLock { $0 = HTTPRules(settings, hosts: $0.hosts.taking(settings.hosts)) }
@@ -34,7 +34,7 @@ package final class HTTPService: Sendable {
         return log.reopen(settings.accessLog)
     }
 
-    /// Lets `Host` name an address that is listened on.
+    /// Allows `Host` to name a listening address.
     package func add(listening host: String, isIPv6: Bool, isWildcard: Bool, port: UInt16) {
         current.withLock { rules in
             if isWildcard {
@@ -46,12 +46,12 @@ package final class HTTPService: Sendable {
     }
 }
 
-/// The settings as requests are judged by them.
+/// The settings in the form in which requests are checked against them.
 struct HTTPRules: Sendable {
     let settings: HTTPSettings
     var hosts: HostRules
     let origins: OriginRules
-    /// `Vary` of answers that may be compressed.
+    /// The `Vary` field of answers that may be compressed.
     let vary: String
     let cacheControl: String
 

@@ -2,13 +2,13 @@
 import ClusterProtocol
 import EventLoop
 
-/// How the interface is served: `http` in the configuration.
+/// The settings of the HTTP interface: `http` in the configuration.
 public struct HTTPSettings: Sendable, Equatable {
-    /// A raster map below the circles, instead of the outline of land.
+    /// A raster map drawn below the circles instead of the outline of land.
     public struct Basemap: Sendable, Equatable {
         /// A URL with `{z}`, `{x}` and `{y}`.
         public var url: String
-        /// What must be shown with it.
+        /// The attribution that must be shown with it.
         public var attribution: String
 
         public init(url: String = "", attribution: String = "") {
@@ -17,33 +17,33 @@ public struct HTTPSettings: Sendable, Equatable {
         }
     }
 
-    /// Where it listens; nowhere if it is empty.
+    /// The addresses on which it listens; empty if it is off.
     public var listen: [ListenAddress] = []
-    /// Whether other machines may be let in.
+    /// Whether other machines may connect.
     public var allowRemote = false
-    /// Names that `Host` may have besides the addresses.
+    /// Names that `Host` may contain, besides the addresses.
     public var hosts: [String] = []
-    /// Other sites whose pages may ask.
+    /// Other sites whose pages may send requests.
     public var origins: [String] = []
-    /// What callers over TCP may do.
+    /// The right of callers over TCP.
     public var right = AccessRight.query
-    /// For how many seconds caches may use an answer without asking; 0: not at all.
+    /// How long caches may use an answer without revalidation, in seconds; 0: not at all.
     public var maxAge = 0
-    /// Where Leaflet lies.
+    /// The directory of Leaflet's files.
     public var assets = "/usr/share/javascript/leaflet"
     public var basemap: Basemap?
-    /// The file of the access log; nil: there is none.
+    /// The file of the access log; nil if there is none.
     public var accessLog: String?
     public var limits = HTTPLimits()
 
     public init() {}
 
-    /// Why settings cannot be used, for a person.
+    /// Why settings cannot be used, in words for a person.
     public struct Problem: Error, Sendable, CustomStringConvertible {
         public let description: String
     }
 
-    /// Refuses addresses that other machines reach, unless they may.
+    /// Throws if an address can be reached from other machines and that is not allowed.
     public func check() throws(Problem) {
         guard !allowRemote else { return }
         for address in listen {
@@ -61,10 +61,10 @@ public struct HTTPSettings: Sendable, Equatable {
         }
     }
 
-    /// Whether a text can stand in `hosts`.
+    /// Whether a text is valid in `hosts`.
     public static func isHost(_ text: String) -> Bool { HostName(text) != nil }
 
-    /// Whether a text can stand in `origins`.
+    /// Whether a text is valid in `origins`.
     public static func isOrigin(_ text: String) -> Bool {
         if text == "*" { return true }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

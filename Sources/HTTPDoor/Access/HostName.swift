@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A host and its port as `Host` and `Origin` have them, in lower case. An IPv6 address is in brackets.
+/// A host and its port as in `Host` and `Origin`, in lower case. An IPv6 address is in brackets.
 struct HostName: Sendable, Hashable {
     let name: String
     let port: UInt16?

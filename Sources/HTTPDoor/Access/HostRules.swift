@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Which `Host` a request may name. Otherwise another site's page could reach a daemon on loopback by a name of its own
-/// that it lets resolve to 127.0.0.1 (DNS rebinding).
+/// Determines which `Host` a request may name. Otherwise another site's page could reach a daemon on loopback
+/// through a name of its own that it resolves to 127.0.0.1 (DNS rebinding).
 struct HostRules: Sendable {
-    /// The addresses that are listened on. Wildcards are left out.
+    /// The addresses on which the interface listens, except wildcards.
     var listening: [HostName] = []
-    /// Ports of wildcard addresses: on these, loopback addresses are served too.
+    /// Ports of wildcard addresses; on these, loopback addresses are valid too.
     var wildcardPorts: [UInt16] = []
-    /// `http.hosts`. One without a port stands for all ports.
+    /// `http.hosts`. A host without a port stands for all ports.
     var hosts: [HostName] = []
 
     private static let loopback = ["127.0.0.1", "[::1]"]

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Where the interface listens: `HOST:PORT`, `[V6]:PORT`, `PORT` on loopback, or `unix:PATH`.
+/// An address on which the interface listens: `HOST:PORT`, `[V6]:PORT`, `PORT` on loopback, or `unix:PATH`.
 public enum ListenAddress: Sendable, Hashable {
     /// A host's name or address, without brackets.
     case tcp(host: String, port: UInt16)
     case unix(path: String)
 
-    /// Why a text is no address, for a person.
+    /// Why a text is not an address, in words for a person.
     public struct Problem: Error, Sendable, CustomStringConvertible {
         public let description: String
     }

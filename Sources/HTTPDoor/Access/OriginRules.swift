@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Which sites' pages may ask (`http.origins`), and the headers that say so (the Fetch standard's CORS protocol).
+/// Determines which sites' pages may send requests (`http.origins`), and the headers that declare it (the Fetch
+/// standard's CORS protocol).
 struct OriginRules: Sendable {
     /// Origins such as `https://maps.example`, or `*` for all.
     var origins: [String] = []
 
-    /// How a request's origin stands to the rules.
+    /// How the rules classify a request's origin.
     enum Verdict: Equatable {
         /// The request names no origin, or that of its own host.
         case own
-        /// Another site that is allowed: the value of `Access-Control-Allow-Origin`.
+        /// An allowed other site, with the value of `Access-Control-Allow-Origin`.
         case allowed(String)
         case refused
     }
@@ -30,7 +31,7 @@ struct OriginRules: Sendable {
         guard let authority = HostName(String(origin[colon.upperBound...])) else { return false }
         let usual: UInt16? = scheme == "http" ? 80 : scheme == "https" ? 443 : nil
         guard let usual, authority.name == host.name else { return false }
-        // A proxy that ends TLS sends no port, nor does a browser for the usual one.
+        // A proxy that terminates TLS sends no port, and neither does a browser for the default port.
         return (authority.port ?? usual) == (host.port ?? usual)
     }
 }

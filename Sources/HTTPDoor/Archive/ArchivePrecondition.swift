@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// What a request's conditions say of a file (RFC 9110, section 13.2.2).
+/// The result of a request's conditions for a file (RFC 9110, section 13.2.2).
 enum ArchivePrecondition: Equatable {
-    /// The request is carried out.
+    /// The request is performed.
     case none
     case failed
     case notModified
@@ -19,8 +19,8 @@ enum ArchivePrecondition: Equatable {
         }
     }
 
-    /// The part that a request asks for. `If-Range` names the archive of which the client has other parts; of another
-    /// one it gets the whole.
+    /// The part that a request asks for. `If-Range` names the archive of which the client has other parts; if
+    /// that is a different one, the client gets the whole file.
     static func range(_ head: RequestHead, _ archive: ServedArchive) -> ByteRange {
         guard head.method == .get else { return .whole }
         if let field = head[.ifRange], !archive.tag.matchesStrongly(field), !isDate(field, of: archive) {
@@ -29,7 +29,7 @@ enum ArchivePrecondition: Equatable {
         return ByteRange(head[.range], size: archive.size)
     }
 
-    /// Whether a date is the archive's own `Last-Modified`, which is the only one that its clients can have.
+    /// Whether a date is the archive's own `Last-Modified`, the only date that its clients can have.
     private static func isDate(_ field: String, of archive: ServedArchive) -> Bool {
         field.utf8.elementsEqual(HTTPDate.text(archive.modified))
     }

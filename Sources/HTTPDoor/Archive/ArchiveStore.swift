@@ -9,11 +9,11 @@ final class ArchiveStore: Sendable {
     /// - Parameter paths: absolute paths; a directory need not exist yet.
     func setDirectories(_ paths: [String]) { directories.withLock { $0 = paths } }
 
-    /// Opens an archive. No link is followed, and files whose names begin with a dot are not found.
+    /// Opens an archive. Links are not followed, and files whose names begin with a dot are not found.
     ///
-    /// Blocks: only for threads of the pool.
+    /// Blocks: call it only on pool threads.
     ///
-    /// - Parameter names: the directories below one of the store's, and the file.
+    /// - Parameter names: the path below one of the store's directories: directories, then the file.
     func open(_ names: [String]) -> ServedArchive? {
         guard names.allSatisfy({ !$0.hasPrefix(".") && !$0.isEmpty && !$0.utf8.contains(UInt8(ascii: "/")) })
         else { return nil }

@@ -3,9 +3,9 @@ import Calls
 import ClusterProtocol
 import JSON
 
-/// Archives of tiles, and parts of them.
+/// Sends archives of tiles and parts of them.
 extension HTTPConnection {
-    /// Bytes that are read and written at once, so that a large archive takes little memory.
+    /// The number of bytes read and written at a time, so that a large archive uses little memory.
     private static let pieceSize = 256 << 10
 
     func answerArchive(_ names: [String]) throws(RequestFailure) {
@@ -79,7 +79,7 @@ extension HTTPConnection {
 
     // MARK: Bodies
 
-    /// Writes the head, once the first piece is read, and then piece by piece as the client reads.
+    /// Writes the head once the first piece has been read, and then piece by piece as the client reads.
     private func send(_ head: ResponseHead, _ rest: ArchiveRest) {
         var rest = rest
         rest.head = head
@@ -121,7 +121,7 @@ extension HTTPConnection {
         bytes.writer.withUnsafeBytes { write($0, keeping: bytes) }
     }
 
-    /// Everything before is written: the next piece can go.
+    /// Everything before has been written: sends the next piece.
     func continueArchive() {
         guard exchange?.archive != nil, socket.queuedBytes == 0, isServing else { return }
         sendPiece()
@@ -134,7 +134,7 @@ extension HTTPConnection {
         if closes { end() }
     }
 
-    /// The file can't be read. A body that has begun can only break off.
+    /// The file cannot be read. If the body has begun, it can only be cut off.
     private func failArchive() {
         let hasBegun = exchange?.archive?.head == nil
         exchange?.archive = nil
@@ -144,15 +144,15 @@ extension HTTPConnection {
     }
 }
 
-/// What is still to be sent of an archive.
+/// The part of an archive that is still to be sent.
 struct ArchiveRest {
     let archive: ServedArchive
     var range: Range<Int>
-    /// Until it is written.
+    /// The head until it is written, then nil.
     var head: ResponseHead?
-    /// Whether the connection closes behind the body.
+    /// Whether the connection closes after the body.
     var closes = false
-    /// Whether a piece is being read.
+    /// Whether a piece is being read on the pool.
     var isReading = false
 
     init(_ archive: ServedArchive, _ range: Range<Int>) {

@@ -2,18 +2,17 @@
 import Glibc
 import SystemSupport
 
-/// An archive of tiles that is open for reading. It stays the same file while clients read it, even if another takes its
-/// name.
+/// An archive of tiles, opened for reading. Clients read the same file even if another takes its name meanwhile.
 final class ServedArchive: Sendable {
-    /// Bytes.
+    /// The size in bytes.
     let size: Int
-    /// Changes with the file: an archive is written once and then replaced as a whole.
+    /// The validator, which changes with the file: an archive is written once and then replaced as a whole.
     let tag: EntityTag
-    /// Seconds since 1970.
+    /// The time of the last modification, in seconds since 1970.
     let modified: Int
     private let file: FileDescriptor
 
-    /// Nil if the file is no PMTiles archive: nothing else below an export directory is served.
+    /// Nil if the file is not a PMTiles archive: nothing else below an export directory is served.
     init?(_ file: FileDescriptor) {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { return nil }
@@ -31,9 +30,9 @@ final class ServedArchive: Sendable {
 
     private static let magic = Array("PMTiles".utf8)
 
-    /// Reads a part. Nil if the file no longer has all of it, or the disk fails.
+    /// Reads a part. Returns nil if the file no longer contains all of it, or if the disk fails.
     ///
-    /// Blocks: only for threads of the pool.
+    /// Blocks: call it only on pool threads.
     func read(_ range: Range<Int>) -> [UInt8]? {
         guard
             let bytes = try? FileIO.read(range.count, from: file, at: range.lowerBound, path: "an archive")

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-/// When a connection has kept the server waiting for too long. Pure: it is given the time, in milliseconds.
+/// Determines when a connection has kept the server waiting too long. Pure: the time is passed in, in milliseconds.
 struct ConnectionClock: Sendable {
     /// What the connection is doing.
     enum Phase: Equatable, Sendable {
-        /// No request is under way.
+        /// No request is in progress.
         case idle
-        /// A head has begun.
+        /// A head is arriving.
         case head
-        /// A body arrives.
+        /// A body is arriving.
         case body
-        /// The server works, or the client reads: nothing is waited for.
+        /// The server is working or the client is reading: there is no time limit.
         case busy
-        /// A WebSocket.
+        /// A WebSocket is open.
         case webSocket
-        /// Events are streamed.
+        /// Events are being streamed.
         case events
     }
 
     enum Verdict: Equatable {
         case fine
-        /// Close without a word: nothing was asked.
+        /// Close without a response, because no request has begun.
         case close
         case timeOut(String)
         case ping
@@ -31,13 +31,13 @@ struct ConnectionClock: Sendable {
 
     private(set) var phase = Phase.idle
     private var since: UInt64
-    /// Bytes of the body since `since`.
+    /// Bytes of the body received since `since`.
     private var bodyBytes = 0
     private var awaitsPong = false
 
     init(now: UInt64) { since = now }
 
-    /// Enters a phase; its time begins unless it goes on.
+    /// Enters a phase. Restarts its time, unless the connection is already in it.
     mutating func enter(_ phase: Phase, now: UInt64) {
         guard phase != self.phase else { return }
         self.phase = phase
@@ -48,7 +48,7 @@ struct ConnectionClock: Sendable {
 
     mutating func received(bodyBytes count: Int) { bodyBytes += count }
 
-    /// The server has not read on for a while: the client's rate is measured from now on.
+    /// The server has paused or resumed reading: measures the client's rate from now.
     mutating func paused(now: UInt64) {
         guard phase == .body else { return }
         since = now
@@ -59,7 +59,7 @@ struct ConnectionClock: Sendable {
 
     /// The seconds over which a body's rate is averaged.
     static let rateSeconds = 30
-    /// The milliseconds between pings, and those that an answer may take.
+    /// The interval between pings, and the time allowed for an answer, in milliseconds.
     static let pingInterval: UInt64 = 30_000
     static let commentInterval: UInt64 = 15_000
 

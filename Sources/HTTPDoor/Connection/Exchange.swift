@@ -2,34 +2,35 @@
 import Calls
 import JSON
 
-/// A request under way, and what its response needs to know of it. Belongs to the loop's thread.
+/// A request in progress, and what is needed to answer it. Belongs to the loop's thread.
 final class Exchange {
     let head: RequestHead
     let started: UInt64
-    /// What the request was understood as; nil if it was refused before.
+    /// The requested resource; nil if the request was rejected before it was known.
     var resource: Resource?
-    /// The same, with all of its params, if the same target was requested recently.
+    /// The resource with all of its params, if the same target was requested recently.
     var query: RecentQueries.Query?
-    /// `Access-Control-Allow-Origin` of the response.
+    /// The response's `Access-Control-Allow-Origin`.
     var allowedOrigin: String?
-    /// What becomes of the body.
+    /// What happens to the body.
     var body = Body.discarded
     var inputEnded = false
-    /// The response is written, or is being streamed.
+    /// Whether the response has been written or is being streamed.
     var isAnswered = false
-    /// The call that answers it, once it has begun.
+    /// The call that answers the request, once it has begun.
     var call: Call?
-    /// The response with which the watch begins, once its first item is there. Until then an error is a status.
+    /// The response with which the watch begins when its first item is available. Until then an error is answered
+    /// as a status.
     var watch: (form: WatchConnection.Form, head: ResponseHead)?
-    /// What is still to be sent of an archive.
+    /// The part of an archive that is still to be sent.
     var archive: ArchiveRest?
-    /// How the answer of the call is sent.
+    /// How to send the call's answer.
     var answer = AnswerPlan()
 
     enum Body {
         case discarded
         case collected([UInt8])
-        /// Goes to the call piece by piece.
+        /// The body is passed to the call piece by piece.
         case streamed
     }
 
@@ -41,17 +42,17 @@ final class Exchange {
     var isHead: Bool { head.method == .head }
 }
 
-/// How a call's answer becomes a response.
+/// How to turn a call's answer into a response.
 struct AnswerPlan {
     var mediaType: StaticString = "application/json"
-    /// Set if the answer depends only on the data: it may be cached and asked for again.
+    /// Set if the answer depends only on the data: it may be cached and revalidated.
     var tag: EntityTag?
     var vary: String?
-    /// Whether the answer is kept for the next who asks.
+    /// Whether the answer is cached for later requests.
     var isKept = false
     var acceptsGzip = false
-    /// Whether an answer without bytes is 204.
+    /// Whether an answer without bytes becomes 204.
     var mayBeEmpty = false
-    /// Whether a check that says "not serving" is 503.
+    /// Whether a check that reports "not serving" becomes 503.
     var isHealth = false
 }

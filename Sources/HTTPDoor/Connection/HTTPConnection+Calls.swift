@@ -3,7 +3,7 @@ import Calls
 import ClusterProtocol
 import JSON
 
-/// Calls that answer requests.
+/// Answers requests by calls.
 extension HTTPConnection: CallTransport {
     var acceptsGzip: Bool {
         guard let head = exchange?.head, let bytes = head.bytes(of: .acceptEncoding) else { return false }
@@ -15,7 +15,7 @@ extension HTTPConnection: CallTransport {
         return accepts
     }
 
-    /// A query resource.
+    /// Answers a request for a query resource.
     func ask(_ resource: ResourceQuery, _ fixed: JSONObject, _ text: [UInt8]) throws(RequestFailure) {
         guard let exchange else { return }
         let query =
@@ -32,8 +32,8 @@ extension HTTPConnection: CallTransport {
             tagged: resource.dependsOnData ? query.hash : nil, of: query, paramsText: text)
     }
 
-    /// Answers a query as the last time, without reading its params again: with 304 or with what is kept. False if the data
-    /// have changed since, or if neither can be done.
+    /// Answers a repeated query without reading its params again: with 304 or from the cache. Returns false if
+    /// the data have changed since, or if neither is possible.
     private func answerAgain(_ query: RecentQueries.Query, _ plan: AnswerPlan) -> Bool {
         guard let last = query.last, exchange?.head.has(.connectTimeout) == false else { return false }
         guard caller.canRepeat(last.call) else {
@@ -47,7 +47,7 @@ extension HTTPConnection: CallTransport {
         return true
     }
 
-    /// Reads what a query resource is asked for, and keeps it for the next request of the same target.
+    /// Reads the params of a query resource, and remembers them for the next request of the same target.
     private func read(
         _ head: RequestHead, _ resource: ResourceQuery, _ fixed: JSONObject, _ text: [UInt8]
     ) throws(RequestFailure) -> RecentQueries.Query {
@@ -58,7 +58,7 @@ extension HTTPConnection: CallTransport {
             head.target, hash: EntityTag.hash(head.target), .query(resource, fixed, text: text), params)
     }
 
-    /// The TileJSON of a source. Its URLs name this daemon as the client does.
+    /// Answers with the TileJSON of a source. Its URLs name this daemon as the client does.
     func askTileJSON(_ source: String) throws(RequestFailure) {
         guard let head = exchange?.head else { return }
         var params: JSONObject = ["source": .string(source)]
@@ -70,26 +70,26 @@ extension HTTPConnection: CallTransport {
         var plan = AnswerPlan()
         plan.acceptsGzip = acceptsGzip
         plan.vary = "\(door.rules.vary), X-Forwarded-Proto"
-        // All features are looked at for it.
+        // Cached, because computing it examines all features.
         plan.isKept = true
         open(
             ResourceQuery.cluster("DescribeTiles"), params, plan,
             tagged: EntityTag.hash(head.target, from: EntityTag.hash(site.utf8)))
     }
 
-    /// How the client reached the proxy in front of this, if there is one.
+    /// The scheme that the client used, as reported by a proxy in front of this daemon, if there is one.
     private func scheme(_ head: RequestHead) -> String {
         head[.forwardedProtocol]?.lowercased() == "https" ? "https" : "http"
     }
 
-    /// The whole of a source: more than the world, so that it covers a plane's units too.
+    /// A box that contains a whole source: larger than the world, so that it also covers a plane in its own units.
     private static let world = JSONValue.array([-1e15, -1e15, 1e15, 1e15].map { .number($0) })
 
-    /// Opens a call, unless the client or the cache has the answer.
+    /// Opens a call, unless the client or the cache already has the answer.
     ///
     /// - Parameters:
     ///   - tagged: a hash of the request, if the answer depends only on it and the data.
-    ///   - query: what remembers the call for the next request of the same target.
+    ///   - query: remembers the call for the next request of the same target.
     func open(
         _ method: String, _ params: JSONObject, _ plan: AnswerPlan, form: AnswerForm = .json,
         input: InputForm = .items, tagged: UInt64? = nil, of query: RecentQueries.Query? = nil,
@@ -105,7 +105,7 @@ extension HTTPConnection: CallTransport {
             let encoder = PlainEncoder(compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
             let prepared = try caller.prepare(
                 CallOpening(request, encoder: encoder, form: form, input: input))
-            // Empty sources have all the same revision, 0, whatever their options.
+            // All empty sources have revision 0, whatever their options.
             if let tagged, let revision = prepared.facts?.revision, revision > 0 {
                 let tag = EntityTag(process: door.service.process, revision: revision, request: tagged)
                 plan.tag = tag
@@ -117,7 +117,7 @@ extension HTTPConnection: CallTransport {
         } catch { fail(error) }
     }
 
-    /// What params take of memory, about, for each byte of a body.
+    /// The approximate memory in bytes that params use for each byte of a body.
     private static let memoryPerByte = 12
 
     private func start(_ prepared: PreparedCall) {
@@ -151,7 +151,7 @@ extension HTTPConnection: CallTransport {
         return milliseconds
     }
 
-    /// Answers with 304 or with what is kept; false if neither can be done.
+    /// Answers with 304 or from the cache; returns false if neither is possible.
     private func answerWithoutWork(_ tag: EntityTag, _ plan: AnswerPlan) -> Bool {
         guard let head = exchange?.head else { return false }
         if let match = head.first(.ifNoneMatch, tag.match) {
@@ -169,7 +169,7 @@ extension HTTPConnection: CallTransport {
         return true
     }
 
-    /// A call's answer becomes the response.
+    /// Sends a call's answer as the response.
     private func finish(_ bytes: UnsafeRawBufferPointer, _ owner: OutgoingBytes?) {
         guard let exchange else { return }
         let isGzipped = exchange.answer.acceptsGzip && Gzip.isCompressed(bytes)
@@ -180,7 +180,7 @@ extension HTTPConnection: CallTransport {
         respond(bytes, keeping: owner, isGzipped: isGzipped)
     }
 
-    // MARK: What comes later
+    // MARK: Later answers
 
     var canTakeItem: Bool {
         (stream != nil || exchange?.watch != nil) && !isEnding && socket.queuedBytes == 0
@@ -224,7 +224,7 @@ extension HTTPConnection: CallTransport {
         balance()
     }
 
-    /// An answer came outside of a turn.
+    /// An answer arrived outside a turn.
     func goOn() {
         finishExchange()
         flush()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The map page and its files.
+/// Serves the map page and its files.
 extension HTTPConnection {
     func answerMap() throws(RequestFailure) {
         let assets = door.service.assets
@@ -42,7 +42,7 @@ extension HTTPConnection {
         body.withUnsafeBytes { send(head, $0, keeping: asset) }
     }
 
-    /// What the page needs to know of the configuration.
+    /// Answers with the settings that the page needs.
     private func answerSettings() {
         var basemap = JSONValue.null
         if let map = door.rules.settings.basemap {
@@ -57,7 +57,7 @@ extension HTTPConnection {
         }
     }
 
-    /// The page loads from nowhere else but the raster layer that the configuration names.
+    /// The content security policy: the page loads only from this daemon and the configured raster layer.
     private var policy: String {
         var images = "'self' data:"
         if let url = door.rules.settings.basemap?.url, let site = Self.site(of: url) { images += " \(site)" }
@@ -65,7 +65,7 @@ extension HTTPConnection {
             "default-src 'self'; img-src \(images); style-src 'self' 'unsafe-inline'; connect-src 'self' ws: wss:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     }
 
-    /// The scheme and authority of a URL; a placeholder of subdomains stands for any.
+    /// The scheme and authority of a URL; a placeholder for subdomains matches any.
     private static func site(of url: String) -> String? {
         let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count >= 3, parts[0] == "https:" || parts[0] == "http:", parts[1].isEmpty else {

@@ -3,9 +3,9 @@ import Calls
 import ClusterProtocol
 import JSON
 
-/// What requests mean, from their heads to the ends of their bodies.
+/// Handles requests, from their heads to the ends of their bodies.
 extension HTTPConnection {
-    /// A head has come.
+    /// A head has arrived.
     func begin() {
         guard let head = exchange?.head else { return }
         do throws(RequestFailure) {
@@ -30,19 +30,20 @@ extension HTTPConnection {
         return try Router.resource(head.path)
     }
 
-    /// Answers a request before its body was read. A short body is read and thrown away; otherwise the connection closes.
+    /// Rejects a request before its body has been read. A short body is read and discarded; otherwise the
+    /// connection closes.
     func refuse(_ failure: RequestFailure) {
         exchange?.body = .discarded
         guard let head = exchange?.head, let count = head.contentLength, count <= Self.skippedBody else {
             return respond(failure, closes: true)
         }
-        // A client that waits for "100 Continue" may leave its body out.
+        // A client that waits for "100 Continue" may omit its body.
         respond(failure, closes: count > 0 && head.has(.expect))
     }
 
     private static let skippedBody = 64 << 10
 
-    /// Whether the request is meant for this server, and comes from a page that may ask.
+    /// Throws unless the request is meant for this server and comes from a page that may send requests.
     private func admit(_ head: RequestHead) throws(RequestFailure) {
         if isAdmittedHost(head), !head.has(.origin), !head.has(.expect) { return }
         let host = head.host.flatMap { HostName($0) }
@@ -72,7 +73,7 @@ extension HTTPConnection {
         }
     }
 
-    /// Whether the request names the host that was admitted last, as most do.
+    /// Whether the request names the same host as the last admitted one, as most do.
     private func isAdmittedHost(_ head: RequestHead) -> Bool {
         guard !head.hasAuthority, !door.admittedHost.isEmpty, let text = head.bytes(of: .host) else {
             return false
@@ -80,7 +81,7 @@ extension HTTPConnection {
         return text.hasSameBytes(as: door.admittedHost)
     }
 
-    /// Decides what becomes of the body, before any of it is read.
+    /// Decides what to do with the body, before any of it is read.
     private func expectBody(_ head: RequestHead, _ resource: Resource) throws(RequestFailure) {
         switch (resource, head.method) {
         case (.features(let source), .put): try beginImport(head, source)
@@ -119,7 +120,7 @@ extension HTTPConnection {
         }
     }
 
-    /// Counts bytes that are held for the client, and gives up if that is too much.
+    /// Counts bytes that are held for the client, and rejects the request if there are too many.
     private func hold(_ count: Int) {
         let engine = door.engine
         heldInput += count
@@ -200,7 +201,7 @@ extension HTTPConnection {
 
     // MARK: Calls by POST
 
-    /// Refuses a method's call before its body is read.
+    /// Throws if a method cannot be called, before the body is read.
     private func checkMethod(_ name: String, _ head: RequestHead) throws(RequestFailure) {
         try readParameters(head.query, [])
         guard let declaration = door.engine.method(name)?.declaration else {

@@ -3,14 +3,14 @@ import Calls
 import ClusterProtocol
 import JSON
 
-/// How responses are written.
+/// Writes responses.
 extension HTTPConnection {
-    /// Bodies up to this size are copied behind their heads.
+    /// Bodies up to this size, in bytes, are copied after their heads.
     private static let copiedBody = 16 << 10
 
-    /// Writes a response whose head says all but how the connection goes on.
+    /// Writes a response whose head is complete except for how the connection continues.
     ///
-    /// - Parameter owner: keeps the body's bytes; nil if they must be copied.
+    /// - Parameter owner: keeps the body's bytes alive; nil if they must be copied.
     func send(
         _ head: ResponseHead, _ body: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
         keeping owner: AnyObject? = nil, closes: Bool = false
@@ -32,7 +32,7 @@ extension HTTPConnection {
         if head.closes { end() }
     }
 
-    /// Adds what every response of the exchange says.
+    /// Adds the fields that every response of the exchange has.
     func complete(_ head: inout ResponseHead, closes: Bool) {
         head.closes = closes || door.isDraining || exchange?.head.keepsAlive == false
         head.announcesKeepAlive = exchange?.head.isVersion10 == true
@@ -79,7 +79,8 @@ extension HTTPConnection {
 
     // MARK: OPTIONS
 
-    /// What a resource can do, or what a page of another site may ask (the Fetch standard's preflight).
+    /// Answers with the methods of a resource, or with what a page of another site may request (the Fetch
+    /// standard's preflight).
     func answerOptions(_ resource: Resource) {
         guard let request = exchange?.head else { return }
         let methods = ErrorResponse.list(resource.methods)

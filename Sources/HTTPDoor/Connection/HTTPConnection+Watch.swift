@@ -3,7 +3,7 @@ import Calls
 import ClusterProtocol
 import JSON
 
-/// Watches, by WebSocket in both directions or as server-sent events in one.
+/// Serves watches: over a WebSocket in both directions, or as server-sent events in one.
 extension HTTPConnection {
     func watch(_ source: String) throws(RequestFailure) {
         guard let head = exchange?.head else { return }
@@ -23,7 +23,7 @@ extension HTTPConnection {
                 status: .ok, length: head.isVersion10 ? .untilClose : .chunked, mediaType: "text/event-stream"
             )
             response.cacheControl = "no-store"
-            // Proxies pass events on at once (nginx, X-Accel-Buffering).
+            // This makes proxies pass events on at once (nginx, X-Accel-Buffering).
             response.fields = [("X-Accel-Buffering", "no")]
             try openWatch(params, .events(isChunked: !head.isVersion10), response)
         } else {
@@ -33,10 +33,10 @@ extension HTTPConnection {
         }
     }
 
-    /// Viewports are small; this is room enough for any.
+    /// Enough for any viewport, which is small.
     private static let mostMessageBytes = 64 << 10
 
-    /// A watch has no end, so that its head says all that HEAD can.
+    /// Answers HEAD for a watch with its head alone, because a watch has no end.
     private func respondToHeadOfWatch() {
         var head = ResponseHead(status: .ok, length: .none, mediaType: "text/event-stream")
         head.cacheControl = "no-store"
@@ -58,7 +58,7 @@ extension HTTPConnection {
         }
     }
 
-    /// The first item has come.
+    /// The first item has arrived.
     func beginWatch(_ call: Call) {
         guard let watch = exchange?.watch else { return }
         exchange?.watch = nil
@@ -77,7 +77,7 @@ extension HTTPConnection {
         record(head.status, 0)
         let rest = reader.takeRest()
         self.stream = stream
-        // A watch may last for days: it holds nothing of its request.
+        // A watch may last for days, so it retains nothing of its request.
         exchange = nil
         stream.began()
         if !rest.isEmpty { rest.withUnsafeBytes { stream.receive($0) } }
@@ -137,7 +137,7 @@ final class WatchConnection {
         connection.balance()
     }
 
-    /// The WebSocket is closed by the client, or by a fault of its.
+    /// The client has closed the WebSocket, or violated the protocol.
     private func leave() {
         isOver = true
         call.cancel()
@@ -191,7 +191,7 @@ final class WatchConnection {
         }
     }
 
-    /// The stream has ended well.
+    /// The stream has ended successfully.
     func finish() {
         switch form {
         case .webSocket: close(.normal, "")

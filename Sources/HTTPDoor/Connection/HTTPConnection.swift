@@ -4,11 +4,12 @@ import ClusterProtocol
 import EventLoop
 import JSON
 
-/// A client's HTTP connection: one request after the other, then perhaps a WebSocket. Belongs to the loop's thread.
+/// A client's HTTP connection: it carries one request after another, then perhaps a WebSocket. Belongs to the
+/// loop's thread.
 ///
-/// Pipelined requests wait in the reader until the one before is answered, so answers keep their order.
+/// Pipelined requests wait in the reader until the previous one is answered, so answers keep their order.
 final class HTTPConnection {
-    /// Holds this connection until it closes.
+    /// Retains this connection until it closes.
     let door: HTTPDoor
     let socket: Connection
     /// The client's address for the access log; nil over a Unix socket.
@@ -19,18 +20,18 @@ final class HTTPConnection {
     var stream: WatchConnection?
     var clock: ConnectionClock
     var callID: Int64 = 0
-    /// Bytes of the body that is collected, as the input budget counts them.
+    /// Bytes of the body being collected, as counted by the input budget.
     var heldInput = 0
-    /// No further request is read, and the connection closes once all is written.
+    /// Whether no further request is read and the connection closes once everything is written.
     private(set) var isEnding = false
     private var isInputEnded = false
     private var isTurn = false
     private var isScheduled = false
     private var isReadingPaused = false
     private var lingering: Timer?
-    /// When the client last went on reading, and how far it was then.
+    /// Tracks when the client last read.
     private var progress = ClientProgress()
-    /// Bytes given to the system, ever.
+    /// Bytes passed to the system since the connection began.
     private var handedBytes: UInt64 = 0
 
     var isOverUnix: Bool { address == nil }
@@ -50,14 +51,14 @@ final class HTTPConnection {
     }
 
     func start() {
-        // Not weak: the socket calls nothing after its `close`, and the door releases this object only then.
+        // Not weak: the socket makes no calls after its `close`, and the door releases this object only after that.
         socket.start(
             onRead: { [unowned self] bytes in read(bytes) },
             onWritten: { [unowned self] in written() },
             onEnd: { [unowned self] end in ended(end) })
     }
 
-    // MARK: Bytes in
+    // MARK: Input
 
     private func read(_ bytes: UnsafeRawBufferPointer) {
         door.engine.metrics.traffic.received.add(UInt64(bytes.count), ordering: .relaxed)
@@ -67,8 +68,8 @@ final class HTTPConnection {
         turn()
     }
 
-    /// The client sends nothing more. Over TCP that is all that a client which has gone leaves behind, so its call is
-    /// cancelled; over a Unix socket the system can distinguish the two.
+    /// The client sends nothing more. Over TCP, a client that is gone looks the same, so its call is cancelled;
+    /// over a Unix socket the system distinguishes the two.
     private func ended(_ end: Connection.End) {
         guard end == .finished, !isEnding, stream == nil, isOverUnix, !socket.isAbandoned else {
             return close()
@@ -77,12 +78,12 @@ final class HTTPConnection {
         guard let exchange, exchange.inputEnded, !exchange.isAnswered else { return self.end() }
     }
 
-    /// Requests that are worked on before the other connections have their turn.
+    /// How many requests are processed before other connections get a turn.
     private static let requestsPerTurn = 32
-    /// Bytes that may wait in the reader while an answer is being made.
+    /// How many bytes may wait in the reader while an answer is being made.
     private static let mostWaiting = 64 << 10
 
-    /// Works on what has come.
+    /// Processes the received bytes.
     func turn() {
         guard !isTurn, !isClosed else { return }
         isTurn = true
@@ -114,7 +115,7 @@ final class HTTPConnection {
             endBody()
             finishExchange()
         case .failure(let failure):
-            // An upload that breaks off is no upload.
+            // An incomplete upload must not take effect.
             exchange?.call?.cancel()
             guard exchange?.isAnswered != true else { return end() }
             respond(failure, closes: true)
@@ -131,7 +132,7 @@ final class HTTPConnection {
         }
     }
 
-    /// Goes on with the next request if this one is answered and its body was read.
+    /// Continues with the next request if this one is answered and its body has been read.
     func finishExchange() {
         guard let exchange, exchange.isAnswered, exchange.inputEnded, stream == nil else { return }
         releaseInput()
@@ -146,14 +147,14 @@ final class HTTPConnection {
         heldInput = 0
     }
 
-    // MARK: Bytes out
+    // MARK: Output
 
-    /// Whether the client must read before more is done for it.
+    /// Whether the client must read before more of its requests are processed.
     var isCongested: Bool {
         socket.queuedBytes + door.output.count > door.engine.limits.maxQueuedBytesPerConnection
     }
 
-    /// Writes what the turn has made.
+    /// Writes the turn's output.
     func flush() {
         guard !isTurn, door.output.count > 0 else { return }
         defer { door.shrink(&door.output) }
@@ -169,9 +170,9 @@ final class HTTPConnection {
         queue(OutgoingBytes(rest))
     }
 
-    /// Writes a body behind what the turn has made, without copying it.
+    /// Writes a body after the turn's output, without copying it.
     ///
-    /// - Parameter owner: keeps the bytes.
+    /// - Parameter owner: keeps the bytes alive.
     func write(_ body: UnsafeRawBufferPointer, keeping owner: AnyObject) {
         guard !isClosed else { return }
         let (head, isFirst) = (door.output.count, socket.queuedBytes == 0)
@@ -203,7 +204,7 @@ final class HTTPConnection {
         socket.write(bytes, keeping: Kept(owner: owner, claim: claim))
     }
 
-    /// Bytes in the system's hands, counted until it releases them.
+    /// Bytes passed to the system, counted until it releases them.
     private final class Kept {
         private let owner: AnyObject
         private let claim: UnreadBudget.Claim
@@ -228,7 +229,7 @@ final class HTTPConnection {
         turn()
     }
 
-    /// Reads on or pauses, and sets the clock, by how things stand.
+    /// Resumes or pauses reading, and sets the clock's phase, according to the connection's state.
     func balance() {
         guard !isClosed else { return }
         let isHeld = isCongested
@@ -258,7 +259,7 @@ final class HTTPConnection {
 
     // MARK: Time
 
-    /// Ends what has waited too long.
+    /// Ends the connection or its request if it has exceeded a time limit.
     func check(now: UInt64) {
         guard !isEnding else { return }
         if isStalled(at: now * 1_000_000) { return close() }
@@ -276,7 +277,7 @@ final class HTTPConnection {
         }
     }
 
-    /// Whether the client has left its answer unread for too long.
+    /// Whether the client has left its answer unread too long.
     private func isStalled(at now: UInt64) -> Bool {
         let unwritten = socket.unwrittenBytes
         progress.look(
@@ -288,7 +289,7 @@ final class HTTPConnection {
 
     // MARK: The end
 
-    /// Takes over what the client may do from now on.
+    /// Changes the client's right and applies the current limits.
     func take(_ right: AccessRight) {
         reader.take(door.rules.settings.limits.ofRequests)
         caller.take(right)
@@ -299,13 +300,13 @@ final class HTTPConnection {
         if exchange == nil, stream == nil { end() }
     }
 
-    /// Closes once all is written. What the client still sends is taken for a while, since a write that breaks would keep
-    /// it from reading the answer.
+    /// Closes once everything is written. Input is still read for a while: closing at once would make the
+    /// client's write fail before it reads the answer.
     func end() {
         guard !isEnding, !isClosed else { return }
         isEnding = true
         exchange?.call?.cancel()
-        // The turn that goes on writes what it has made first.
+        // If a turn is running, it writes its output first.
         guard !isTurn else { return }
         flush()
         if socket.queuedBytes == 0 { closeWritten() }
@@ -328,7 +329,7 @@ final class HTTPConnection {
     private static let lingerMs: UInt64 = 1000
     private static let drainLingerMs: UInt64 = 100
 
-    /// Ends the connection and what was asked on it.
+    /// Closes the connection and abandons its request.
     func close() {
         guard !isClosed else { return }
         isEnding = true

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The access log in the combined format: one line for each request. Safe from any thread.
 ///
-/// Lines are gathered and written together, at the latest by the next `flush`. The file is opened again by `reopen`,
-/// after it was renamed to rotate it.
+/// Lines are collected and written together, at the latest by the next `flush`. `reopen` opens the file again
+/// after it has been renamed for rotation.
 final class AccessLog: Sendable {
     private struct State: ~Copyable {
         var path: String?
@@ -17,10 +17,10 @@ final class AccessLog: Sendable {
     private let state = Mutex(State())
     private let isOn = Atomic<Bool>(false)
 
-    /// From so many bytes on, lines are written at once.
+    /// From this many bytes, lines are written at once.
     private static let batch = 32 << 10
 
-    /// Why the file cannot be opened, for a person; nil if it can.
+    /// Opens the file. Returns why it cannot be opened, in words for a person; nil if it was opened.
     func reopen(_ path: String?) -> String? {
         state.withLock { state in
             Self.write(&state)
@@ -49,7 +49,7 @@ final class AccessLog: Sendable {
         state.withLock { Self.write(&$0) }
     }
 
-    /// What the file system does not take is lost: a full disk must not stop the service.
+    /// Lines that the file system does not accept are lost: a full disk must not stop the service.
     private static func write(_ state: inout State) {
         if state.lines.count > 0, state.descriptor >= 0 {
             state.lines.withUnsafeBytes { _ = Glibc.write(state.descriptor, $0.baseAddress, $0.count) }
@@ -87,8 +87,8 @@ final class AccessLog: Sendable {
             bytes.append("\n")
         }
 
-        /// Quotes, backslashes and bytes that are not printable ASCII are written as `\xHH`, so that nobody can forge a
-        /// line.
+        /// Writes quotes, backslashes and bytes that are not printable ASCII as `\xHH`, so that nobody can forge
+        /// a line.
         private static func append(escaped text: String, into bytes: inout ByteWriter) {
             let digits = Array("0123456789ABCDEF".utf8)
             for byte in text.utf8 {

@@ -2,9 +2,9 @@
 import Calls
 import Synchronization
 
-/// Tiles as they were sent, so that one that is requested often is made and compressed once. Safe from any thread.
+/// A cache of tiles as sent, so that a frequently requested tile is made and compressed once. Safe from any thread.
 ///
-/// The oldest go first. An entry whose data have changed is replaced by the next request for it.
+/// The oldest entries are evicted first. An entry whose data have changed is replaced by the next request for it.
 package final class AnswerCache: Sendable {
     /// Bytes of an answer. Immutable.
     final class Entry: Sendable {
@@ -32,7 +32,7 @@ package final class AnswerCache: Sendable {
 
     fileprivate struct State {
         var entries: [Key: (target: [UInt8], entry: Entry)] = [:]
-        /// Keys in the order in which they came; those of entries that were replaced stand twice.
+        /// Keys in order of arrival; the key of an entry that was replaced is in it twice.
         var order: [Key] = []
         var first = 0
         var bytes = 0
@@ -50,7 +50,7 @@ package final class AnswerCache: Sendable {
 
     func setLimit(_ limit: Int) { self.limit.store(limit, ordering: .relaxed) }
 
-    /// The answer to a request with that tag, for a client that accepts gzip or does not.
+    /// The answer for a target and tag, for a client that accepts gzip or one that does not.
     func entry(_ target: ArraySlice<UInt8>, acceptsGzip: Bool, _ tag: EntityTag) -> Entry? {
         let key = Key(target, acceptsGzip)
         guard let kept = state.withLock({ $0.entries[key] }), kept.entry.tag == tag,
@@ -59,7 +59,7 @@ package final class AnswerCache: Sendable {
         return kept.entry
     }
 
-    /// Keeps an answer. One that takes more than a sixteenth of the room is not kept.
+    /// Caches an answer, unless it takes more than a sixteenth of the capacity.
     func keep(_ entry: Entry, _ target: ArraySlice<UInt8>, acceptsGzip: Bool) {
         let limit = limit.load(ordering: .relaxed)
         guard Self.cost(entry, target.count) <= limit / 16 else { return }
@@ -81,7 +81,7 @@ package final class AnswerCache: Sendable {
         }
     }
 
-    /// What an entry takes beside its bytes, about.
+    /// The approximate memory of an entry besides its bytes.
     private static let overhead = 256
 
     fileprivate static func cost(_ entry: Entry, _ target: Int) -> Int {

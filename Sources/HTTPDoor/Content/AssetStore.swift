@@ -2,8 +2,8 @@
 import Glibc
 import Synchronization
 
-/// The map page's files: its own from the install or the source tree, Leaflet's from its package. Files are read when
-/// they are asked for and kept while they do not change. Safe from any thread.
+/// The map page's files: its own from the installation or the source tree, Leaflet's from its package. Files are
+/// read on request and cached while they do not change. Safe from any thread.
 final class AssetStore: Sendable {
     /// A file's content.
     final class Asset: Sendable {
@@ -21,7 +21,7 @@ final class AssetStore: Sendable {
                 isText && body.count >= PlainEncoder.leastBytes
                 ? body.withUnsafeBytes { Gzip.compress($0, level: 6) } : []
             gzipped = packed.isEmpty ? nil : packed
-            // The content itself makes the tag: the same in every process.
+            // The tag is computed from the content: it is the same in every process.
             tag = EntityTag(process: 0, revision: UInt64(body.count), request: EntityTag.hash(body))
         }
     }
@@ -37,12 +37,12 @@ final class AssetStore: Sendable {
     private let leaflet: Mutex<String>
     private let kept = Mutex<[String: Asset]>([:])
 
-    /// The most bytes of a file that is served.
+    /// The maximum size in bytes of a served file.
     private static let mostBytes = 8 << 20
 
     /// - Parameters:
-    ///   - pages: where the page's own files lie; nil: nowhere.
-    ///   - leaflet: where Leaflet's lie.
+    ///   - pages: the directory of the page's own files; nil if there is none.
+    ///   - leaflet: the directory of Leaflet's files.
     init(pages: String? = AssetStore.pagesDirectory(), leaflet: String) {
         self.pages = pages
         self.leaflet = Mutex(leaflet)
@@ -53,7 +53,7 @@ final class AssetStore: Sendable {
     var hasLeaflet: Bool { asset("leaflet/leaflet.js") != nil && asset("leaflet/leaflet.css") != nil }
     var leafletDirectory: String { leaflet.withLock { $0 } }
 
-    /// The file of a name below `/assets/`; nil if there is none.
+    /// The file with a name below `/assets/`; nil if there is none.
     func asset(_ name: String) -> Asset? {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.allSatisfy(Self.isPlain), let file = parts.last, let type = Self.type(of: file) else {
@@ -69,7 +69,7 @@ final class AssetStore: Sendable {
         return read(path, type)
     }
 
-    /// A name that stays in its directory: no empty ones, none that begins with a dot, no bytes that separate.
+    /// Whether a name cannot leave its directory: not empty, no leading dot, no separators.
     private static func isPlain(_ part: Substring) -> Bool {
         guard let first = part.utf8.first, first != UInt8(ascii: ".") else { return false }
         return part.utf8.allSatisfy {
@@ -123,8 +123,8 @@ final class AssetStore: Sendable {
         return count == size ? body : nil
     }
 
-    /// `web` beside the share folder of the install that this program is of, else in a folder above it: the source tree
-    /// that it was built from.
+    /// `web` in the share folder of this program's installation, else in a folder above the program: the source
+    /// tree from which it was built.
     static func pagesDirectory(_ program: String? = ownPath) -> String? {
         guard let program else { return nil }
         var folder = parent(program)

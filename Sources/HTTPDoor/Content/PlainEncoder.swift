@@ -3,13 +3,13 @@ import Calls
 import Compression
 import JSON
 
-/// Leaves an answer as the call made it, or compresses it as a whole: HTTP wraps nothing around it.
+/// Leaves an answer as the call made it, or compresses it as a whole: HTTP adds no envelope.
 struct PlainEncoder: AnswerEncoder {
-    /// Whether the client takes gzip and the answer may be worth it.
+    /// Whether the client accepts gzip and the answer may be large enough.
     var compresses = false
     var level = 1
 
-    /// Below this a head is most of what is sent, and compression does not pay off.
+    /// Below this size in bytes, most of a response is its head, and compression does not pay.
     static let leastBytes = 860
 
     func begin(_ part: AnswerPart, into bytes: inout ByteWriter) {}
@@ -30,7 +30,7 @@ struct PlainEncoder: AnswerEncoder {
 
 /// Compression for HTTP (RFC 1952).
 enum Gzip {
-    /// Empty if the system has no memory for it.
+    /// Compresses bytes. Returns an empty array if memory is exhausted.
     static func compress(_ bytes: UnsafeRawBufferPointer, level: Int) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count / 3 + 64)
@@ -41,7 +41,7 @@ enum Gzip {
         return output
     }
 
-    /// Whether bytes of an answer are compressed: neither a JSON text nor a tile begins so.
+    /// Whether an answer's bytes are compressed: neither JSON text nor a tile begins like this.
     static func isCompressed(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.count > 2 && bytes[0] == 0x1F && bytes[1] == 0x8B
     }

@@ -3,15 +3,15 @@
 /// The part of a file that a request asks for (RFC 9110, section 14).
 enum ByteRange: Equatable {
     case whole
-    /// Not empty.
+    /// A part of the file, not empty.
     case part(Range<Int>)
-    /// The file has no such bytes.
+    /// The file does not contain these bytes.
     case unsatisfiable
 
-    /// Reads a `Range` field. Fields that are malformed, of another unit or of several parts count for nothing, as the
-    /// standard allows: the answer is the whole file.
+    /// Reads a `Range` field. Fields that are malformed, use another unit or have several parts are ignored, as
+    /// the standard allows: the answer is the whole file.
     ///
-    /// - Parameter size: of the file, in bytes.
+    /// - Parameter size: the file's size in bytes.
     init(_ field: String?, size: Int) {
         self = field.flatMap { Self.parse($0, size) } ?? .whole
     }
@@ -32,7 +32,7 @@ enum ByteRange: Equatable {
         return first < size ? .part(first..<min(size, last < .max ? last + 1 : .max)) : .unsatisfiable
     }
 
-    /// Digits only; numbers that are too large for an integer count as the largest.
+    /// Reads digits; numbers that are too large for an integer become the largest one.
     private static func number(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int(text) ?? .max

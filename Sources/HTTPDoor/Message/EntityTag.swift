@@ -2,9 +2,9 @@
 import JSON
 
 /// An answer's validator (RFC 9110, section 8.8.3): the process that made it, the revision of the data, and the
-/// request. No two answers that differ have the same, not even over restarts.
+/// request. Different answers have different tags, even across restarts.
 struct EntityTag: Sendable, Hashable {
-    /// A number of the process's own, by chance.
+    /// A random number that identifies the process.
     let process: UInt64
     let revision: UInt64
     /// A hash of what was requested.
@@ -28,21 +28,21 @@ struct EntityTag: Sendable, Hashable {
         hasher.combine(request)
     }
 
-    /// Writes the tag in quotes. Compressed bytes are another representation and have another tag.
+    /// Writes the tag in quotes. Compressed bytes are a different representation and have a different tag.
     func write(isGzipped: Bool, into bytes: inout ByteWriter) {
         guard isGzipped else { return bytes.append(contentsOf: quoted) }
         bytes.append(contentsOf: quoted.dropLast())
         bytes.append("-gzip\"")
     }
 
-    /// What a client has whose `If-None-Match` names this answer.
+    /// The representation that a client has if its `If-None-Match` names this answer.
     enum Match: Equatable {
         case plain
         case gzipped
     }
 
-    /// Whether a client that sent this `If-None-Match` has the answer already; nil if not. Comparison is weak, as the
-    /// field demands (RFC 9110, section 13.1.2).
+    /// Returns which representation of this answer the client has, according to its `If-None-Match`; nil if none.
+    /// Comparison is weak, as the field requires (RFC 9110, section 13.1.2).
     func match(_ field: ArraySlice<UInt8>) -> Match? {
         if field.hasSameBytes(as: quoted) { return .plain }
         let text = quoted.span.extracting(1..<(quoted.count - 1))
@@ -57,15 +57,15 @@ struct EntityTag: Sendable, Hashable {
         return nil
     }
 
-    /// Whether a field names this answer, uncompressed, by strong comparison: the client can put parts of it together
-    /// (RFC 9110, section 8.8.3.2).
+    /// Whether a field names this answer, uncompressed, by strong comparison: then the client can combine parts
+    /// of it (RFC 9110, section 8.8.3.2).
     func matchesStrongly(_ field: String) -> Bool {
         field.split(separator: ",").contains { entry in
             !entry.trimmingSpaces.hasPrefix("W/") && match(Array(entry.utf8)[...]) == .plain
         }
     }
 
-    /// The same of one tag of the list.
+    /// The result for one tag of the list.
     private static func match(_ entry: Span<UInt8>, _ text: Span<UInt8>) -> Match? {
         var (start, end) = (0, entry.count)
         while start < end, entry[start] == 0x20 || entry[start] == 0x09 { start += 1 }

@@ -2,7 +2,7 @@
 import ClusterProtocol
 import JSON
 
-/// A failure as it is answered.
+/// A failure in the form of a response.
 struct ErrorResponse {
     let failure: RequestFailure
 
@@ -14,7 +14,7 @@ struct ErrorResponse {
         return bytes
     }
 
-    /// - Parameter count: of the body's bytes.
+    /// - Parameter count: the body's size in bytes.
     func head(_ count: Int) -> ResponseHead {
         var head = ResponseHead(
             status: failure.status, length: .bytes(count), mediaType: "application/json",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A request's method. All that no resource has are one case.
+/// A request's method. Methods that no resource supports are one case.
 enum HTTPMethod: Sendable, Equatable {
     case get
     case head

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// The status codes that the interface answers with (RFC 9110, section 15; 499 is nginx's).
+/// The status codes that the interface uses (RFC 9110, section 15; 499 is nginx's).
 enum HTTPStatus: Int, Sendable {
     case switchingProtocols = 101
     case ok = 200
@@ -31,7 +31,7 @@ enum HTTPStatus: Int, Sendable {
     case gatewayTimeout = 504
     case versionNotSupported = 505
 
-    /// The status line behind `HTTP/1.1 `.
+    /// The status line after `HTTP/1.1 `.
     var line: StaticString {
         switch self {
         case .switchingProtocols: "101 Switching Protocols"
@@ -64,7 +64,7 @@ enum HTTPStatus: Int, Sendable {
         }
     }
 
-    /// The status of a call that ended so, as the Connect protocol maps gRPC's codes.
+    /// The HTTP status for a call's status, as the Connect protocol maps gRPC's codes.
     init(_ code: StatusCode) {
         self =
             switch code {
@@ -82,7 +82,7 @@ enum HTTPStatus: Int, Sendable {
             }
     }
 
-    /// The code that an error of this status has in its body, where no call failed.
+    /// The code in the body of an error with this status if no call failed.
     var code: StatusCode {
         switch self {
         case .switchingProtocols, .ok, .noContent, .partialContent, .notModified: .ok

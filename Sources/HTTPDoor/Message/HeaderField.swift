@@ -27,7 +27,7 @@ enum HeaderField: String, Sendable, CaseIterable {
     case webSocketKey = "sec-websocket-key"
     case webSocketVersion = "sec-websocket-version"
 
-    /// The field of a name in any letter case. O(name).
+    /// The field with a name, in upper or lower case. O(length of the name).
     init?(name: UnsafeRawBufferPointer) {
         guard name.count < Self.table.starts.count - 1 else { return nil }
         for entry in Self.table.starts[name.count]..<Self.table.starts[name.count + 1] {
@@ -49,13 +49,13 @@ enum HeaderField: String, Sendable, CaseIterable {
 
     private static let table = Table()
 
-    /// The fields by the lengths of their names.
+    /// The fields, indexed by the lengths of their names.
     private struct Table {
-        /// All names behind each other.
+        /// All names, concatenated.
         let names: [UInt8]
         /// The start of each name.
         let entries: [(start: Int, field: HeaderField)]
-        /// By length, its first entry; one more than the longest has.
+        /// For each length, its first entry; one more element than the longest name's length requires.
         let starts: [Int]
 
         init() {

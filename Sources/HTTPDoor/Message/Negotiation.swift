@@ -4,7 +4,7 @@
 enum Negotiation {
     /// Whether `Accept-Encoding` allows gzip, and does not prefer an uncompressed answer.
     ///
-    /// `identity` that the field does not name is allowed but never preferred (RFC 9110, section 12.5.3).
+    /// If the field does not name `identity`, it is allowed but never preferred (RFC 9110, section 12.5.3).
     static func acceptsGzip(_ field: String?) -> Bool {
         guard let field else { return false }
         var (gzip, identity, wildcard): (Double?, Double?, Double?)
@@ -20,7 +20,7 @@ enum Negotiation {
         return gzip >= identity ?? wildcard ?? 0
     }
 
-    /// Whether `Accept` names a media type itself.
+    /// Whether `Accept` names a media type explicitly.
     static func names(_ mediaType: String, in field: String?) -> Bool {
         guard let field else { return false }
         return entries(field).contains { $0.name == mediaType && $0.quality > 0 }

@@ -4,7 +4,8 @@
 enum PercentEncoding {
     /// Decodes a part of a URL; nil if an escape is malformed, or the bytes are not UTF-8.
     ///
-    /// - Parameter plusIsSpace: as forms encode queries (WHATWG URL, application/x-www-form-urlencoded).
+    /// - Parameter plusIsSpace: whether `+` is a space, as in forms' queries (WHATWG URL,
+    ///   application/x-www-form-urlencoded).
     static func decode(_ part: ArraySlice<UInt8>, plusIsSpace: Bool = false) -> String? {
         guard part.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") || $0 >= 0x80 })
         else {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// The heads that were read last on one loop. Clients that poll, proxies and health checks send the same bytes again and
-/// again, which then need not be parsed again. Belongs to the loop's thread.
+/// The most recently read heads on one loop. Clients that poll, proxies and health checks send the same bytes
+/// repeatedly, which then need not be parsed again. Belongs to the loop's thread.
 ///
-/// Only heads are kept that say all of their request: without a body, an upgrade, or anything to be answered before.
+/// Only heads that describe their request completely are kept: without a body, an upgrade, or an expectation to
+/// answer first.
 final class RecentHeads {
     private var heads: [RequestHead] = []
     private var oldest = 0
@@ -11,7 +12,7 @@ final class RecentHeads {
     private static let count = 4
     private static let largest = 2 << 10
 
-    /// A head of exactly the bytes that begin these.
+    /// A recent head whose bytes are exactly the beginning of these.
     func head(beginning bytes: UnsafeRawBufferPointer) -> RequestHead? {
         for head in heads where head.isWhole(at: bytes) { return head }
         return nil
@@ -26,7 +27,7 @@ final class RecentHeads {
         oldest = (oldest + 1) % Self.count
     }
 
-    /// To be called if what is a valid head has changed, or if nobody is connected.
+    /// Discards all heads. Call it when the rules for valid heads have changed, or when nobody is connected.
     func clear() {
         heads = []
         oldest = 0

@@ -2,23 +2,23 @@
 import ClusterProtocol
 import JSON
 
-/// Why a request is not answered as asked: a status, and the error that its body describes.
+/// Why a request is not performed: a status, and the error that its body describes.
 struct RequestFailure: Error, Sendable, Equatable {
     var status: HTTPStatus
     var error: RPCError
-    /// Methods that the resource has, for `Allow`.
+    /// Methods that the resource supports, for `Allow`.
     var allowed: [HTTPMethod] = []
-    /// Whether the connection closes after the answer: the request breaks the syntax of HTTP or of URLs.
+    /// Whether the connection closes after the answer, because the request violates the syntax of HTTP or of URLs.
     var closes = false
 
-    /// A failure of HTTP's own, before any call.
+    /// A failure in HTTP itself, before any call.
     init(_ status: HTTPStatus, _ message: String, allowed: [HTTPMethod] = []) {
         self.status = status
         error = RPCError(status.code, message)
         self.allowed = allowed
     }
 
-    /// A request that breaks the syntax of HTTP or of URLs.
+    /// A request that violates the syntax of HTTP or of URLs.
     static func malformed(_ message: String) -> RequestFailure {
         var failure = RequestFailure(.badRequest, message)
         failure.closes = true

@@ -4,13 +4,13 @@ import Glibc
 /// A request's head. Values are slices of one copy of its bytes. Immutable.
 final class RequestHead: Sendable {
     let method: HTTPMethod
-    /// HTTP/1.0, whose connections close by default and that has no chunked bodies.
+    /// Whether the version is HTTP/1.0, in which connections close by default and bodies cannot be chunked.
     let isVersion10: Bool
     /// Whether another request may follow on the connection.
     let keepsAlive: Bool
-    /// The body's length; nil where it is chunked.
+    /// The body's length in bytes; nil if it is chunked.
     let contentLength: Int?
-    /// Whether it asks for another protocol (`Connection: upgrade`).
+    /// Whether the request asks for another protocol (`Connection: upgrade`).
     let wantsUpgrade: Bool
     private let bytes: [UInt8]
     private let targetRange: Range<Int>
@@ -38,10 +38,10 @@ final class RequestHead: Sendable {
 
     var hasBody: Bool { contentLength != 0 }
 
-    /// Bytes of the head without the line feed that ends it.
+    /// The size of the head in bytes, without the line feed that ends it.
     var byteCount: Int { bytes.count }
 
-    /// Whether some bytes begin with just this head.
+    /// Whether bytes begin with exactly this head.
     func isWhole(at other: UnsafeRawBufferPointer) -> Bool {
         guard other.count > bytes.count, other[bytes.count] == 0x0A else { return false }
         return bytes.withUnsafeBytes { bytes in
@@ -50,11 +50,11 @@ final class RequestHead: Sendable {
         }
     }
 
-    /// The request's target as it was sent.
+    /// The request's target as sent.
     var target: ArraySlice<UInt8> { bytes[targetRange] }
     /// The target's path, percent-encoded; `*` for the server as a whole.
     var path: ArraySlice<UInt8> { bytes[pathRange] }
-    /// What stands behind the target's question mark, percent-encoded.
+    /// The target's query, after the question mark, percent-encoded.
     var query: ArraySlice<UInt8>? { queryRange.map { bytes[$0] } }
 
     /// The request line, such as `GET / HTTP/1.1`.
@@ -63,15 +63,15 @@ final class RequestHead: Sendable {
         return String(decoding: bytes[..<end], as: UTF8.self)
     }
 
-    /// Where the request was sent to: the authority of its target, else `Host`.
+    /// The host to which the request was sent: the authority of its target, else `Host`.
     var host: String? {
         authority.map { String(decoding: bytes[$0], as: UTF8.self) } ?? self[.host]
     }
 
-    /// Whether the target names a host itself, which counts instead of `Host`.
+    /// Whether the target names a host, which takes precedence over `Host`.
     var hasAuthority: Bool { authority != nil }
 
-    /// A field's value; those of several lines are joined by commas.
+    /// A field's value; the values of several lines are joined by commas.
     subscript(field: HeaderField) -> String? {
         var value: String?
         for entry in fields where entry.field == field {
@@ -87,7 +87,7 @@ final class RequestHead: Sendable {
         return nil
     }
 
-    /// The first result of `body` for a field's lines.
+    /// The first result of `body` that is not nil, for a field's lines.
     func first<Result>(_ field: HeaderField, _ body: (ArraySlice<UInt8>) -> Result?) -> Result? {
         for entry in fields where entry.field == field {
             if let result = body(bytes[entry.range]) { return result }
@@ -95,7 +95,7 @@ final class RequestHead: Sendable {
         return nil
     }
 
-    /// Whether a field stands on one line.
+    /// Whether a field occurs exactly once.
     func isSingle(_ field: HeaderField) -> Bool { fields.count { $0.field == field } == 1 }
 
     func has(_ field: HeaderField) -> Bool { fields.contains { $0.field == field } }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// How large and how slow a request may be.
+/// Limits on the size of requests.
 struct RequestLimits: Sendable, Equatable {
-    /// Bytes of a request's line and header fields.
+    /// The maximum size in bytes of a request line and header fields.
     var headBytes = 16 << 10
-    /// Bytes of its target.
+    /// The maximum size in bytes of the target.
     var targetBytes = 8 << 10
-    /// Bytes of a body that is read as a whole.
+    /// The maximum size in bytes of a body that is read as a whole.
     var bodyBytes = 16 << 20
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 import CHTTP
 
-/// libhttp_parser on the bytes of one connection: it stops at the end of each head and of each body.
+/// Runs libhttp_parser on the bytes of one connection. It stops at the end of each head and of each body.
 ///
-/// Invariant: `raw` is this object's own, initialised from `init` to `deinit`. Its data pointer leads to this object,
-/// unretained, and is used during `execute` only, which holds the object. Ranges that are recorded are offsets into
-/// the bytes that the caller says `execute` begins at, never pointers.
+/// Invariant: `raw` belongs to this object and is initialised from `init` to `deinit`. Its data pointer refers to
+/// this object, unretained, and is used only during `execute`, which keeps the object alive. Recorded ranges are
+/// offsets from the position that the caller passes to `execute`, never pointers.
 final class RequestParser {
     private let raw: UnsafeMutablePointer<http_parser>
-    /// Where the bytes of this `execute` begin, and their offset for the caller.
+    /// Where the bytes of this `execute` begin in memory, and their offset for the caller.
     private var base: UnsafePointer<CChar>?
     private var offset = 0
     private var isInHead = true
 
     private(set) var target: Range<Int>?
-    /// Names and values in pairs. A value may go on over several calls.
+    /// Names and values in pairs. A value may continue over several calls.
     private(set) var names: [Range<Int>] = []
     private(set) var values: [Range<Int>] = []
     private var lastWasValue = true
     private(set) var isHeadComplete = false
     private(set) var isMessageComplete = false
-    /// The bytes of the body that `execute` found; to be taken.
+    /// The bytes of the body that `execute` found, to be taken by the caller.
     private(set) var body: [UInt8] = []
 
-    /// The library's own limit on heads counts for the whole process, and is less than ours may be.
+    /// Lifts the library's own limit on heads, which applies to the whole process and may be less than ours.
     private static let liftedLimit: Void = http_parser_set_max_header_size(UInt32.max)
 
     init() {
@@ -35,7 +35,7 @@ final class RequestParser {
 
     deinit { raw.deallocate() }
 
-    /// Makes ready for the next request of the connection.
+    /// Prepares for the next request of the connection.
     func reset() {
         http_parser_init(raw, HTTP_REQUEST)
         isInHead = true
@@ -48,16 +48,16 @@ final class RequestParser {
         body = []
     }
 
-    /// Frees what was kept for the next request.
+    /// Frees the memory kept for the next request.
     func giveBackMemory() {
         names = []
         values = []
     }
 
-    /// Parses until the head or the message is complete, or there is nothing more.
+    /// Parses until the head or the message is complete, or the bytes are exhausted.
     ///
-    /// - Parameter offset: where `bytes` begin in what the ranges are of.
-    /// - Returns: how many bytes were taken.
+    /// - Parameter offset: the offset of `bytes` from which ranges are counted.
+    /// - Returns: the number of bytes consumed.
     func execute(_ bytes: UnsafeRawBufferPointer, offset: Int) -> Int {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return 0 }
         if HTTP_PARSER_ERRNO(raw) == HPE_PAUSED { http_parser_pause(raw, 0) }
@@ -70,7 +70,7 @@ final class RequestParser {
         }
     }
 
-    /// Parses a text that is shown to the library instead of what came.
+    /// Parses a text in place of received bytes.
     func execute(_ text: StaticString) {
         _ = execute(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount), offset: 0)
     }
@@ -80,7 +80,7 @@ final class RequestParser {
         return body
     }
 
-    /// Why parsing has ended; nil while it goes on.
+    /// Why parsing has failed; nil while it continues.
     var failure: http_errno? {
         let number = HTTP_PARSER_ERRNO(raw)
         return number == HPE_OK || number == HPE_PAUSED ? nil : number
@@ -91,7 +91,7 @@ final class RequestParser {
     var version: (major: Int, minor: Int) { (Int(raw.pointee.http_major), Int(raw.pointee.http_minor)) }
     var isChunked: Bool { raw.pointee.flags & UInt32(F_CHUNKED.rawValue) != 0 }
     var keepsAlive: Bool { http_should_keep_alive(raw) != 0 }
-    /// The declared length, once the head is complete; nil where there is none.
+    /// The declared length in bytes once the head is complete; nil if there is none.
     var contentLength: UInt64? {
         let hasLength = raw.pointee.flags & UInt32(F_CONTENTLENGTH.rawValue) != 0
         return hasLength && raw.pointee.content_length != .max ? raw.pointee.content_length : nil
@@ -170,13 +170,13 @@ final class RequestParser {
         isInHead = false
         isHeadComplete = true
         wantsUpgrade = raw.pointee.upgrade != 0
-        // What follows is this request's body in any case; who upgrades is seen by the connection.
+        // What follows is always this request's body; the connection handles upgrades.
         raw.pointee.upgrade = 0
         http_parser_pause(raw, 1)
     }
 }
 
-/// The header's macro of that name.
+/// The C header's macro of that name.
 private func HTTP_PARSER_ERRNO(_ raw: UnsafeMutablePointer<http_parser>) -> http_errno {
     http_errno(rawValue: raw.pointee.http_errno)
 }

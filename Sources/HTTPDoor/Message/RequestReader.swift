@@ -2,11 +2,11 @@
 import CHTTP
 import Glibc
 
-/// Reads the requests of a connection from its bytes: heads, then bodies piece by piece. No socket, no clock: bytes go
-/// in, events come out, the same events however the bytes are cut.
+/// Reads the requests of a connection: heads, then bodies piece by piece. It knows no socket and no clock: bytes
+/// go in, events come out, and the events are the same however the bytes are divided.
 ///
-/// It refuses whatever two readers could understand differently: two lengths, a length beside chunks, folded lines,
-/// bare line feeds, spaces around field names (RFC 9112, sections 2.2, 5 and 6).
+/// It rejects whatever two readers could interpret differently: two lengths, a length beside chunks, folded
+/// lines, bare line feeds, spaces around field names (RFC 9112, sections 2.2, 5 and 6).
 struct RequestReader: ~Copyable {
     enum Event {
         /// More bytes are needed.
@@ -15,9 +15,9 @@ struct RequestReader: ~Copyable {
         case head(RequestHead)
         /// A piece of the body.
         case body([UInt8])
-        /// The body is complete. `startNext` goes on with the next request.
+        /// The body is complete. `startNext` continues with the next request.
         case end
-        /// The bytes can be followed no longer.
+        /// The bytes can no longer be interpreted.
         case failure(RequestFailure)
     }
 
@@ -33,18 +33,18 @@ struct RequestReader: ~Copyable {
     private let recent: RecentHeads
     private var limits: RequestLimits
     private var state = State.method
-    /// Bytes that came: those of the head under way, and those that were not looked at yet.
+    /// Received bytes: those of the current head, and those not parsed yet.
     private var bytes: [UInt8] = []
-    /// Where the request under way begins, and how far it was parsed.
+    /// The start of the current request, and the end of what has been parsed.
     private var start = 0
     private var parsed = 0
     private var method = HTTPMethod.other
-    /// What the body may have yet.
+    /// How many more bytes the body may have.
     private var bodyLeft = Int.max
     /// Bytes of chunk lines and trailers since the last byte of content.
     private var overhead = 0
 
-    /// Whether the head under way was known already, so that the parser has not seen it.
+    /// Whether the current head was recognised as a recent one, so that the parser has not seen it.
     private var isKnownHead = false
 
     init(limits: RequestLimits, recent: RecentHeads = RecentHeads()) {
@@ -54,7 +54,7 @@ struct RequestReader: ~Copyable {
 
     mutating func take(_ limits: RequestLimits) { self.limits = limits }
 
-    /// Bytes that are held.
+    /// The number of buffered bytes.
     var heldBytes: Int { bytes.count - start }
     /// Whether a request has begun whose head is not complete.
     var isInHead: Bool { (state == .method || state == .head) && bytes.count > start }
@@ -66,10 +66,10 @@ struct RequestReader: ~Copyable {
         bytes.append(contentsOf: more)
     }
 
-    /// Bounds the body of the request whose head was read; it is unbounded otherwise.
+    /// Limits the body of the request whose head was read, in bytes; otherwise it is unlimited.
     mutating func limitBody(to count: Int) { bodyLeft = count }
 
-    /// Goes on with the request behind the one that is complete.
+    /// Continues with the request after the complete one.
     mutating func startNext() {
         guard state == .complete else { return }
         if isKnownHead { isKnownHead = false } else { parser.reset() }
@@ -80,7 +80,7 @@ struct RequestReader: ~Copyable {
         overhead = 0
     }
 
-    /// Takes the bytes that came behind a complete request, which are another protocol's. Nothing more is read here.
+    /// Takes the bytes that follow a complete request and belong to another protocol. Nothing more is read here.
     mutating func takeRest() -> [UInt8] {
         defer {
             bytes = []
@@ -91,7 +91,7 @@ struct RequestReader: ~Copyable {
         return Array(bytes[parsed...])
     }
 
-    /// What the bytes mean; to be called until it says to wait.
+    /// Returns the next event; call it until it returns `.wait`.
     mutating func next() -> Event {
         switch state {
         case .method: readMethod()
@@ -104,7 +104,7 @@ struct RequestReader: ~Copyable {
     private static let mostSlack = 32 << 10
 
     private mutating func compact() {
-        // Nothing is held for a connection without a request.
+        // A connection without a request uses no memory.
         if start == bytes.count { bytes = [] } else { bytes.removeFirst(start) }
         parsed -= start
         start = 0
@@ -119,8 +119,8 @@ struct RequestReader: ~Copyable {
 
     // MARK: The method
 
-    /// The library knows methods by a fixed list and stops at any other. Those that no resource has are shown to it
-    /// as POST, which may have a body, so that they are answered in order.
+    /// The library has a fixed list of methods and fails at any other. Methods that no resource supports are
+    /// presented to it as POST, which may have a body, so that they are answered in order.
     private mutating func readMethod() -> Event {
         // Empty lines before a request are skipped (RFC 9112, section 2.2).
         while bytes.count - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
@@ -143,7 +143,7 @@ struct RequestReader: ~Copyable {
         return readHead()
     }
 
-    /// A head that came before in the same bytes.
+    /// A recent head with the same bytes.
     private mutating func knownHead() -> RequestHead? {
         let head = bytes.withUnsafeBytes {
             recent.head(beginning: UnsafeRawBufferPointer(rebasing: $0[start...]))
@@ -157,9 +157,9 @@ struct RequestReader: ~Copyable {
 
     private static let longestMethod = 32
 
-    /// RFC 9110, section 5.6.2.
+    /// Whether a byte may occur in a token (RFC 9110, section 5.6.2).
     static func isTokenByte(_ byte: UInt8) -> Bool {
-        // A bit for each ASCII character that is a letter, a digit or one of !#$%&'*+-.^_`|~
+        // One bit for each ASCII character that is a letter, a digit or one of !#$%&'*+-.^_`|~
         let bits: UInt64 = byte < 64 ? 0x03FF_6CFA_0000_0000 : byte < 128 ? 0x57FF_FFFF_C7FF_FFFE : 0
         return bits >> UInt64(byte & 63) & 1 == 1
     }
@@ -171,7 +171,7 @@ struct RequestReader: ~Copyable {
 
     // MARK: The head
 
-    /// Goes on line by line, so that of several faults the first counts however the bytes are cut.
+    /// Parses line by line, so that of several faults the first is reported, however the bytes are divided.
     private mutating func readHead() -> Event {
         while parsed < bytes.count, !parser.isHeadComplete {
             if bytes[parsed - 1] == 0x0A, bytes[parsed] == 0x20 || bytes[parsed] == 0x09 { return failLine() }
@@ -189,13 +189,13 @@ struct RequestReader: ~Copyable {
         }
     }
 
-    /// As far as may be parsed before the target's length is looked at: the library does not report a target that ends
-    /// with a fault.
+    /// The limit of parsing before the target's length is checked: the library does not report a target that ends
+    /// in a fault.
     private var mostOfTarget: Int {
         parser.names.isEmpty ? parsed + limits.targetBytes + 1 - (parser.target?.count ?? 0) : bytes.count
     }
 
-    /// Behind the line that is being parsed, as far as it has come.
+    /// The end of the line being parsed, as far as it has arrived.
     private var lineEnd: Int {
         bytes.withUnsafeBytes { bytes in
             let rest = UnsafeRawBufferPointer(rebasing: bytes[parsed...])
@@ -206,7 +206,7 @@ struct RequestReader: ~Copyable {
         }
     }
 
-    /// What is wrong with the head as far as it was parsed.
+    /// The fault in the head as far as it has been parsed; nil if there is none.
     private mutating func headFailure() -> Event? {
         if let target = parser.target, target.count > limits.targetBytes {
             return fail(.uriTooLong, "The URL is longer than the limit of \(limits.targetBytes) bytes.")
@@ -281,13 +281,13 @@ struct RequestReader: ~Copyable {
             wantsUpgrade: parser.wantsUpgrade, bytes: bytes, target: target, fields: fields)
     }
 
-    /// Whether the request line has one space before its target and one behind it; the library takes several.
+    /// Whether the request line has one space before its target and one after it; the library accepts several.
     private func hasSingleSpaces(_ bytes: [UInt8], around target: Range<Int>) -> Bool {
         guard target.lowerBound >= 2, target.upperBound + 1 < bytes.count else { return false }
         return bytes[target.lowerBound - 2] != 0x20 && bytes[target.upperBound + 1] == UInt8(ascii: "H")
     }
 
-    /// The body's length; nil where it is chunked.
+    /// The body's length in bytes; nil if it is chunked.
     private func contentLength(
         _ minor: Int, _ encodings: Int, _ lengths: Int
     ) throws(RequestFailure) -> Int? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A request's target in parts (RFC 9112, section 3.2): origin form, absolute form or `*`.
+/// A request's target, divided into parts (RFC 9112, section 3.2): origin form, absolute form or `*`.
 struct RequestTarget: Sendable, Equatable {
     let whole: Range<Int>
     let path: Range<Int>
@@ -9,9 +9,9 @@ struct RequestTarget: Sendable, Equatable {
     let authority: Range<Int>?
 
     /// - Parameters:
-    ///   - bytes: what `range` is a range of.
-    ///   - range: the target.
-    /// - Returns: nil if it is none of the forms, or has bytes that no URL has.
+    ///   - bytes: the bytes that contain the target.
+    ///   - range: the target's range in `bytes`.
+    /// - Returns: nil if the target has none of these forms, or contains bytes that URLs cannot contain.
     init?(_ bytes: [UInt8], _ range: Range<Int>) {
         let target = bytes[range]
         guard let first = target.first, Self.areAllowed(bytes.span.extracting(range)) else { return nil }
@@ -50,8 +50,8 @@ struct RequestTarget: Sendable, Equatable {
         return nil
     }
 
-    /// Printable ASCII but `#`, which only stands before fragments, which clients do not send. Bytes above ASCII
-    /// are let through, as browsers' users type them.
+    /// Whether all bytes are printable ASCII except `#`, or above ASCII. `#` begins a fragment, which clients do
+    /// not send. Bytes above ASCII are allowed, because users of browsers type them.
     private static func areAllowed(_ bytes: Span<UInt8>) -> Bool {
         for place in bytes.indices {
             let byte = bytes[place]

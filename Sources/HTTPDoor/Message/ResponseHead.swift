@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A response's head, as it is written.
+/// A response's head.
 struct ResponseHead {
-    /// How long the body is.
+    /// The length of the body.
     enum Length: Equatable {
-        /// The status has none.
+        /// The status allows no body.
         case none
         case bytes(Int)
         case chunked
-        /// It ends with the connection: for HTTP/1.0, which has no chunks.
+        /// The end of the connection ends the body: for HTTP/1.0, which has no chunks.
         case untilClose
     }
 
@@ -18,15 +18,15 @@ struct ResponseHead {
     var mediaType: StaticString?
     var etag: EntityTag?
     var isGzipped = false
-    /// Whether the tag is that of the compressed answer though there is no body: of 304.
+    /// Whether the tag is that of the compressed answer although there is no body, as in a 304.
     var etagIsGzipped = false
     var cacheControl: String?
     var vary: String?
     /// Further fields.
     var fields: [(name: StaticString, value: String)] = []
-    /// Whether the connection closes behind the response.
+    /// Whether the connection closes after the response.
     var closes = false
-    /// Whether the client speaks HTTP/1.0 and expects a header that says that the connection stays open.
+    /// Whether the client uses HTTP/1.0 and expects a header that says that the connection stays open.
     var announcesKeepAlive = false
 
     func write(into bytes: inout ByteWriter, date: [UInt8]) {

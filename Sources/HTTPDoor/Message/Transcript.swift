@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// What the readers make of a client's bytes, as lines of text: for tests and fuzzing, which compare them however the
-/// bytes are cut.
+/// What the readers derive from a client's bytes, as lines of text: for tests and fuzzers, which compare it for
+/// different divisions of the bytes.
 public enum Transcript {
     /// Reads requests, each answered as soon as it is complete.
     ///
     /// - Parameters:
-    ///   - size: how many bytes come at once; 1 or more.
-    ///   - headBytes: the most of a head.
-    ///   - targetBytes: the most of a request's target.
+    ///   - size: how many bytes arrive at once; 1 or more.
+    ///   - headBytes: the maximum size of a head in bytes.
+    ///   - targetBytes: the maximum size of a request's target in bytes.
     public static func requests(
         _ bytes: UnsafeRawBufferPointer, pieces size: Int, headBytes: Int = 16 << 10,
         targetBytes: Int = 8 << 10
@@ -40,7 +40,7 @@ public enum Transcript {
         return "\(head.method.name) \(path) \(length)\(head.keepsAlive ? "" : " closes")"
     }
 
-    /// What a request's head means: the resource and its query, or the status that refuses it.
+    /// What a request's head means: the resource and its query, or the status that rejects it.
     public static func meaning(_ path: [UInt8], _ query: [UInt8]) -> String {
         do throws(RequestFailure) {
             let resource = try Router.resource(path[...])
@@ -50,8 +50,8 @@ public enum Transcript {
         } catch { return "failure \(error.status.rawValue)" }
     }
 
-    /// Reads a WebSocket's text messages. When a fault shows, and as which, depends on the cuts: the library looks at a frame
-    /// once some of its payload is there.
+    /// Reads a WebSocket's text messages. How the bytes are divided determines when a fault is found, and which
+    /// one: the library examines a frame once part of its payload has arrived.
     public static func webSocket(_ bytes: UnsafeRawBufferPointer, pieces size: Int) -> [String] {
         let codec = WebSocketCodec(maximumMessage: 4096)
         var lines: [String] = []

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// What a query parameter becomes as a call's param. A text that is not of its kind stays a string, so that the method
-/// refuses it in its own words.
+/// How a query parameter becomes a call's param. A text that is not of its kind stays a string, so that the
+/// method rejects it with its own message.
 enum QueryValueKind: Sendable {
     case string
     case number
     case boolean
-    /// Numbers with commas between them.
+    /// Numbers separated by commas.
     case numbers
-    /// Strings with commas between them.
+    /// Strings separated by commas.
     case strings
     /// A JSON text.
     case json
@@ -39,7 +39,7 @@ enum QueryValueKind: Sendable {
 
 /// Numbers by JSON's grammar (RFC 8259, section 6).
 enum NumberText {
-    /// Nil if the text is not a number of JSON, or is beyond a double's range.
+    /// The number's value; nil if the text is not a JSON number, or is beyond a double's range.
     static func value(_ text: String) -> Double? {
         var rest = Substring(text).utf8[...]
         if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
@@ -67,11 +67,11 @@ enum NumberText {
     }
 }
 
-/// The query of a URL by the parameters that its resource knows.
+/// Reads the query of a URL, given the parameters that its resource supports.
 enum QueryParameters {
     typealias Known = [(name: String, kind: QueryValueKind)]
 
-    /// Adds the parameters to a call's params. One that is unknown or given twice is refused by its name.
+    /// Adds the parameters to a call's params. Throws an error that names a parameter that is unknown or given twice.
     static func read(
         _ query: ArraySlice<UInt8>?, known: Known, into params: inout JSONObject
     ) throws(RequestFailure) {

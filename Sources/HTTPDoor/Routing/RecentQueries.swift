@@ -2,17 +2,17 @@
 import Calls
 import JSON
 
-/// What the targets of recent requests for query resources meant: it depends on the target alone, and a map requests the
-/// same tiles again and again.
+/// The meaning of recently requested targets of query resources. It depends on the target alone, and a map
+/// requests the same tiles repeatedly.
 ///
-/// Each target has one slot by its hash, which the next target with that slot takes. So memory is bounded: by 1024 entries
-/// of targets of at most 128 bytes.
+/// A target's hash selects its slot, which is overwritten by the next target with that slot. So memory is
+/// limited: 1024 entries with targets of at most 128 bytes.
 struct RecentQueries {
-    /// Belongs to the loop's thread, as the whole does.
+    /// Belongs to the loop's thread, as does the whole table.
     final class Query {
         let target: [UInt8]
         let hash: UInt64
-        /// The resource as the path names it.
+        /// The resource that the path names.
         let resource: Resource
         /// All params: those of the path and those of the query.
         let params: JSONObject
@@ -36,9 +36,9 @@ struct RecentQueries {
         Int(truncatingIfNeeded: hash ^ hash >> 32) & (count - 1)
     }
 
-    /// What a target meant the last time; nil if it has not been requested recently.
+    /// The meaning of a target; nil if it was not requested recently.
     ///
-    /// - Parameter hash: of the target.
+    /// - Parameter hash: the target's hash.
     func query(_ target: ArraySlice<UInt8>, hash: UInt64) -> Query? {
         guard !slots.isEmpty, let query = slots[Self.slot(hash)], query.hash == hash,
             target.hasSameBytes(as: query.target)
@@ -46,7 +46,7 @@ struct RecentQueries {
         return query
     }
 
-    /// Keeps what a target means, unless the target is long.
+    /// Stores the meaning of a target, unless the target is long.
     mutating func keep(
         _ target: ArraySlice<UInt8>, hash: UInt64, _ resource: Resource, _ params: JSONObject
     ) -> Query {

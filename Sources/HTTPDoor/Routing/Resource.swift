@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// What a path names.
+/// A resource that a path names.
 enum Resource: Sendable, Equatable {
     case map
     /// A file of the map page.
     case asset(String)
-    /// An archive of tiles: the directories that lead to it, and its name.
+    /// An archive of tiles: the directories of its path, and its name.
     case archive([String])
     case health
     case metrics
-    /// A call that a query or a path carries.
+    /// A call whose params come from the query or the path.
     ///
-    /// - Parameter text: JSON text of params that a parsed number would change: long integers. Empty if there are none.
+    /// - Parameter text: the JSON text of params that a parsed number would change: long integers. Empty if there
+    ///   are none.
     case query(ResourceQuery, JSONObject, text: [UInt8] = [])
     case tileJSON(source: String)
     case watch(source: String)
     case features(source: String)
-    /// A call that a body carries: the method's full name.
+    /// A call whose params are in the body: the method's full name.
     case method(String)
     /// `*`: the server as a whole.
     case server
 
-    /// The methods that it has, `HEAD` and `OPTIONS` included.
+    /// The supported methods, including `HEAD` and `OPTIONS`.
     var methods: [HTTPMethod] {
         switch self {
         case .map, .asset, .archive, .health, .metrics, .query, .tileJSON, .watch: [.get, .head, .options]
@@ -33,7 +34,7 @@ enum Resource: Sendable, Equatable {
     }
 }
 
-/// A resource that a call without a body answers. Immutable; there is one of each.
+/// A resource that is answered by a call without a body. Immutable; there is one object for each.
 final class ResourceQuery: Sendable, Equatable {
     /// The call's method.
     let method: String
@@ -41,11 +42,11 @@ final class ResourceQuery: Sendable, Equatable {
     let mediaType: StaticString
     /// Whether the answer depends only on a source's data and the request.
     let dependsOnData: Bool
-    /// Whether the answer is often large enough for compression to pay off.
+    /// Whether the answer is often large enough for compression to pay.
     let isCompressible: Bool
-    /// Whether it is a tile: those are kept as they were sent.
+    /// Whether the answer is a tile: tiles are cached as sent.
     let isTile: Bool
-    /// Whether the answer is the call's bytes without JSON around them.
+    /// Whether the answer consists of the call's bytes without JSON around them.
     let isRaw: Bool
 
     private init(
@@ -110,7 +111,7 @@ extension ResourceQuery {
     static let tileJSONParameters: QueryParameters.Known = [("filter", .json), ("atLeast", .string)]
 
     static func cluster(_ name: String) -> String { "clusterd.v1.ClusterService/\(name)" }
-    /// Whether it has a viewport, which is the whole world if none is given.
+    /// Whether it takes a viewport, which defaults to the whole world.
     var takesViewport: Bool { known.contains { $0.name == "bbox" } }
 
     static func ofServer(_ name: String) -> String { "clusterd.v1.ServerService/\(name)" }

@@ -3,7 +3,7 @@ import JSON
 
 /// Finds the resource that a path names. Pure.
 enum Router {
-    /// - Parameter path: percent-encoded.
+    /// - Parameter path: the path, percent-encoded.
     static func resource(_ path: ArraySlice<UInt8>) throws(RequestFailure) -> Resource {
         if path.elementsEqual("*".utf8) { return .server }
         var segments: [String] = []
@@ -91,7 +91,8 @@ enum Router {
         }
     }
 
-    /// A feature's id: a number by JSON's grammar, else a string; in double quotes a string in any case.
+    /// Reads a feature's id: a number in JSON's grammar, otherwise a string; text in double quotes is always a
+    /// string.
     private static func feature(_ id: String, _ params: JSONObject) -> Resource {
         var params = params
         var text: [UInt8] = []

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// The hash that WebSocket handshakes are made with (RFC 3174). It protects nothing there and nothing here.
+/// The hash used in WebSocket handshakes (RFC 3174). It protects nothing there, nor here.
 enum SHA1 {
-    /// The 20 bytes of the hash. For short texts: the message is copied once.
+    /// The 20 bytes of the hash. For short texts, because the message is copied once.
     static func hash(_ message: some Collection<UInt8>) -> [UInt8] {
         var padded = Array(message)
         let bits = UInt64(padded.count) * 8

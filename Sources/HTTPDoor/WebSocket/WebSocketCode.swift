@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// Why a WebSocket is closed (RFC 6455, section 7.4, and codes of this interface's own from 4000 on).
+/// Why a WebSocket is closed (RFC 6455, section 7.4; codes from 4000 belong to this interface).
 struct WebSocketCode: Sendable, Equatable {
     let number: UInt16
 
@@ -13,7 +13,7 @@ struct WebSocketCode: Sendable, Equatable {
 
     init(number: UInt16) { self.number = number }
 
-    /// How a watch that failed so is closed.
+    /// The code that closes a watch that failed with an error.
     init(_ error: RPCError) {
         switch error.code {
         case .invalidArgument: number = 1008

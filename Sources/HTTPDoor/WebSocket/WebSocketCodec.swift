@@ -2,41 +2,44 @@
 import CHTTP
 import JSON
 
-/// The server's end of a WebSocket over libwslay. Bytes go in, messages come out; no socket, no clock. The library
-/// answers pings and closes, checks masks, UTF-8 and fragments, and ends the reading at the first fault.
+/// The server's side of a WebSocket, based on libwslay. Bytes go in, messages come out; it knows no socket and no
+/// clock. The library answers pings and closes, checks masks, UTF-8 and fragments, and stops reading at the first
+/// fault.
 ///
-/// The library's context takes 8 KiB. It exists only while a message is under way, so that idle WebSockets are small.
+/// The library's context takes 8 KiB. It exists only while a message is in progress, so that idle WebSockets use
+/// little memory.
 ///
-/// Invariant: `context` is this object's own while it is not nil. The library's callbacks come during `receive`,
-/// `close`, `ping` only, which hold the object; `input` is valid during `receive` only.
+/// Invariant: `context` belongs to this object while it is not nil. The library's callbacks run only during
+/// `receive`, `close` and `ping`, which keep the object alive; `input` is valid only during `receive`.
 final class WebSocketCodec {
     enum Event: Equatable {
         /// A text message.
         case text([UInt8])
-        /// A message of bytes, which no resource takes.
+        /// A binary message, which no resource accepts.
         case binary
         case pong
-        /// The client closes; the answer is in `output` already.
+        /// The client closes; the answer is already in `output`.
         case closed(code: UInt16)
     }
 
     private var context: wslay_event_context_ptr?
     private var bounds: WebSocketFrameBounds
     private var input = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Whether a close has come whose body is half a code (RFC 6455, section 5.5.1), which the library takes.
+    /// Whether a close frame had a body of one byte, half a code (RFC 6455, section 5.5.1), which the library
+    /// accepts.
     private var hasHalfCode = false
     private var events: [Event] = []
-    /// Control frames that are to be written: pongs, pings and the close.
+    /// Control frames to be written: pongs, pings and the close.
     private(set) var output: [UInt8] = []
-    /// Whether nothing more is to be read: the close was sent or the client broke the protocol.
+    /// Whether no more is read: the close was sent, or the client violated the protocol.
     private(set) var isClosing = false
 
-    /// - Parameter maximumMessage: bytes of a message, over all its fragments.
+    /// - Parameter maximumMessage: the maximum size of a message in bytes, over all its fragments.
     init(maximumMessage: Int) { bounds = WebSocketFrameBounds(limit: maximumMessage) }
 
     deinit { wslay_event_context_free(context) }
 
-    /// Makes a context if there is none. Without memory for one the WebSocket ends.
+    /// Makes a context if there is none. If memory is exhausted, the WebSocket ends.
     private func makeContext() -> wslay_event_context_ptr? {
         if let context { return context }
         var callbacks = Self.callbacks
@@ -49,7 +52,7 @@ final class WebSocketCodec {
         return context
     }
 
-    /// Frees the context unless it has seen a part of a message.
+    /// Frees the context unless it has received part of a message.
     private func rest() {
         guard isClosing || bounds.isBetweenMessages else { return }
         wslay_event_context_free(context)
@@ -80,10 +83,10 @@ final class WebSocketCodec {
         user.map { Unmanaged<WebSocketCodec>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Takes bytes of the client's in.
+    /// Processes bytes from the client.
     func receive(_ bytes: UnsafeRawBufferPointer) -> [Event] {
         guard !isClosing, let context = makeContext() else { return [] }
-        // A message that is too large is refused by its declared length.
+        // A message that is too large is rejected by its declared length.
         let count = bounds.follow(bytes)
         input = UnsafeRawBufferPointer(rebasing: bytes[..<count])
         defer {
@@ -102,7 +105,7 @@ final class WebSocketCodec {
         return events
     }
 
-    /// The bytes are no frame. The library then closes without a code.
+    /// The bytes are not a frame. The library then closes without a code.
     private func nameFault() {
         isClosing = true
         guard output.suffix(2).elementsEqual([0x88, 0]) else { return }
@@ -114,7 +117,7 @@ final class WebSocketCodec {
 
     /// Closes from this side.
     ///
-    /// - Parameter reason: cut to the 123 bytes that a close frame has room for.
+    /// - Parameter reason: truncated to the 123 bytes that fit into a close frame.
     func close(_ code: WebSocketCode, _ reason: String) {
         guard !isClosing, let context = makeContext() else { return }
         isClosing = true
@@ -141,8 +144,8 @@ final class WebSocketCodec {
         return output
     }
 
-    /// Writes the head of a text message of so many bytes (RFC 6455, section 5.2); the message follows. Control frames
-    /// never come between, since `output` is written before or after.
+    /// Writes the head of a text message with `count` bytes (RFC 6455, section 5.2); the message follows. Control
+    /// frames never come in between, because `output` is written before or after.
     static func writeTextHead(_ count: Int, into bytes: inout ByteWriter) {
         bytes.append(0x81 as UInt8)
         switch count {

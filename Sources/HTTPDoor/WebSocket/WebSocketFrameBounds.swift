@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a client's frames begin and end, and how long they declare their messages to be (RFC 6455, section 5.2). It
-/// judges nothing but sizes. O(heads), not O(bytes).
+/// Tracks where a client's frames begin and end, and which message lengths they declare (RFC 6455, section 5.2).
+/// It checks nothing but sizes. O(heads), not O(bytes).
 struct WebSocketFrameBounds: Sendable {
-    /// Bytes of a message, over all its fragments.
+    /// The maximum size of a message in bytes, over all its fragments.
     let limit: Int
-    /// Bytes of the head under way that have come.
+    /// How many bytes of the current head have arrived.
     private var headBytes = 0
     private var isFinal = false
     private var isControl = false
-    /// Bytes of the length behind the first two bytes of the head: 0, 2 or 8.
+    /// Bytes of the length after the first two bytes of the head: 0, 2 or 8.
     private var lengthBytes = 0
     private var maskBytes = 0
     private var length: UInt64 = 0
-    /// Bytes of the payload that have not come.
+    /// Bytes of the payload that have not arrived.
     private var payloadLeft: UInt64 = 0
-    /// Bytes that the fragments so far declare, while more fragments follow.
+    /// The bytes that the fragments so far declare, while more fragments follow.
     private var messageBytes: UInt64 = 0
     private var isFragmented = false
 
@@ -24,9 +24,9 @@ struct WebSocketFrameBounds: Sendable {
     /// Whether no frame has begun, and no further fragment is expected.
     var isBetweenMessages: Bool { headBytes == 0 && payloadLeft == 0 && !isFragmented }
 
-    /// Follows further bytes.
+    /// Processes further bytes.
     ///
-    /// - Returns: how many of them may be read: all, unless a frame declares a message over the limit.
+    /// - Returns: how many of them may be passed on: all, unless a frame declares a message over the limit.
     mutating func follow(_ bytes: UnsafeRawBufferPointer) -> Int {
         var position = 0
         while position < bytes.count {
@@ -42,7 +42,7 @@ struct WebSocketFrameBounds: Sendable {
         return position
     }
 
-    /// Takes a byte of a head; false if the length is over the limit.
+    /// Reads a byte of a head; returns false if the length is over the limit.
     private mutating func take(_ byte: UInt8) -> Bool {
         switch headBytes {
         case 0:
@@ -58,7 +58,7 @@ struct WebSocketFrameBounds: Sendable {
         }
         headBytes += 1
         guard headBytes >= 2 else { return true }
-        // The library bounds control frames itself.
+        // The library limits control frames itself.
         if headBytes == 2 + lengthBytes, !isControl, exceedsLimit { return false }
         if headBytes == 2 + lengthBytes + maskBytes { endHead() }
         return true

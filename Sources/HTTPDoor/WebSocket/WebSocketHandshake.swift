@@ -10,7 +10,7 @@ enum WebSocketHandshake {
             }
     }
 
-    /// What the answer says as `Sec-WebSocket-Accept`.
+    /// The value of `Sec-WebSocket-Accept` in the answer.
     static func accept(_ head: RequestHead) throws(RequestFailure) -> String {
         guard head.method == .get, !head.isVersion10, !head.hasBody else {
             throw RequestFailure(.badRequest, "A WebSocket is opened by an HTTP/1.1 GET without a body.")
@@ -52,7 +52,7 @@ enum WebSocketHandshake {
 }
 
 extension StringProtocol {
-    /// The text without spaces and tabs at its ends.
+    /// The text without leading and trailing spaces and tabs.
     var trimmingSpaces: String {
         var text = Substring(self)
         while text.first == " " || text.first == "\t" { text.removeFirst() }
