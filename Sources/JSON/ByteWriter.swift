@@ -2,27 +2,27 @@
 import CSimdjson
 import Glibc
 
-/// A growing buffer of bytes into which answers are written once and from which they are sent.
+/// A growable buffer of bytes, into which answers are written once and from which they are sent.
 ///
-/// Invariant: `base` points at `capacity` bytes of this value's own from malloc, of which the first `written` are
-/// set.
-/// Being noncopyable, it has one owner, so it may be sent to another thread.
+/// Invariant: `base` points to `capacity` bytes from malloc that this value owns, of which the first `written`
+/// are initialised. Being noncopyable, it has one owner, so it may be sent to another thread and `@unchecked
+/// Sendable` is sound.
 ///
-/// What writes a few bytes is inlinable: answers are made of many such pieces, whose lengths are known where they
-/// are written.
+/// Functions that write a few bytes are inlinable: answers consist of many such pieces, whose lengths are known
+/// at the call.
 public struct ByteWriter: ~Copyable, @unchecked Sendable {
     @usableFromInline var base: UnsafeMutableRawPointer
     @usableFromInline var capacity: Int
     @usableFromInline var written = 0
-    /// How many bytes were written.
+    /// The number of bytes written.
     @inlinable public var count: Int { written }
-    /// If the bytes begin that `limitFollowing` counts, and how far they may go.
+    /// The offset from which `limitFollowing` counts bytes, and their limit.
     private var limitedFrom = 0
     private var limit = Int.max
-    /// Whether more was written than the limit allows. What was written since it was set is of no use then.
+    /// Whether more was written than the limit allows. The bytes written since the limit was set are then invalid.
     public private(set) var hasOverflowed = false
 
-    /// Bounds what is written from here on. Past the limit writes go over each other, so that memory stays
+    /// Limits the bytes written from here on. Beyond the limit, writes overwrite each other, so that memory stays
     /// bounded whatever is written; `hasOverflowed` then reports it.
     public mutating func limitFollowing(to bytes: Int) {
         limitedFrom = written
@@ -30,13 +30,13 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         hasOverflowed = false
     }
 
-    /// Lifts the bound.
+    /// Removes the limit.
     public mutating func liftLimit() {
         limit = .max
         hasOverflowed = false
     }
 
-    /// - Parameter capacity: bytes to make room for at first, at least 64.
+    /// - Parameter capacity: the initial capacity in bytes, at least 64.
     public init(capacity: Int = 512) {
         self.capacity = max(capacity, 64)
         base = Self.resized(nil, to: self.capacity)
@@ -44,14 +44,14 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     deinit { free(base) }
 
-    /// realloc(3): large blocks grow in place or move by page tables, so that an answer that grows is never
-    /// in memory twice. Without memory the process ends, as with Swift's own allocations.
+    /// Uses realloc(3): large blocks grow in place or are moved by remapping pages, so that a growing answer is
+    /// never in memory twice. If memory is exhausted the process ends, as with Swift's own allocations.
     private static func resized(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer {
         guard let block = realloc(block, size) else { abort() }
         return block
     }
 
-    /// Makes room for `more` bytes behind those written. Amortised O(1) a byte.
+    /// Makes room for `more` bytes after those written. Amortised O(1) per byte.
     @inlinable @inline(__always) public mutating func reserve(_ more: Int) {
         if capacity &- written < more { grow(more) }
     }
@@ -73,7 +73,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         written &+= 1
     }
 
-    /// Appends a text that the program itself holds, as it is.
+    /// Appends a literal text of the program, unchanged.
     @inlinable @inline(__always) public mutating func append(_ text: StaticString) {
         let length = text.utf8CodeUnitCount
         reserve(length)
@@ -98,7 +98,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         bytes.withUnsafeBytes { append(contentsOf: $0) }
     }
 
-    /// Appends a text's UTF-8 as it is, without quotes or escapes.
+    /// Appends a text's UTF-8 unchanged, without quotes or escapes.
     public mutating func append(raw text: String) {
         var text = text
         text.withUTF8 { append(contentsOf: UnsafeRawBufferPointer($0)) }
@@ -109,7 +109,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         appendDecimal(UInt64(truncatingIfNeeded: value.magnitude), isNegative: value < 0)
     }
 
-    /// Appends a magnitude in decimal, and its sign before it.
+    /// Appends a sign and a magnitude in decimal.
     @inlinable public mutating func appendDecimal(_ magnitude: UInt64, isNegative: Bool) {
         reserve(32)
         base.storeBytes(of: UInt8(ascii: "-"), toByteOffset: written, as: UInt8.self)
@@ -118,7 +118,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         appendStart(Decimals.eight(magnitude))
     }
 
-    /// Appends eight digits, one a byte, without the zeros before them, but one digit at the least.
+    /// Appends eight digits, one per byte, without leading zeros but with at least one digit.
     ///
     /// - Precondition: there is room for eight bytes.
     @inlinable @inline(__always) mutating func appendStart(_ digits: UInt64) {
@@ -154,13 +154,13 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         written += csj_print_number(value, (base + written).assumingMemoryBound(to: CChar.self))
     }
 
-    /// Appends a string in quotes, with the escapes that JSON demands and no others.
+    /// Appends a string in quotes, with only the escapes that JSON requires.
     public mutating func append(json text: String) {
         var text = text
         text.withUTF8 { append(json: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The same for UTF-8 bytes.
+    /// Appends UTF-8 bytes as a string in quotes, with only the escapes that JSON requires.
     public mutating func append(json utf8: UnsafeRawBufferPointer) {
         reserve(utf8.count + 2)
         append(UInt8(ascii: "\""))
@@ -193,7 +193,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Appends a value, compact, members in the order in which the object has them.
+    /// Appends a value in compact form, an object's members in their order.
     public mutating func append(_ value: JSONValue) {
         switch value {
         case .null: append("null")
@@ -219,13 +219,13 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Replaces bytes already written by a number's own; does nothing if there are fewer.
+    /// Overwrites bytes already written with a number's bytes; does nothing if there are fewer.
     public mutating func overwrite(at offset: Int, with number: some FixedWidthInteger & BitwiseCopyable) {
         guard offset >= 0, offset <= written - number.bitWidth / 8 else { return }
         base.storeBytes(of: number, toByteOffset: offset, as: type(of: number))
     }
 
-    /// Forgets the bytes from `length` on; does nothing if there are fewer.
+    /// Removes the bytes from `length` on; does nothing if there are fewer.
     public mutating func truncate(to length: Int) {
         if length >= 0 && length < written { written = length }
     }
@@ -236,7 +236,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         try body(UnsafeRawBufferPointer(start: base, count: written))
     }
 
-    /// The bytes written, copied.
+    /// A copy of the bytes written.
     public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 
     /// The bytes written, as text.
@@ -244,7 +244,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 }
 
 extension String {
-    /// A number as JavaScript's `String(number)` prints it, `NaN` and `Infinity` included.
+    /// Formats a number as JavaScript's `String(number)` does, including `NaN` and `Infinity`.
     public init(javaScript number: Double) {
         if number.isNaN {
             self = "NaN"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Numbers that fit into one word of eight characters, read at once instead of digit by digit: the numbers of a
-/// column differ in length from row to row, and a processor would guess wrong at the end of each.
+/// Reads numbers of up to eight characters in one word instead of digit by digit. The numbers of a column differ
+/// in length from row to row, and a processor would mispredict the end of each.
 enum DecimalWord {
     private static let zeros: UInt64 = 0x3030_3030_3030_3030
     private static let dots: UInt64 = 0x2e2e_2e2e_2e2e_2e2e
 
-    /// The value of digits with a point between them or none and a sign or none; nil for other texts, good or not.
+    /// The value of digits with an optional point between them and an optional sign; nil for other texts, valid
+    /// or not.
     @inline(__always) static func value(of text: UnsafeRawBufferPointer) -> Double? {
         guard text.count > 0, text.count <= 8, let base = text.baseAddress else { return nil }
         let isNegative = text[0] == UInt8(ascii: "-")
@@ -14,7 +15,7 @@ enum DecimalWord {
         var count = text.count &- sign
         guard count > 0 else { return nil }
         let start = base + sign
-        // The last character in the highest byte, so that each digit's value depends on its position.
+        // The last character is in the highest byte, so that each digit's value depends on its position in the word.
         var word = load(start, count)
         let point = zeroBytes(word ^ dots)
         var fraction = 0
@@ -28,17 +29,17 @@ enum DecimalWord {
             word = high | low &<< 8
         }
         let first = start.load(as: UInt8.self)
-        // Only a zero by itself may start a number.
+        // A number may begin with a zero only if that is its whole integer part.
         if first == UInt8(ascii: "0"), count &- fraction > 1 { return nil }
         let padding = UInt64(8 &- count) &* 8
-        // A shift by a whole word would be none, but there is a digit at least.
+        // `&<<` by a whole word would shift by nothing, but there is at least one digit.
         word |= zeros & ((1 &<< padding) &- 1)
         guard isAllDigits(word) else { return nil }
         let value = Double(digits(word)) / ShortDecimal.powers[fraction]
         return isNegative ? -value : value
     }
 
-    /// Up to eight bytes, the last of them in the highest byte of the word, zeros in the lowest.
+    /// Loads up to eight bytes, the last of them into the highest byte of the word, zeros into the lowest.
     @inline(__always) private static func load(_ start: UnsafeRawPointer, _ count: Int) -> UInt64 {
         let padding = UInt64(8 &- count) &* 8
         if count >= 4 {
@@ -53,7 +54,7 @@ enum DecimalWord {
         return (first | middle &<< (UInt64(count / 2) &* 8) | last &<< (UInt64(count &- 1) &* 8)) &<< padding
     }
 
-    /// The lowest bit set is in the lowest byte that is zero; none is set where none is.
+    /// Marks zero bytes: the lowest bit set is in the lowest zero byte; no bit is set if there is none.
     @inline(__always) private static func zeroBytes(_ word: UInt64) -> UInt64 {
         (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
     }
@@ -63,7 +64,7 @@ enum DecimalWord {
         return (word & tens) | ((word &+ 0x0606_0606_0606_0606) & tens) &>> 4 == 0x3333_3333_3333_3333
     }
 
-    /// Eight digits' number: neighbours are put together to pairs, pairs to fours, and these to eight.
+    /// The number of eight digits: adjacent digits are combined to pairs, pairs to fours, and these to eight.
     @inline(__always) private static func digits(_ word: UInt64) -> Int32 {
         let ones = word &- zeros
         let pairs = ones &* 10 &+ ones &>> 8

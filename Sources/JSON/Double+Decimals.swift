@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 
 extension Double {
-    /// The number whose shortest decimal text has at most so many decimals and is nearest to this number's shortest
-    /// decimal text; halves go away from zero. So 1.005 with two decimals is 1.01, although the nearest double is a
-    /// little less than 1.005.
+    /// Rounds to the number whose shortest decimal text has at most `decimals` decimals and is nearest to this
+    /// number's shortest decimal text; halves round away from zero. So 1.005 with two decimals is 1.01, although
+    /// the nearest double is slightly less than 1.005.
     ///
-    /// - Parameter decimals: 0 or more; this number itself if it has no more decimals than that.
+    /// - Parameter decimals: 0 or more. A number with no more decimals than that is returned unchanged.
     public func rounded(decimals: Int) -> Double {
         guard isFinite, decimals < Self.powers.count else { return self }
         let power = Self.powers[Swift.max(0, decimals)]
         let scaled = magnitude * power
-        // A product is off by less than 2^-13 here, which can't change to which side it rounds.
+        // Here the error of the product is less than 2^-13, which cannot change the direction of rounding.
         let whole = scaled.rounded(.down)
         if scaled < 0x1p40, abs(scaled - whole - 0.5) > 0x1p-10 {
-            // Both are exact, so that their quotient is the double nearest to the decimal number.
+            // Both operands are exact, so that their quotient is the double nearest to the decimal number.
             return Double(signOf: self, magnitudeOf: (scaled - whole > 0.5 ? whole + 1 : whole) / power)
         }
         return roundedByDigits(Swift.max(0, decimals))
@@ -21,7 +21,7 @@ extension Double {
 
     private func roundedByDigits(_ decimals: Int) -> Double {
         var digits: [UInt8] = []
-        // How many of the digits stand before the decimal point; negative for zeros behind it.
+        // The number of digits before the decimal point; negative for zeros after it.
         var pointPlace = 0
         var (hasPoint, exponent) = (false, 0)
         let text = Array(magnitude.description.utf8)
@@ -60,7 +60,7 @@ extension Double {
         return Double(signOf: self, magnitudeOf: number)
     }
 
-    /// All of them exact.
+    /// Powers of ten that are exact as doubles.
     private static let powers: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
     ]

@@ -2,10 +2,10 @@
 
 /// Reads JSON texts (RFC 8259) into trees. If a text is large or read often, a `JSONParser`'s tape is cheaper.
 public enum JSONReader {
-    /// How deeply arrays and objects may nest, by the protocol.
+    /// The maximum nesting of arrays and objects in the protocol.
     public static let maximumDepth = 64
 
-    /// Parses a whole text; equal keys: the last counts.
+    /// Parses a whole text; of members with equal keys the last counts.
     public static func parse(
         _ text: UnsafeRawBufferPointer, maximumDepth: Int = maximumDepth
     ) throws(JSONError) -> JSONValue {
@@ -34,7 +34,7 @@ public enum JSONReader {
     }
 }
 
-/// A text and its values, owned together; to keep if a tape's scope is too short.
+/// Owns a text and its values, for use beyond the scope of a tape.
 public final class JSONDocument {
     private let text: [UInt8]
     private let parser = JSONParser()
@@ -50,7 +50,7 @@ public final class JSONDocument {
         if let failure { throw failure }
     }
 
-    /// Lends the root value, valid during the call.
+    /// Passes the root value to `body`; it is valid during the call.
     public func withRoot<Result>(_ body: (JSONElement) throws -> Result) rethrows -> Result {
         try text.withUnsafeBytes { bytes in
             try body(JSONTape(text: bytes, entries: parser.lastEntries, hasLoneSurrogates: false).root)

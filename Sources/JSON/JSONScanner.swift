@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 import CSimdjson
 
-/// Finds where brackets of a long text close, piece by piece, at some gigabytes a second. What lies between
-/// is not read: each part that is cut out has to be parsed afterwards.
+/// Finds where brackets of a long text close, piece by piece, at a few gigabytes per second. The content between
+/// them is not checked: each extracted part must be parsed afterwards.
 public struct JSONScanner: Sendable {
     private var state = csj_scan_state(depth: 0, in_string: 0, escaped: 0)
 
     public init() {}
 
-    /// How many brackets are open at the end of what was scanned.
+    /// The number of brackets open at the end of the scanned text.
     public var depth: Int { Int(state.depth) }
 
-    /// Goes on until a bracket closes that leaves at most `depth` open; the offset behind it in `text`, or nil
-    /// where all of `text` was scanned without.
+    /// Scans until a closing bracket leaves at most `depth` open. Returns the offset after that bracket in
+    /// `text`, or nil if all of `text` was scanned without finding one.
     public mutating func scan(_ text: UnsafeRawBufferPointer, toDepth depth: Int) -> Int? {
         guard let start = text.baseAddress else { return nil }
         let offset = csj_scan_to_depth(
@@ -21,21 +21,21 @@ public struct JSONScanner: Sendable {
     }
 }
 
-/// The members of an object's text that has been found good, key by key, without a tape.
+/// Iterates over the members of a validated object's text, key by key, without a tape.
 public struct JSONMembers: Sequence, IteratorProtocol {
     private let text: UnsafeRawBufferPointer
-    /// Where it stands in the object's text: behind the brace, or behind a value.
+    /// The offset in the object's text: after the opening brace, or after a value.
     public private(set) var place: Int
 
     /// - Parameters:
-    ///   - object: a JSON object's text, already validated, from its brace on.
-    ///   - place: where to begin: behind the brace, or behind one of the object's values.
+    ///   - object: the text of a JSON object, already validated, starting at its brace.
+    ///   - place: the offset at which to begin: after the opening brace, or after one of the object's values.
     public init(ofValidated object: UnsafeRawBufferPointer, from place: Int = 1) {
         text = object
         self.place = place
     }
 
-    /// A key's text between its quotation marks, escapes included, and its value's text.
+    /// Returns a key's text between its quotation marks, including escapes, and its value's text.
     public mutating func next() -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
         skipSpace()
         if place < text.count, text[place] == UInt8(ascii: ",") {
@@ -55,7 +55,7 @@ public struct JSONMembers: Sequence, IteratorProtocol {
         return (key, UnsafeRawBufferPointer(rebasing: text[valueStart..<place]))
     }
 
-    /// The text of an array's next element, if `text` is an array.
+    /// Returns the text of an array's next element, if `text` is an array.
     fileprivate mutating func nextElement() -> UnsafeRawBufferPointer? {
         skipSpace()
         if place < text.count, text[place] == UInt8(ascii: ",") {
@@ -86,7 +86,7 @@ public struct JSONMembers: Sequence, IteratorProtocol {
         place = text.count
     }
 
-    /// Goes on by eight bytes at a time up to the first that may be a quotation mark or a backslash.
+    /// Skips ahead, eight bytes at a time, to the first byte that may be a quotation mark or a backslash.
     @inline(__always) private mutating func skipPlain() {
         while place + 8 <= text.count {
             let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: place, as: UInt64.self))
@@ -100,7 +100,7 @@ public struct JSONMembers: Sequence, IteratorProtocol {
         }
     }
 
-    /// The lowest bit set is in the lowest byte that is zero; none is set where none is.
+    /// Marks zero bytes: the lowest bit set is in the lowest zero byte; no bit is set if there is none.
     @inline(__always) private static func zeroBytes(_ word: UInt64) -> UInt64 {
         (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
     }
@@ -123,15 +123,15 @@ public struct JSONMembers: Sequence, IteratorProtocol {
     }
 }
 
-/// A single value's text that has been found good.
+/// Reads the validated text of a single value.
 public enum JSONText {
-    /// Whether bytes are UTF-8. O(bytes), at some gigabytes a second.
+    /// Whether bytes are UTF-8. O(bytes), at a few gigabytes per second.
     public static func isUTF8(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let start = text.baseAddress else { return true }
         return csj_is_utf8(start.assumingMemoryBound(to: CChar.self), text.count) != 0
     }
 
-    /// A number's value; nil if the text is no number.
+    /// A number's value; nil if the text is not a number.
     public static func number(_ text: UnsafeRawBufferPointer) -> Double? {
         if let short = ShortDecimal.value(of: text) { return short }
         guard let start = text.baseAddress else { return nil }
@@ -140,7 +140,7 @@ public enum JSONText {
         return good != 0 ? value : nil
     }
 
-    /// A string's decoded text, of what stands between its quotation marks.
+    /// Decodes a string from the text between its quotation marks.
     public static func string(inside text: UnsafeRawBufferPointer) -> String {
         guard let start = text.baseAddress, text.contains(UInt8(ascii: "\\")) else {
             return String(decoding: text, as: UTF8.self)
@@ -154,11 +154,12 @@ public enum JSONText {
     }
 }
 
-/// The texts of a JSON array's elements.
+/// Iterates over the texts of a JSON array's elements.
 public struct JSONElements: Sequence, IteratorProtocol {
     private var scanner: JSONMembers
 
-    /// - Parameter array: a JSON array's text, already validated, from its bracket on. Nil if it is no array.
+    /// - Parameter array: the text of a JSON array, already validated, starting at its bracket. The initialiser
+    ///   returns nil if it is not an array.
     public init?(ofValidated array: UnsafeRawBufferPointer) {
         guard array.first == UInt8(ascii: "[") else { return nil }
         scanner = JSONMembers(ofValidated: array)

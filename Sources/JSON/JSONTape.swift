@@ -2,29 +2,29 @@
 import CSimdjson
 import Glibc
 
-/// A reusable parser. simdjson finds the text's structure; a flat tape of all values, each with its own text
-/// range, comes of it. Memory is kept from text to text, so a small one costs no allocation.
+/// A reusable parser. simdjson finds the structure of a text, which is stored as a flat tape of all values, each
+/// with its range in the text. Memory is reused from text to text, so a small text costs no allocation.
 ///
-/// Invariant: `handle` is a parser that only this object uses; an object is used by one thread at a time.
+/// Invariant: `handle` is a parser that only this object uses, and only one thread at a time uses the object.
 public final class JSONParser {
     private let handle: OpaquePointer?
     /// The entries of the last text parsed.
     private(set) var lastEntries = UnsafeBufferPointer<csj_entry>(start: nil, count: 0)
-    /// Where in the last text parsed the first string with half a surrogate pair starts.
+    /// The offset, in the last text parsed, of the first string with a lone surrogate.
     private var loneSurrogate: Int?
 
     public init() { handle = csj_create() }
 
     deinit { if let handle { csj_destroy(handle) } }
 
-    /// Parses a whole text and lends its tape.
+    /// Parses a whole text and passes its tape to `body`.
     ///
     /// - Parameters:
     ///   - text: UTF-8, less than 4 GiB.
-    ///   - maximumDepth: how deeply arrays and objects may nest; a scalar has depth 0.
-    ///   - allowsLoneSurrogates: whether `\ud800` without its other half is accepted; it decodes to U+FFFD. RFC 8259
-    ///     allows it, but it is no Unicode text.
-    ///   - body: the tape and the text behind it are valid during this call only.
+    ///   - maximumDepth: the maximum nesting of arrays and objects; a scalar has depth 0.
+    ///   - allowsLoneSurrogates: whether `\ud800` without its other half is accepted; it decodes to U+FFFD. RFC
+    ///     8259 allows it, but it is not Unicode text.
+    ///   - body: receives the tape; the tape and its text are valid only during the call.
     /// - Complexity: O(length), several hundred MB/s.
     @inlinable public func withTape<Result, Failure: Error>(
         of text: UnsafeRawBufferPointer, maximumDepth: Int = JSONReader.maximumDepth,
@@ -37,8 +37,8 @@ public final class JSONParser {
         do { return try body(tape) } catch { throw .body(error) }
     }
 
-    /// As `withTape`, without scope: the tape is valid until the parser's next use or end, and for as long as
-    /// the text is.
+    /// Parses like `withTape` but without a scope: the tape is valid until the parser is next used or released,
+    /// and while the text is valid.
     @usableFromInline func parse(
         _ text: UnsafeRawBufferPointer, _ maximumDepth: Int, _ allowsLoneSurrogates: Bool = false
     ) throws(JSONError) -> JSONTape {
@@ -93,7 +93,7 @@ public final class JSONParser {
     }
 }
 
-/// Either the text was not JSON, or the work on it failed.
+/// Either the text was not JSON, or `body` threw.
 public enum JSONTapeError<Failure: Error>: Error {
     case json(JSONError)
     case body(Failure)
@@ -101,11 +101,11 @@ public enum JSONTapeError<Failure: Error>: Error {
 
 /// The values of a text that a `JSONParser` has read; valid only while the parser lends it.
 ///
-/// Invariant: `entries` are a whole tape as the shim writes it, and every range in it lies within `text`.
+/// Invariant: `entries` are a complete tape as written by the shim, and every range in it lies within `text`.
 public struct JSONTape {
     let text: UnsafeRawBufferPointer
     let entries: UnsafeBufferPointer<csj_entry>
-    /// Whether some string has half a surrogate pair.
+    /// Whether any string contains a lone surrogate.
     public let hasLoneSurrogates: Bool
 
     public var root: JSONElement { JSONElement(tape: self, index: 0) }
@@ -131,15 +131,16 @@ public struct JSONElement {
         }
     }
 
-    /// The value's own text as it was sent, without spaces around it.
+    /// The value's text as sent, without surrounding spaces.
     public var rawText: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: tape.text[rawRange])
     }
 
-    /// If that is in the whole text.
+    /// The range of the value's text in the whole text.
     public var rawRange: Range<Int> { Int(entry.start)..<Int(entry.end) }
 
-    /// How many strings in the value, keys included, have half a surrogate pair. O(values), if the text has any.
+    /// The number of strings in the value, including keys, that contain a lone surrogate. O(values) if the text
+    /// has any.
     public var loneSurrogates: Int {
         tape.hasLoneSurrogates ? tape.entries[index..<Int(entry.next)].count { $0.kind & 16 != 0 } : 0
     }
@@ -154,11 +155,11 @@ public struct JSONElement {
 
     public var number: Double? { kind == .number ? entry.number : nil }
 
-    /// How many values it is made of, keys and itself included. O(1).
+    /// The number of values in it, including keys and itself. O(1).
     public var valueCount: Int { Int(entry.next) - index }
 
-    /// A number written without fraction or exponent, if 64 bits hold it; also one that is integral and
-    /// exact as a double.
+    /// The integer value of a number that is written without fraction or exponent and fits in 64 bits, or that is
+    /// integral and exact as a double; otherwise nil.
     public var integer: Int64? {
         guard kind == .number else { return nil }
         if entry.kind & 8 != 0, abs(entry.number) >= 0x1p53 {
@@ -167,7 +168,7 @@ public struct JSONElement {
         return Int64(exactly: entry.number)
     }
 
-    /// A string's decoded text.
+    /// A string's decoded text; nil for other kinds.
     public var string: String? {
         guard kind == .string else { return nil }
         let inside = UnsafeRawBufferPointer(rebasing: rawText.dropFirst().dropLast())
@@ -182,34 +183,35 @@ public struct JSONElement {
         }
     }
 
-    /// A string's bytes; nil for other kinds, and if some of them are escaped.
+    /// A string's bytes; nil for other kinds and for strings with escapes.
     public var plainString: UnsafeRawBufferPointer? {
         guard entry.kind == CSJ_STRING.rawValue else { return nil }
         return UnsafeRawBufferPointer(rebasing: tape.text[Int(entry.start) + 1..<Int(entry.end) - 1])
     }
 
-    /// Whether a string's decoded text has just these bytes; without escapes no string is made.
+    /// Whether a string's decoded text has exactly these bytes. Without escapes no string is allocated.
     public func isString(_ text: StaticString) -> Bool {
         guard kind == .string else { return false }
         if entry.kind & 8 != 0 { return string?.utf8.elementsEqual(text.description.utf8) ?? false }
         return text.withUTF8Buffer { hasInside(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether these bytes stand between a string's quotation marks; generic comparing was a fifth of an import.
+    /// Whether these bytes are between a string's quotation marks. Generic comparison took a fifth of an import's
+    /// time.
     @inline(__always) private func hasInside(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard Int(entry.end) &- Int(entry.start) == bytes.count &+ 2 else { return false }
         guard let start = bytes.baseAddress, let text = tape.text.baseAddress else { return bytes.isEmpty }
         return memcmp(text + Int(entry.start) + 1, start, bytes.count) == 0
     }
 
-    /// The same for bytes that are known only now.
+    /// Whether a string's decoded text has exactly these bytes, which are known only at run time.
     public func isString(_ bytes: [UInt8]) -> Bool {
         guard kind == .string else { return false }
         if entry.kind & 8 != 0 { return string?.utf8.elementsEqual(bytes) ?? false }
         return bytes.withUnsafeBytes { hasInside($0) }
     }
 
-    /// How many elements an array or members an object has; 0 for others.
+    /// The number of an array's elements or an object's members; 0 for other kinds.
     public var count: Int { entry.kind & 7 >= CSJ_ARRAY.rawValue ? Int(entry.number) : 0 }
 
     /// An array's elements; none for other kinds.
@@ -224,7 +226,7 @@ public struct JSONElement {
         return Members(tape: tape, place: index + 1, end: isObject ? Int(entry.next) : index + 1)
     }
 
-    /// The value of a key, the last of equal ones. O(members).
+    /// The value of a key, the last one if keys are equal. O(members).
     public subscript(key: StaticString) -> JSONElement? {
         var found: JSONElement?
         for (name, value) in members where name.isString(key) { found = value }

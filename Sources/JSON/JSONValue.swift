@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A JSON value as a tree. Strings and keys are equal if their bytes are: Swift's own `==` on strings
-/// takes canonically equivalent ones for equal, which JSON does not.
+/// A JSON value as a tree. Strings and keys are equal if their bytes are equal: Swift's own `==` treats
+/// canonically equivalent strings as equal, which JSON does not.
 public enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -34,7 +34,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// The value's text, compact.
+    /// The value's text in compact form.
     public var text: String {
         var writer = ByteWriter()
         writer.append(self)
@@ -42,7 +42,8 @@ public enum JSONValue: Sendable, Hashable {
     }
 }
 
-/// An object's members in the order in which they were first written; of equal keys the last value counts.
+/// An object's members in the order in which they were first written; of members with equal keys the last value
+/// counts.
 public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public private(set) var members: [(key: String, value: JSONValue)] = []
 
@@ -62,7 +63,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The value of a key; setting nil removes it. O(members).
     public subscript(key: String) -> JSONValue? {
         get {
-            // By index: what is not requested is not copied.
+            // Iterates by index, because that copies no member that is not requested.
             for place in members.indices where members[place].key.hasSameBytes(as: key) {
                 return members[place].value
             }
@@ -79,7 +80,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Members of a text just read, whose keys may repeat. O(members) if they do not.
+    /// Reads members from a parsed text, in which keys may repeat. O(members) if they do not.
     init(reading object: JSONElement) {
         let count = object.count
         members.reserveCapacity(count)
@@ -106,7 +107,8 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Members as JavaScript lists them: keys that are array indexes first, ascending, then the others.
+    /// The members in the order in which JavaScript lists them: first keys that are array indexes, in ascending
+    /// order, then the others.
     public var membersInJavaScriptOrder: [(key: String, value: JSONValue)] {
         let indexed = members.compactMap { member in
             Self.arrayIndex(member.key).map { (index: $0, member: member) }
@@ -121,7 +123,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         return index
     }
 
-    /// Objects are equal if the same keys have equal values, in any order. O(members).
+    /// Objects are equal if they have the same keys with equal values, in any order. O(members).
     public static func == (a: JSONObject, b: JSONObject) -> Bool {
         guard a.count == b.count else { return false }
         let same = zip(a.members, b.members).prefix {
@@ -134,7 +136,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         return a.members[first...].allSatisfy { rest[Array($0.key.utf8)] == $0.value }
     }
 
-    /// Does not depend on the members' order, as equality does not.
+    /// Does not depend on the order of members, because equality does not.
     public func hash(into hasher: inout Hasher) {
         var sum = 0
         for (key, value) in members {
@@ -159,13 +161,14 @@ extension String {
         if isHeldAlike(other) { return true }
         let count = utf8.count
         guard count == other.utf8.count else { return false }
-        // What is not even equivalent has other bytes, and short strings show it without their bytes being lent.
+        // Strings that are not even equivalent have different bytes, and short strings are compared without
+        // accessing their bytes.
         if count < 16, self != other { return false }
         return bytesAreSame(as: other)
     }
 
-    /// Whether two strings are held in the same way: then they have the same bytes, which either name in the same
-    /// memory or, short as keys are, are themselves. If this is false, nothing is known.
+    /// Whether two strings have identical representations. If so, they have the same bytes: both refer to the
+    /// same memory, or both are short, as keys are, and stored inline. If false, nothing is known.
     @inlinable @inline(__always) func isHeldAlike(_ other: String) -> Bool {
         guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return false }
         return unsafeBitCast(self, to: (UInt64, UInt64).self)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Numbers of few digits without an exponent, which most are: both the digits and the power of ten that divides
-/// them are doubles exactly, so that one division rounds correctly (Clinger, "How to Read Floating Point Numbers
-/// Accurately", 1990).
+/// Reads numbers with few digits and no exponent, as most are. The digits and the power of ten by which they are
+/// divided are both exact as doubles, so that one division rounds correctly (Clinger, "How to Read Floating Point
+/// Numbers Accurately", 1990).
 enum ShortDecimal {
-    /// More digits might not be a double exactly.
+    /// More digits may not be exact as a double.
     private static let mostDigits = 15
 
-    /// The value; nil if the text is anything else, good or not.
+    /// The value; nil if the text has any other form, valid or not.
     @inline(__always) static func value(of text: UnsafeRawBufferPointer) -> Double? {
         DecimalWord.value(of: text) ?? general(text)
     }
@@ -19,7 +19,7 @@ enum ShortDecimal {
         let start = place
         var digits: Int64 = 0
         guard text.count - start <= mostDigits + 1, readDigits(text, &place, &digits) else { return nil }
-        // Only a zero by itself may start a number.
+        // A number may begin with a zero only if that is its whole integer part.
         if text[start] == UInt8(ascii: "0"), place - start > 1 { return nil }
         var value = Double(digits)
         if place < text.count {
@@ -34,7 +34,7 @@ enum ShortDecimal {
         return isNegative ? -value : value
     }
 
-    /// False if there is no digit.
+    /// Reads digits; returns false if there are none.
     @inline(__always) private static func readDigits(
         _ text: UnsafeRawBufferPointer, _ place: inout Int, _ digits: inout Int64
     ) -> Bool {
@@ -48,7 +48,7 @@ enum ShortDecimal {
         return place > start
     }
 
-    /// Of ten, by their exponents.
+    /// Powers of ten, indexed by exponent.
     static let powers: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
     ]
