@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// A command's table, by which it is parsed and from which its help, completion and man page are made.
+/// A command's table, from which its parser, help, completion and man page derive.
 ///
-/// `--help` belongs to every command and `--version` to the first one; they are not listed.
+/// Every command has `--help`, and the root command has `--version`; they are not listed.
 public struct Command: Sendable, Equatable {
     public let name: String
     /// One line without a full stop.
@@ -13,7 +13,7 @@ public struct Command: Sendable, Equatable {
     public let options: [Option]
     public let examples: [Example]
     public let subcommands: [Command]
-    /// Left out of help and completion.
+    /// Whether it is omitted from help and completion.
     public let isHidden: Bool
 
     public init(
@@ -33,7 +33,7 @@ public struct Command: Sendable, Equatable {
     static let help = Option.flag("help", short: "h", help: "show this help and exit")
     static let version = Option.flag("version", help: "show the version and exit")
 
-    /// The options with those that every command has.
+    /// The options, including those that every command has.
     func allOptions(isRoot: Bool) -> [Option] {
         options + [Command.help] + (isRoot ? [Command.version] : [])
     }

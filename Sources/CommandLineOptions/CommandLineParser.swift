@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a command line asks for.
+/// The result of parsing a command line.
 public enum ParseOutcome: Sendable, Equatable {
     case run(ParsedArguments)
     /// `--help` was given; the text is for standard output.
@@ -12,9 +12,9 @@ public enum ParseOutcome: Sendable, Equatable {
 extension Command {
     /// Reads a command line (without the program's name) as getopt_long does.
     ///
-    /// Options and operands mix; `--` ends the options; `--name=value`, `--name value`, `-nvalue`,
-    /// `-n value` and `-abc` are understood; a long name may be shortened as long as it is unambiguous. The
-    /// program's own options are accepted before and after a subcommand's name.
+    /// Options and operands may be mixed; `--` ends the options; `--name=value`, `--name value`, `-nvalue`, `-n
+    /// value` and `-abc` are understood; a long name may be shortened as long as it is unambiguous. The program's
+    /// own options are accepted before and after a subcommand's name.
     public func parse(_ arguments: [String]) throws(UsageError) -> ParseOutcome {
         var parser = CommandLineParser(root: self)
         return try parser.parse(arguments)
@@ -46,7 +46,7 @@ struct CommandLineParser {
             } else {
                 try take(operand: argument)
             }
-            // As with GNU tools, what follows --help is not looked at.
+            // As with GNU tools, arguments after --help are ignored.
             if values[Command.help.name] != nil { return .help(command.helpText(path: path, root: root)) }
             if values[Command.version.name] != nil { return .version }
         }
@@ -157,7 +157,7 @@ struct CommandLineParser {
 }
 
 extension ValueKind {
-    /// What is expected instead, if the text is not of this kind.
+    /// What is expected instead; nil if the text is of this kind.
     func complaint(about text: String) -> String? {
         switch self {
         case .text, .dynamic: return nil
@@ -180,7 +180,7 @@ extension ValueKind {
     }
 }
 
-/// The number without the ".0" of whole ones.
+/// The number without ".0" if it is whole.
 private func plain(_ number: Double) -> String {
     Int64(exactly: number).map(String.init) ?? String(number)
 }

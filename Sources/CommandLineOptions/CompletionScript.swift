@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Completion for shells, made from a command's table.
+/// Shell completion, generated from a command's table.
 public enum CompletionScript {
     public enum Shell: String, Sendable, CaseIterable { case bash, zsh, fish }
 
-    /// The script, to be sourced or put where the shell looks for completions.
+    /// The script, to be sourced or installed where the shell looks for completions.
     ///
-    /// Values of kind `.dynamic(word)` are asked for when they are needed, by `PROGRAM complete word`, which prints
-    /// one a line.
+    /// Values of kind `.dynamic(word)` are fetched on demand by `PROGRAM complete word`, which prints one per
+    /// line.
     public static func text(for program: Command, shell: Shell) -> String {
         switch shell {
         case .bash: BashCompletion(program: program).text
@@ -65,7 +65,7 @@ struct BashCompletion {
         return lines.joined(separator: "\n")
     }
 
-    /// What follows an option that takes a value.
+    /// The completions for an option's value.
     private func values(of options: [Option], command: String) -> [String] {
         options.filter { $0.valueName != nil }.map { option in
             let patterns =

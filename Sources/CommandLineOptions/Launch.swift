@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// What a `main` does around a command's table.
+/// What a program's `main` does with a command's table.
 public enum Launch {
-    /// Parses the process's arguments. Prints help or the version and exits with 0 if they are requested, and
-    /// an error with exit status 2 if the arguments are invalid. So it returns only if there is something to run.
+    /// Parses the process's arguments. If they request help or the version, prints it and exits with 0; if they
+    /// are invalid, prints an error and exits with 2. So it returns only if there is something to run.
     public static func parseOrExit(_ command: Command, version: String) -> ParsedArguments {
         do throws(UsageError) {
             switch try command.parse(Array(CommandLine.arguments.dropFirst())) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// A man page, made from a command's table.
+/// A man page, generated from a command's table.
 public enum ManualPage {
-    /// A section that the table does not have, such as FILES.
+    /// A section that the table does not contain, such as FILES.
     public struct Section: Sendable {
         public let title: String
-        /// A term and what it means, or no term and a paragraph.
+        /// Entries: a term and its explanation, or a paragraph without a term.
         public let entries: [(term: String?, text: String)]
 
         public init(_ title: String, _ entries: [(term: String?, text: String)]) {
@@ -18,7 +18,7 @@ public enum ManualPage {
     ///
     /// - Parameters:
     ///   - section: 1 for users' commands, 8 for daemons.
-    ///   - more: sections after those of the table.
+    ///   - more: sections that follow those of the table.
     public static func text(for program: Command, section: Int, version: String, more: [Section] = [])
         -> String
     {
@@ -58,11 +58,11 @@ public enum ManualPage {
 }
 
 extension Option {
-    /// The synopsis without the space that help leaves if there is no letter.
+    /// The synopsis without the space that help inserts if there is no short option.
     fileprivate var plainSynopsis: String { String(synopsis.drop { $0 == " " }) }
 }
 
-/// Lines of man(7), with what is special in it escaped.
+/// Writes lines of man(7) and escapes characters that are special in it.
 private struct Troff {
     private(set) var lines: [String] = []
 
@@ -121,7 +121,7 @@ private struct Troff {
         request("RE")
     }
 
-    /// A backslash and a dash mean themselves, and no line begins with a request.
+    /// Escapes a text, so that backslashes and dashes mean themselves and no line begins with a request.
     static func escaped(_ text: String) -> String {
         let safe = text.map { character in
             switch character {

@@ -8,7 +8,7 @@ public struct Operand: Sendable, Equatable {
     public let name: String
     public let kind: ValueKind
     public let count: Count
-    /// The value of an optional operand that is not given; nil if it has none. Help shows it.
+    /// The value of an optional operand that is not given; nil if there is none. Help shows it.
     public let standard: String?
     public let help: String
 

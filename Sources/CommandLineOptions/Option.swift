@@ -9,13 +9,14 @@ public struct Option: Sendable, Equatable {
     /// The name of the value in help (`PATH`); nil for a flag without value.
     public let valueName: String?
     public let kind: ValueKind
-    /// The value if the option is not given; nil if it has none. Help shows it.
+    /// The value if the option is not given; nil if there is none. Help shows it.
     public let standard: String?
-    /// What help shows as the default of an option without `standard`: words, or a value that another program fills in.
+    /// What help shows as the default of an option without `standard`: a description, or a value that another
+    /// program fills in.
     public let standardInWords: String?
     /// Whether every use counts; otherwise the last one wins, as with GNU tools.
     public let isRepeatable: Bool
-    /// For help: in the imperative or as a noun phrase, without a full stop and without the default.
+    /// The help: in the imperative or as a noun phrase, without a full stop and without the default.
     public let help: String
 
     /// An option that takes a value.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A command line that fits its table.
+/// A command line that conforms to its table.
 ///
 /// Values were checked against their option's kind when they were parsed, so the typed readers return nil only if the
 /// option was not given and has no default.
@@ -13,7 +13,7 @@ public struct ParsedArguments: Sendable, Equatable {
     private let defaults: [String: String]
     private let operandDefaults: [String?]
 
-    /// - Parameter command: whose operands these are.
+    /// - Parameter command: the command to which the operands belong.
     init(
         commandPath: [String], operands: [String], values: [String: [String]], options: [Option],
         command: Command
@@ -31,25 +31,25 @@ public struct ParsedArguments: Sendable, Equatable {
     /// Whether the flag, or the option with a value, was given.
     public func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// The last value given, else the default.
+    /// The last value given, otherwise the default.
     public func string(_ name: String) -> String? { values[name]?.last ?? defaults[name] }
 
     /// Every value given, in order.
     public func strings(_ name: String) -> [String] { values[name] ?? [] }
 
-    /// The same of an option of kind `.integer`.
+    /// The last value, or the default, of an option of kind `.integer`.
     public func integer(_ name: String) -> Int64? { string(name).flatMap { Int64($0) } }
 
-    /// The same of an option of kind `.number`.
+    /// The last value, or the default, of an option of kind `.number`.
     public func number(_ name: String) -> Double? { string(name).flatMap { Double($0) } }
 
-    /// The operand at an index, else its default; nil if it has none.
+    /// The operand at an index, otherwise its default; nil if it has none.
     public func operand(_ index: Int) -> String? {
         if operands.indices.contains(index) { return operands[index] }
         return operandDefaults.indices.contains(index) ? operandDefaults[index] : nil
     }
 
-    // MARK: Options with a default, or which the program cannot do without
+    // MARK: Options that have a default or are required
 
     public func requiredString(_ name: String) throws(UsageError) -> String {
         guard let value = string(name) else { throw usageError("missing option '--\(name)'") }
@@ -66,7 +66,7 @@ public struct ParsedArguments: Sendable, Equatable {
         return value
     }
 
-    /// An error about this command line, for what only the program itself can check.
+    /// An error about this command line, for checks that only the program itself can make.
     public func usageError(_ message: String) -> UsageError {
         UsageError(commandPath: commandPath, message: message)
     }

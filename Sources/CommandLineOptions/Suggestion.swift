@@ -2,7 +2,7 @@
 
 /// Finds the known word that a mistyped one probably meant.
 enum Suggestion {
-    /// A clause such as "; did you mean 'clusters'?", or nothing if no word is similar.
+    /// A clause such as "; did you mean 'clusters'?", or an empty string if no word is similar.
     static func text(for word: String, among known: [String], prefix: String = "") -> String {
         let ranked = known.map { (word: $0, distance: distance(Array(word), Array($0))) }
         guard let best = ranked.min(by: { $0.distance < $1.distance }),

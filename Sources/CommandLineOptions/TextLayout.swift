@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Wrapped text and two-column lists.
+/// Wraps text and formats two-column lists.
 enum TextLayout {
     /// The text broken at spaces so that lines are at most `width` long, each indented.
     static func wrap(_ text: String, width: Int, indent: Int = 0) -> String {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// A command line that does not fit the command's table.
+/// The error for a command line that does not conform to the command's table.
 ///
-/// `description` is what GNU tools print: the program, the problem, and where to find more. The exit
-/// status that goes with it is 2.
+/// `description` is what GNU tools print: the program, the problem, and where to find more. The corresponding
+/// exit status is 2.
 public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The program's name, then the subcommand's if there is one.
     public let commandPath: [String]
-    /// What is wrong, as GNU's getopt words it.
+    /// What is wrong, in the wording of GNU's getopt.
     public let message: String
 
     public init(commandPath: [String], message: String) {

@@ -29,7 +29,7 @@ public enum BlockChecksum {
         return sum ^ (sum &>> 32)
     }
 
-    /// The checksum of each block of some bytes. O(bytes).
+    /// The checksum of each block of the bytes. O(bytes).
     public static func list(of bytes: UnsafeRawBufferPointer, blockSize: Int) -> [UInt64] {
         stride(from: 0, to: bytes.count, by: blockSize).map { start in
             of(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + blockSize, bytes.count)]))

@@ -4,13 +4,13 @@
 public enum CompressionError: Error, Sendable, Equatable {
     /// The bytes violate their format. The message is zlib's or this module's.
     case damaged(String)
-    /// The compressed bytes end before their content does.
+    /// The compressed bytes end before their content is complete.
     case truncated
     /// The content is larger than the limit in bytes; nothing beyond the limit was inflated.
     case limitExceeded(Int)
     case outOfMemory
 
-    /// A message for people, to be written after the name of what was read.
+    /// A message for people, to be written after the name of the input.
     public var message: String {
         switch self {
         case .damaged(let message): message

@@ -3,14 +3,14 @@ import CZlib
 
 /// Compresses buffers one after another and reuses its memory, about 256 KiB, for each.
 ///
-/// The same bytes give the same compressed bytes: a gzip header has no name and no time.
+/// The same bytes always give the same compressed bytes: the gzip header contains no name and no time.
 ///
-/// Invariant: `stream` is initialised for deflating from `init` to `deinit` and stays at one address, since zlib keeps a
-/// pointer to it; it is not shared.
+/// Invariant: `stream` is initialised for deflating from `init` to `deinit` and stays at one address, because
+/// zlib keeps a pointer to it; it is not shared.
 public struct DeflateStream: ~Copyable {
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Input bytes that are compressed between two calls of `isCancelled`: about ten milliseconds of work.
+    /// The number of input bytes compressed between two calls of `isCancelled`: about ten milliseconds of work.
     private static let pieceSize = 1 << 18
 
     /// - Parameters:
@@ -37,7 +37,7 @@ public struct DeflateStream: ~Copyable {
     /// Appends the compressed form of a whole buffer.
     ///
     /// - Parameter isCancelled: checked after every 256 KiB.
-    /// - Returns: false if the work was cancelled; `output` then has an incomplete stream.
+    /// - Returns: false if the work was cancelled; `output` then contains an incomplete stream.
     public mutating func compress(
         _ bytes: UnsafeRawBufferPointer, appendingTo output: inout [UInt8],
         isCancelled: () -> Bool = { false }

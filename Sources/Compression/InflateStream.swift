@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import CZlib
 
-/// Inflates piece by piece in bounded memory (RFC 1950, RFC 1952; several gzip members may follow each other).
+/// Inflates piece by piece in bounded memory (RFC 1950, RFC 1952; several gzip members may follow one another).
 ///
-/// Invariant: `stream` is initialised for inflating from `init` to `deinit` and stays at one address, since
+/// Invariant: `stream` is initialised for inflating from `init` to `deinit` and stays at one address, because
 /// zlib keeps a pointer to it; it is not shared.
 public struct InflateStream: ~Copyable {
     public enum Format: Sendable {
-        /// RFC 1950, what HTTP and gRPC call deflate.
+        /// RFC 1950, which HTTP and gRPC call deflate.
         case zlib
         /// RFC 1952.
         case gzip

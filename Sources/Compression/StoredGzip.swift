@@ -3,14 +3,15 @@ import CZlib
 
 /// Wraps bytes as gzip without compressing them (RFC 1952; RFC 1951, section 3.2.4).
 ///
-/// Below about 160 bytes a compressed form of a tile is as long, and takes ten times the work: a code is made for each.
+/// Up to about 160 bytes, a tile compresses to no fewer bytes, and compressing takes ten times the work, because
+/// a code must be made for each tile.
 public enum StoredGzip {
-    /// The most bytes that one block has.
+    /// The maximum number of bytes in one block.
     public static let mostBytes = 65_535
 
-    /// Appends the gzip form: 23 bytes more than there are.
+    /// Appends the gzip form, which is 23 bytes longer than the bytes.
     ///
-    /// - Parameter bytes: at most `mostBytes`; those behind are left out.
+    /// - Parameter bytes: at most `mostBytes`; further bytes are ignored.
     public static func append(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(mostBytes))
         output.append(contentsOf: head)
@@ -22,7 +23,8 @@ public enum StoredGzip {
         append(UInt32(truncatingIfNeeded: bytes.count), to: &output)
     }
 
-    /// No name and no time, from an unknown system; then the head of one last block that is stored.
+    /// The gzip header, without a name or time and with an unknown system, then the header of a single, last,
+    /// stored block.
     private static let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255, 1]
 
     private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {

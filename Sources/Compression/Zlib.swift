@@ -5,7 +5,7 @@ import CZlib
 public enum Zlib {
     /// Inflates a whole zlib or gzip stream.
     ///
-    /// - Parameter limit: the most bytes of content, which bounds the cost of any input.
+    /// - Parameter limit: the maximum size of the content in bytes, which bounds the cost of any input.
     public static func inflate(
         _ bytes: UnsafeRawBufferPointer, format: InflateStream.Format = .zlib, limit: Int
     ) throws(CompressionError) -> [UInt8] {

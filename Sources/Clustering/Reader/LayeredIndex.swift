@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// An index as its reader sees it: a base, and a delta over it.
+/// An index as its readers see it: a base and a delta over it.
 ///
-/// All reads of clusters go through `read`, which alone decides which layer has a cluster. All reads of a point's
-/// data go through `IndexDelta.placement`.
+/// All reads of clusters go through `read`, the only function that determines which layer has a cluster. All
+/// reads of a point's data go through `IndexDelta.placement`.
 struct LayeredIndex: Sendable {
     let base: BaseIndex
     var delta: IndexDelta
@@ -16,10 +16,10 @@ struct LayeredIndex: Sendable {
     @inline(__always) var options: ClusteringOptions { base.options }
     @inline(__always) private var columns: ClusterColumns { base.columns }
 
-    /// The next number of a cluster that an update makes.
+    /// The ordinal of the next cluster that an update makes.
     var clusterLimit: Int { base.clusterCount + delta.clusters.count }
 
-    /// The row of a cluster in the delta; nil if the base has it.
+    /// The index of a cluster in the delta; nil if the base has it.
     @inline(__always) func deltaRow(_ ordinal: Int) -> Int? {
         ordinal >= base.clusterCount ? ordinal - base.clusterCount : nil
     }
@@ -34,7 +34,7 @@ struct LayeredIndex: Sendable {
     }
 }
 
-/// Clusters.
+/// Access to clusters.
 extension LayeredIndex {
     /// The deepest zoom at which a cluster is shown.
     @inline(__always) func zoom(ofCluster ordinal: Int) -> Int {
@@ -50,7 +50,7 @@ extension LayeredIndex {
         read(ordinal, base: { $0.counts[ordinal] }, delta: { $0.count })
     }
 
-    /// The point that a cluster grew from.
+    /// The point from which a cluster grew.
     @inline(__always) func origin(ofCluster ordinal: Int) -> UInt32 {
         read(ordinal, base: { $0.leaves[Int($0.leafStarts[ordinal])] }, delta: { $0.origin })
     }
@@ -69,7 +69,7 @@ extension LayeredIndex {
 
     func isAlive(cluster ordinal: Int) -> Bool {
         guard ordinal >= 0, ordinal < clusterLimit else { return false }
-        // A cluster is always shown at the zoom that made it.
+        // A cluster is always shown at the zoom at which it formed.
         return read(
             ordinal,
             base: {
@@ -79,7 +79,7 @@ extension LayeredIndex {
     }
 }
 
-/// Nodes: points and clusters.
+/// Access to nodes: points and clusters.
 extension LayeredIndex {
     @inline(__always) func key(ofBase node: UInt32) -> NodeKey {
         NodeKey(Node(number: node, pointCount: base.pointCount))
@@ -109,12 +109,12 @@ extension LayeredIndex {
         return delta.placement(of: key.rawValue)?.partition ?? partitions[key.number]
     }
 
-    /// The point that a node grew from: the point itself, or the cluster's origin.
+    /// The point from which a node grew: the point itself, or the cluster's origin.
     @inline(__always) func origin(of key: NodeKey) -> UInt32 {
         key.isCluster ? origin(ofCluster: key.number) : key.rawValue
     }
 
-    /// A node's position in the order in which the greedy pass visits the nodes of a level: that of its origin.
+    /// A node's label in the order in which the greedy pass visits the nodes of a level: that of its origin.
     @inline(__always) func order(of key: NodeKey) -> OrderLabel { order(ofPoint: origin(of: key)) }
 
     @inline(__always) func order(ofPoint point: UInt32) -> OrderLabel {
@@ -132,7 +132,7 @@ extension LayeredIndex {
         return key.number < base.pointCount ? columns.parents[key.number] : NodeNumber.none
     }
 
-    /// Whether a point exists: it was built or added, and not removed since.
+    /// Whether a point exists: it was built or added, and has not been removed.
     func isAlive(point: Int) -> Bool {
         guard point >= 0, point < delta.pointLimit else { return false }
         if let placement = delta.placement(of: UInt32(point)) { return placement.isAlive }
@@ -140,9 +140,9 @@ extension LayeredIndex {
             && !delta.hides(NodeKey(rawValue: UInt32(point)), at: options.maximumZoom + 1)
     }
 
-    /// Whether the base's own entry shows a node at a level, whatever the tombstones say.
+    /// Whether the base's own entry shows a node at a level, regardless of tombstones.
     func isInBase(_ key: NodeKey, at level: Int) -> Bool {
-        // A point that an update placed lies elsewhere than the base's entry.
+        // A point that an update placed is not at the position of the base's entry.
         if !key.isCluster, delta.placed[key.rawValue] != nil { return false }
         return base.shows(key, at: level)
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Leaves that follow each other in the base's leaves, or a single point.
+/// Consecutive leaves in the base's leaves, or a single point.
 struct LeafRun: Sendable, BitwiseCopyable {
-    /// How many leaves come before it.
+    /// The number of leaves before it.
     let position: Int
     /// The point itself, or the index of the first leaf in the base's leaves.
     let first: Int

@@ -2,10 +2,10 @@
 import SystemSupport
 
 extension ClusterIndex {
-    /// A cluster's points, child by child as `children(of:)` has them, each child with all its points. The order
-    /// is the same on every build, so pages neither repeat nor miss a leaf.
+    /// A cluster's points, in the order of `children(of:)`, each child with all its points. The order is the same
+    /// on every build, so pages neither repeat nor miss a leaf.
     ///
-    /// - Complexity: O(1); for a cluster that an update made, O(children that updates made too). Reading a page
+    /// - Complexity: O(1); for a cluster that an update made, O(its children that updates made). Reading a page
     ///   costs its length, wherever it starts.
     public func leaves(of cluster: ClusterOrdinal) -> Leaves {
         let ordinal = Int(cluster.rawValue)
@@ -37,7 +37,7 @@ extension ClusterIndex {
             return PointIndex(rawValue: leaves[run.first + position - run.position])
         }
 
-        /// Calls `body` with all leaves in order, without a search for each.
+        /// Calls `body` with all leaves in order, without a search for each leaf.
         @inline(__always) func visit(_ body: (PointIndex) -> Void) {
             guard !runs.isEmpty else {
                 for place in start..<start + endIndex { body(PointIndex(rawValue: leaves[place])) }
