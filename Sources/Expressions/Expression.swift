@@ -13,7 +13,7 @@ public struct Expression: Sendable {
     public let usesZoom: Bool
     public let usesIdentifier: Bool
 
-    /// Its value, if that is the same for every feature at every zoom; else nil.
+    /// Its value, if it is the same for every feature at every zoom; otherwise nil.
     public var constant: JSONValue? { root.literal }
 
     /// The type of its values.
@@ -22,11 +22,12 @@ public struct Expression: Sendable {
     /// Compiles an expression.
     ///
     /// - Parameters:
-    ///   - expected: the type that the whole must have. A value of unknown type is asserted to be of that type, or converted
-    ///     to it if it is a string and `coercesStrings` is true.
-    ///   - purpose: what it is used for, which decides which operators it may use.
-    ///   - isCancelled: checked between parts, as evaluating constant parts may take long. Cancelling is an error.
-    /// - Throws: all errors that were found.
+    ///   - expected: the type that the whole expression must have. A value of unknown type is asserted to have
+    ///     that type, or converted to it if it is a string and `coercesStrings` is true.
+    ///   - purpose: what the expression is used for, which determines the operators it may use.
+    ///   - isCancelled: checked between parts, because evaluating constant parts may take long. Cancellation is
+    ///     an error.
+    /// - Throws: all errors found.
     public init(
         compiling value: JSONValue, expected: ExpressionType? = nil, purpose: ExpressionPurpose,
         coercesStrings: Bool = false, isCancelled: (@Sendable () -> Bool)? = nil
@@ -50,7 +51,7 @@ public struct Expression: Sendable {
 
     /// Evaluates for one feature.
     ///
-    /// - Parameter budget: the steps that it may take; `ExpressionLimits.rowSteps` is a limit in any case.
+    /// - Parameter budget: the steps that it may take; `ExpressionLimits.rowSteps` also limits them.
     /// - Throws: why there is no value. If `budget` stopped it, `budget.check()` throws the reason.
     public func evaluate(
         properties: JSONObject = JSONObject(), identifier: JSONValue = .null, geometryType: String? = nil,
@@ -66,7 +67,7 @@ public struct Expression: Sendable {
     }
 }
 
-/// What an expression reads.
+/// Finds what an expression reads.
 private struct ExpressionSurvey {
     var names: Set<String> = []
     var readsAnyProperty = false

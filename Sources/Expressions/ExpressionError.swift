@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// An error that was found when an expression was compiled: its position, as indexes (`[1][2]`), and a message.
+/// An error found when an expression was compiled: its position, as indexes (`[1][2]`), and a message.
 public struct ExpressionError: Error, Sendable, Equatable {
     public let key: String
     public let message: String

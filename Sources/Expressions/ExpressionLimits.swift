@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// How large expressions and their values may be, and how much work they may cause.
+/// Limits on the size of expressions and their values, and on the work they may cause.
 public enum ExpressionLimits {
     /// Levels of nesting.
     public static let depth = 64
@@ -8,16 +8,16 @@ public enum ExpressionLimits {
     public static let nodes = 4096
     /// Values in all literals and lists of labels of one expression.
     public static let literalValues = 16384
-    /// Bytes of a string or array that an expression makes.
+    /// The maximum size in bytes of a string or array that an expression creates.
     public static let stringBytes = 1 << 20
-    /// Attempts to parse a part, as an operator may have several signatures.
+    /// Attempts to parse parts, because an operator may have several signatures.
     static let parses = 1 << 16
     /// Steps (see `EvaluationBudget`) that the constant parts of one expression may take, together.
     static let constantSteps = 1 << 18
-    /// Steps that one row may take. Without long texts or lists no expression needs as many: each of its operators is
-    /// evaluated once at most.
+    /// Steps that one row may take. Expressions without long texts or lists need fewer, because each operator is
+    /// evaluated at most once.
     public static let rowSteps = 1 << 16
 
-    /// The steps that a filter of many rows may take: a thousand for each row, ten times what elaborate filters need.
+    /// The steps that a filter over many rows may take: a thousand per row, ten times what elaborate filters need.
     public static func filterSteps(rows: Int) -> Int { 1 << 26 + rows * 1024 }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The size of an expression as written: before constant parts are evaluated and without implied assertions, so that its
-/// author can count it.
+/// The size of an expression as written, before constant parts are evaluated and without implied assertions, so
+/// that its author can count it.
 enum ExpressionSize {
     /// Rejects an expression that is too large, before any other work.
     static func check(_ value: JSONValue) throws(ExpressionCompileFailure) {

@@ -4,9 +4,9 @@ import JSON
 /// The type of an expression or of a value.
 public indirect enum ExpressionType: Sendable, Equatable {
     case null, number, string, boolean, object
-    /// Any of the others.
+    /// A value of any type.
     case value
-    /// The type of what always fails.
+    /// The type of an expression that always fails.
     case error
     /// Elements of one type, with their count if it is known.
     case array(ExpressionType, Int?)

@@ -27,16 +27,16 @@ final class Node: Sendable {
 /// What a node does.
 enum Operation: Sendable {
     case literal(JSONValue)
-    /// The first argument that is of the node's type.
+    /// Returns the first argument that has the node's type.
     case assertion
-    /// The arguments converted to the node's type.
+    /// Converts the arguments to the node's type.
     case coercion
     /// An operator whose arguments are evaluated first, with its name.
     case compound(String, Evaluate)
     /// An operator that evaluates its arguments itself.
     case lazy(EvaluateLazily)
     case all, any
-    /// Arguments: what is looked for, and the string or array.
+    /// Arguments: the value to find, and the string or array.
     case isIn
     /// Arguments: conditions and their outputs, and the output if none is true.
     case caseWhen

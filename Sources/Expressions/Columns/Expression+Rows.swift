@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The rows of columns for which an expression is evaluated, and what the columns do not hold.
+/// The rows for which an expression is evaluated, and access to what the columns do not contain.
 public struct RowSource {
     public let columns: FeatureColumns
-    /// Row numbers, ascending.
+    /// Row numbers, in ascending order.
     public let rows: [UInt32]
     public let zoom: Double?
-    /// Returns a row's feature, for expressions that read what no column holds: its id, or all properties.
+    /// Returns a row's feature, for expressions that read what no column contains: its id, or all properties.
     public let feature: (Int) -> (identifier: JSONValue, properties: JSONObject)
     /// The steps that all rows may take, and the check for cancellation.
     public let budget: EvaluationBudget
@@ -32,15 +32,15 @@ public struct RowValues: Sendable {
     /// The kind of a row's value.
     public enum Kind: UInt8, Sendable {
         case null, number
-        /// A value in `others`, at the index that is in `numbers`.
+        /// A value in `others`, at the index stored in `numbers`.
         case other
     }
 
     public fileprivate(set) var kinds: [Kind] = []
     public fileprivate(set) var numbers: [Double] = []
-    /// Values that are neither numbers nor null, most of them only once.
+    /// Values that are neither numbers nor null; most occur only once.
     public fileprivate(set) var others: [JSONValue] = []
-    /// The number of rows that had each evaluation error, by message. Such rows are null.
+    /// The number of rows with each evaluation error, by message. Such rows are null.
     public fileprivate(set) var errors: [String: Int] = [:]
 
     public var count: Int { kinds.count }
@@ -86,13 +86,14 @@ public struct RowValues: Sendable {
 extension Expression {
     /// The rows for which a condition is true; rows for which it fails do not pass.
     ///
-    /// - Complexity: a few nanoseconds for each row and comparison of a property with a literal.
+    /// - Complexity: a few nanoseconds per row and comparison of a property with a literal.
     public func passing(_ source: RowSource) throws(EvaluationStop) -> [UInt32] {
         let program = program(source)
         let passing = [UInt32](unsafeUninitializedCapacity: source.rows.count) { passing, count in
             for chunk in source.chunks {
                 guard (try? source.budget.check()) != nil else { return }
-                // Whether a row passes cannot be predicted: each is written, and overwritten by the next if it does not.
+                // Whether a row passes is unpredictable for the processor. So each row is written, and
+                // overwritten by the next if it does not pass.
                 for (row, truth) in zip(chunk, program.truth(root, chunk)) {
                     passing[count] = row
                     count &+= truth == Truth.yes ? 1 : 0
@@ -135,9 +136,9 @@ extension Expression {
         return result
     }
 
-    /// The number for each row; NaN for null and for what is not a number.
+    /// The number for each row; NaN for null and for values that are not numbers.
     ///
-    /// - Complexity: one or two nanoseconds a row for a property's own numbers.
+    /// - Complexity: one or two nanoseconds per row for a property's own numbers.
     public func numbers(_ source: RowSource) throws(EvaluationStop) -> RowNumbers {
         if let name = root.propertyName, let column = source.columns.column(name) {
             return RowNumbers(column, source.rows)

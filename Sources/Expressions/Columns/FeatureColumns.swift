@@ -18,7 +18,7 @@ public struct FeatureColumns: Sendable {
         self.count = count
     }
 
-    /// Adds a column, which has to have `count` rows.
+    /// Adds a column, which must have `count` rows.
     public mutating func add(_ name: String, _ column: PropertyColumn) {
         precondition(column.count == count, "all columns have the same rows")
         columns[Name(name)] = column

@@ -2,11 +2,12 @@
 import Glibc
 import SystemSupport
 
-/// The rows of one property: a kind and a number for each. Several threads may fill them, each a part.
+/// The rows of one property: a kind and a number for each. Several threads may fill them, each its own part.
 ///
-/// Invariant: both pointers lead to `count` values for this object's lifetime. They are zero until they are written, except
-/// those that `resize` added. Each row is written by one thread, and no row is written after a `PropertyColumn` has been made
-/// of them; nor do they grow from then on, or while there are writers. That is why an object may be shared.
+/// Invariant: both pointers refer to `count` values during this object's lifetime. The values are zero until
+/// written, except those that `resize` added. Each row is written by one thread. No row is written after a
+/// `PropertyColumn` has been made from the cells, and the cells are not resized from then on or while there are
+/// writers. Therefore `@unchecked Sendable` is sound.
 public final class PropertyCells: @unchecked Sendable {
     private(set) var kinds: UnsafeMutablePointer<UInt8>
     private(set) var numbers: UnsafeMutablePointer<Double>
@@ -24,8 +25,8 @@ public final class PropertyCells: @unchecked Sendable {
         LargePages.advise(UnsafeMutableBufferPointer(start: self.numbers, count: count))
     }
 
-    /// Makes room for more rows, whose values are undefined, or releases those past `count`. The system moves large blocks
-    /// by changing its page tables.
+    /// Makes room for more rows, whose values are undefined, or releases those past `count`. The system moves
+    /// large blocks by remapping pages.
     func resize(to count: Int) {
         kinds = LargePages.resize(kinds, to: max(count, 1) * MemoryLayout<UInt8>.stride)
             .bindMemory(to: UInt8.self, capacity: count)
@@ -34,7 +35,7 @@ public final class PropertyCells: @unchecked Sendable {
         self.count = count
     }
 
-    /// Copies as many of a column's rows as fit. Only before these cells are shared.
+    /// Copies as many of a column's rows as fit. Allowed only before these cells are shared.
     func fill(from column: PropertyColumn) {
         let most = min(count, column.count)
         column.kinds.withUnsafeBufferPointer { old in
@@ -45,7 +46,7 @@ public final class PropertyCells: @unchecked Sendable {
         }
     }
 
-    /// Writes a row. Only before these cells are shared.
+    /// Writes a row. Allowed only before these cells are shared.
     func set(_ row: Int, _ kind: UInt8, _ number: Double) {
         precondition(row >= 0 && row < count, "there is no such row")
         kinds[row] = kind
@@ -60,8 +61,8 @@ public final class PropertyCells: @unchecked Sendable {
 
 /// The kinds or numbers of a finished column's rows.
 ///
-/// Invariant: `base` leads to `count` values that nobody writes any more, and `owner` keeps them; that is why it may be
-/// shared.
+/// Invariant: `base` refers to `count` values that are no longer written, and `owner` keeps them alive. Therefore
+/// `@unchecked Sendable` is sound.
 struct CellValues<Element: BitwiseCopyable & Sendable>: RandomAccessCollection, @unchecked Sendable {
     private let base: UnsafePointer<Element>
     let count: Int

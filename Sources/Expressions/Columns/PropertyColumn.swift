@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// One property of all features of a source, decoded once: for each row a kind and a number, which is a string's code or
-/// another value's index.
+/// One property of all features of a source, decoded once: a kind and a number for each row. For a string the
+/// number is its code, for other values their index.
 ///
-/// It takes nine bytes for each row, and each distinct string once.
+/// It uses nine bytes per row, and stores each distinct string once.
 public final class PropertyColumn: Sendable {
     /// The kind of a row's value.
     enum Kind: UInt8, Sendable {
-        /// There is no such property. Cells are this before they are written.
+        /// The feature has no such property. Cells have this kind before they are written.
         case missing = 0
         case null, no, yes, number, string, other
     }
 
     let kinds: CellValues<UInt8>
-    /// Numbers; of strings their code, of other values their index.
+    /// Numbers; for strings their codes, for other values their indexes.
     let numbers: CellValues<Double>
     let strings: StringPool
     let others: [JSONValue]
 
-    /// A column of cells, which nobody may write from now on.
+    /// Makes a column from cells, which must not be written from then on.
     ///
     /// - Parameter parts: the writers of the same cells, in the order of their rows.
     public init(_ parts: [PropertyColumnWriter]) {
@@ -33,7 +33,7 @@ public final class PropertyColumn: Sendable {
         self.others = others
     }
 
-    /// - Parameter cells: nobody may write them from now on.
+    /// - Parameter cells: must not be written from then on.
     init(_ cells: PropertyCells, _ strings: StringPool, _ others: [JSONValue]) {
         kinds = cells.kindValues
         numbers = cells.numberValues
@@ -44,9 +44,9 @@ public final class PropertyColumn: Sendable {
     /// A copy of this column with other values in some rows.
     ///
     /// - Parameters:
-    ///   - rows: the rows that change; those at or above `count` are left out.
+    ///   - rows: the rows that change; those at or above `count` are ignored.
     ///   - values: their values, in the same order.
-    ///   - count: the rows of the copy. Those that are added and are not in `rows` have no value.
+    ///   - count: the number of rows of the copy. Added rows that are not in `rows` have no value.
     /// - Complexity: O(`count`).
     public func changing(_ rows: [UInt32], to values: PropertyColumn, count: Int) -> PropertyColumn {
         let cells = PropertyCells(count: count)

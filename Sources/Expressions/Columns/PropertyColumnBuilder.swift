@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Fills a column row by row; it grows as needed. For one thread at a time.
+/// Fills a column row by row; it grows as needed. Not safe for use by several threads at once.
 ///
-/// Invariant: `kinds` and `numbers` are those of `cells`, which have `capacity` rows and are not shared.
+/// Invariant: `kinds` and `numbers` point to the memory of `cells`, which have `capacity` rows and are not shared.
 public final class PropertyColumnBuilder {
     private var cells: PropertyCells
     private var kinds: UnsafeMutablePointer<UInt8>
@@ -20,7 +20,7 @@ public final class PropertyColumnBuilder {
         numbers = cells.numbers
     }
 
-    /// The bytes of all rows, without those that are kept free.
+    /// The memory of all rows in bytes, without spare capacity.
     public var memoryBytes: Int {
         count * (MemoryLayout<UInt8>.stride + MemoryLayout<Double>.stride) + strings.memoryBytes
             + others.count * MemoryLayout<JSONValue>.stride

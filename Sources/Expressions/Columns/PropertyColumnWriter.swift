@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Fills a range of a property's cells, row by row, and collects the values that their numbers stand for.
+/// Fills a range of a property's cells, row by row, and collects the values to which their numbers refer.
 ///
-/// Invariant: the pointers lead to the cells' rows, of which nobody else writes those in `rows`, and `cells` keeps them valid.
-/// That is why it may be passed from thread to thread.
+/// Invariant: the pointers refer to the cells' rows, only this writer writes those in `rows`, and `cells` keeps
+/// them valid. Therefore it may be passed between threads, and `@unchecked Sendable` is sound.
 public struct PropertyColumnWriter: @unchecked Sendable {
     let cells: PropertyCells
     let rows: Range<Int>
@@ -15,7 +15,7 @@ public struct PropertyColumnWriter: @unchecked Sendable {
     private(set) var strings = StringPool()
     private(set) var others: [JSONValue] = []
 
-    /// - Parameter rows: those outside of the cells are left out. No other writer may have any of them.
+    /// - Parameter rows: rows outside the cells are ignored. No other writer may have any of them.
     public init(filling rows: Range<Int>, of cells: PropertyCells) {
         self.cells = cells
         self.rows = rows.clamped(to: 0..<cells.count)
@@ -54,7 +54,7 @@ public struct PropertyColumnWriter: @unchecked Sendable {
         }
     }
 
-    /// Changes the numbers of strings and other values to those that they have in the whole column.
+    /// Replaces the numbers of strings and other values by those that they have in the whole column.
     mutating func renumber(into strings: inout StringPool, _ others: inout [JSONValue]) {
         guard self.strings.count > 0 || !self.others.isEmpty else { return }
         let codes = (0..<self.strings.count).map { code in

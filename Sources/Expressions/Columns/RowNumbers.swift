@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The numbers of an expression for rows. Those of a property stay in its column.
+/// The numbers of an expression for rows. A property's numbers stay in its column.
 public struct RowNumbers: Sendable {
     private enum Numbers: Sendable {
         case values([Double])
@@ -8,10 +8,10 @@ public struct RowNumbers: Sendable {
     }
 
     private let numbers: Numbers
-    /// The number of rows that had each evaluation error, by message.
+    /// The number of rows with each evaluation error, by message.
     public let errors: [String: Int]
 
-    /// - Parameter values: NaN for what is not a number, also for null.
+    /// - Parameter values: NaN for null and for values that are not numbers.
     public init(values: [Double], errors: [String: Int]) {
         numbers = .values(values)
         self.errors = errors
@@ -31,7 +31,7 @@ public struct RowNumbers: Sendable {
         }
     }
 
-    /// Whether `type` knows the types.
+    /// Whether `type` returns the types.
     public var knowsTypes: Bool {
         if case .column = numbers { true } else { false }
     }
@@ -53,11 +53,11 @@ public struct RowNumbers: Sendable {
         }
     }
 
-    /// Writes the numbers at some indexes into one lane; NaN if there is none.
+    /// Writes the numbers at a range of indexes into one lane; NaN if there is none.
     ///
     /// - Parameters:
     ///   - lane: 0 to 3.
-    ///   - target: an element for each index, in their order.
+    ///   - target: one element per index, in their order.
     public func write(
         _ indexes: Range<Int>, lane: Int, into target: UnsafeMutableBufferPointer<SIMD4<Double>>
     ) {

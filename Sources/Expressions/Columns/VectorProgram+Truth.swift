@@ -28,7 +28,7 @@ extension VectorProgram {
         return rows.map { truth(node, row: Int($0)) }
     }
 
-    /// The outcome for one row, evaluated the general way.
+    /// The outcome for one row, evaluated in the general way.
     private func truth(_ node: Node, row: Int) -> UInt8 {
         do throws(EvaluationError) {
             return try evaluate(node, row: row) == .bool(true) ? Truth.yes : Truth.no
@@ -49,7 +49,7 @@ extension VectorProgram {
                 outcome = truth(condition, rows)
                 continue
             }
-            // Rows that are decided are not evaluated further: their errors must not be noted.
+            // Decided rows are not evaluated further: their errors must not be recorded.
             let indexes = outcome.indices.filter { outcome[$0] == open }
             let some = indexes.map { rows[rows.startIndex + $0] }
             for (index, truth) in zip(indexes, truth(condition, some[...])) { outcome[index] = truth }
@@ -108,7 +108,7 @@ extension VectorProgram {
         return outcome
     }
 
-    /// For each row whether its number meets a condition; `other` for rows without a number.
+    /// For each row, whether its number meets a condition; `other` for rows without a number.
     @inline(__always) private func outcomes(
         _ column: PropertyColumn, _ rows: ArraySlice<UInt32>, _ other: UInt8, _ holds: (Double) -> Bool
     ) -> [UInt8] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The values of many rows: a kind and a number for each, and other values beside them.
+/// The values of many rows: a kind and a number for each, and other values separately.
 struct ValueVector {
     /// The kind of a row's value.
     enum Kind {
@@ -139,7 +139,7 @@ extension VectorProgram {
     ) -> ValueVector {
         var result = values(arguments[0], rows)
         for node in arguments.dropFirst() {
-            // A row that has failed is not evaluated further: one error is noted for each row.
+            // A failed row is not evaluated further: one error is recorded per row.
             let open = result.kinds.indices.filter { result.kinds[$0] == ValueVector.Kind.number }
             let some = values(
                 node, open.count == rows.count ? rows : open.map { rows[rows.startIndex + $0] }[...])
@@ -170,7 +170,7 @@ extension VectorProgram {
 }
 
 extension ValueVector {
-    /// Takes over values; `indexes` are their indexes here.
+    /// Copies values; `indexes` are their indexes here.
     fileprivate mutating func fill(_ indexes: [Int], from some: ValueVector) {
         for (index, target) in indexes.enumerated() {
             if some.kinds[index] == Kind.error {

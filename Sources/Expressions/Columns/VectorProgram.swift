@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Evaluates an expression for many rows of columns. Common operators work on arrays of numbers and allocate nothing for a
-/// row; the others are evaluated row by row.
+/// Evaluates an expression for many rows of columns. Common operators work on arrays of numbers and allocate
+/// nothing per row; others are evaluated row by row.
 ///
-/// For one thread at a time.
+/// Not safe for use by several threads at once.
 final class VectorProgram {
-    /// The rows that an operator takes at once.
+    /// The number of rows that an operator processes at once.
     static let chunk = 2048
 
     let columns: FeatureColumns
     let context: EvaluationContext
     /// How often each evaluation error occurred, by message.
     private(set) var errors: [String: Int] = [:]
-    /// Sets the context to a row's feature, for what no column holds.
+    /// Sets the context to a row's feature, for what no column contains.
     let prepare: ((EvaluationContext, Int) -> Void)?
 
     init(_ source: RowSource, prepare: ((EvaluationContext, Int) -> Void)?) {
@@ -21,7 +21,7 @@ final class VectorProgram {
         self.prepare = prepare
         context = EvaluationContext(budget: source.budget)
         context.columns = columns
-        // Sources hold nothing else.
+        // Sources contain nothing else.
         context.geometryType = .string("Point")
         context.zoom = source.zoom
     }
@@ -44,9 +44,9 @@ final class VectorProgram {
     static let otherErrors = "Other errors of evaluation."
     private static let longestMessage = 1024
 
-    /// Charges for one operator on rows at once; false if the evaluation has to stop.
+    /// Charges for one operator on many rows; returns false if the evaluation must stop.
     ///
-    /// A row of such an operator takes about a sixteenth of a step.
+    /// Such an operator costs about a sixteenth of a step per row.
     func charge(rows count: Int) -> Bool {
         do throws(EvaluationError) {
             context.start(row: 0)
@@ -57,7 +57,7 @@ final class VectorProgram {
         }
     }
 
-    /// Evaluates one row the general way.
+    /// Evaluates one row in the general way.
     func evaluate(_ node: Node, row: Int) throws(EvaluationError) -> JSONValue {
         context.start(row: row)
         prepare?(context, row)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The values of the variables that one row's evaluation has used so far.
+/// The values of the variables that the current row's evaluation has used.
 ///
-/// A variable is evaluated at its first use and never twice for a row. So the work for a row is proportional to the
-/// expression's size, even if each variable uses the one before it several times.
+/// A variable is evaluated at its first use and at most once per row. So the work for a row is proportional to
+/// the expression's size, even if each variable uses the previous one several times.
 struct BindingValues {
     private var values: [Result<JSONValue, EvaluationError>?] = []
     /// The variables that have values.
     private var known: [Int] = []
 
-    /// What a variable's expression gave, or why it failed; nil if it was not evaluated yet.
+    /// The value of a variable's expression, or why it failed; nil if it has not been evaluated.
     subscript(binding: Int) -> Result<JSONValue, EvaluationError>? {
         get { binding < values.count ? values[binding] : nil }
         set {
@@ -22,7 +22,7 @@ struct BindingValues {
         }
     }
 
-    /// Forgets all values: another row begins.
+    /// Discards all values, because another row begins.
     mutating func removeAll() {
         for binding in known { values[binding] = nil }
         known.removeAll(keepingCapacity: true)

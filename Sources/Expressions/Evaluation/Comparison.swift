@@ -10,7 +10,7 @@ enum Comparison: String, Sendable, CaseIterable {
     case lessOrEqual = "<="
     case greaterOrEqual = ">="
 
-    /// Whether it compares by order, which only numbers and strings have.
+    /// Whether it compares by order, which is defined only for numbers and strings.
     var isOrder: Bool { self != .equal && self != .notEqual }
 
     /// The same comparison with its operands exchanged.
@@ -26,8 +26,8 @@ enum Comparison: String, Sendable, CaseIterable {
 }
 
 extension Comparison {
-    /// Arrays and objects are equal if their content is. MapLibre compares their identity: there, `["get", "o"]` is equal
-    /// to itself and to nothing else, which values that are read again for each use cannot follow.
+    /// Arrays and objects are equal if their contents are. MapLibre compares their identity: there, `["get",
+    /// "o"]` is equal only to itself. That is not possible here, because values are read again for each use.
     func compare(_ left: JSONValue, _ right: JSONValue) throws(EvaluationError) -> Bool {
         switch self {
         case .equal: return left == right
@@ -56,7 +56,8 @@ extension Comparison {
         }
     }
 
-    /// Negative, 0 or positive as the first string comes before, with or after the second one by UTF-16 code units.
+    /// Negative, 0 or positive if the first string is before, equal to or after the second in order of UTF-16
+    /// code units.
     static func order(_ a: String, _ b: String) -> Double {
         if a.utf8.elementsEqual(b.utf8) { return 0 }
         return a.utf16.lexicographicallyPrecedes(b.utf16) ? -1 : 1

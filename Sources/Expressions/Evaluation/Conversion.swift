@@ -14,7 +14,7 @@ enum Conversion {
         }
     }
 
-    /// JSON text. Of an object's keys, array indexes come first, as in JavaScript.
+    /// JSON text. An object's keys that are array indexes come first, as in JavaScript.
     static func json(_ value: JSONValue) -> String {
         switch value {
         case .array(let items): "[" + items.map(json).joined(separator: ",") + "]"
@@ -26,7 +26,8 @@ enum Conversion {
         }
     }
 
-    /// `to-string`, limited in length: JSON within JSON grows with each level, as its quotes are escaped again.
+    /// `to-string` with a limit on the length: JSON nested in JSON strings grows with each level, because its
+    /// quotes are escaped again.
     static func boundedText(_ value: JSONValue) throws(EvaluationError) -> String {
         if case .string(let text) = value { return text }
         let text = text(value)
@@ -95,7 +96,8 @@ enum Conversion {
         }
     }
 
-    /// An integer, rounded once. Digits that no longer fit set the lowest bit, which is below the precision of a double.
+    /// Reads an integer with a single rounding. Digits that no longer fit set the lowest bit, which is below the
+    /// precision of a double.
     private static func integer(_ digits: Substring, bitsOfDigit bits: Int) -> Double {
         guard !digits.isEmpty else { return .nan }
         var (significand, exponent) = (UInt64(0), 0)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Why the evaluation of an expression stopped before all rows were evaluated.
 public enum EvaluationStop: Error, Sendable, Equatable {
-    /// The caller no longer wants the values.
+    /// The caller no longer needs the values.
     case cancelled
     /// The rows need more than this many steps together.
     case exhausted(steps: Int)
@@ -26,21 +26,21 @@ public final class EvaluationBudget: Sendable {
 
     /// - Parameters:
     ///   - steps: the steps of all rows together. Unlimited by default; the limit of each row still applies.
-    ///   - isCancelled: called from any thread, up to some thousand times a second. Once true it has to stay true.
+    ///   - isCancelled: called from any thread, up to a few thousand times per second. Once true it must stay true.
     public init(steps: Int = .max, isCancelled: @escaping @Sendable () -> Bool = { false }) {
         self.steps = steps
         left = Atomic(steps)
         self.isCancelled = isCancelled
     }
 
-    /// Takes steps from the budget. Returns false if the evaluation has to stop.
+    /// Takes steps from the budget. Returns false if the evaluation must stop.
     func take(_ count: Int) -> Bool {
         if isCancelled() {
             wasCancelled.store(true, ordering: .relaxed)
             return false
         }
         guard steps != .max else { return true }
-        // The count cannot wrap around: nobody takes more once it is negative, and threads are few.
+        // The count cannot wrap around: no thread takes more once it is negative, and there are few threads.
         guard left.load(ordering: .relaxed) >= 0 else { return false }
         return left.subtract(count, ordering: .relaxed).newValue >= 0
     }

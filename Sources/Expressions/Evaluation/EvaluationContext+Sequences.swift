@@ -65,8 +65,8 @@ extension EvaluationContext {
         }
     }
 
-    /// The byte at which a UTF-16 code unit begins, the end for those past it. The second half of a surrogate pair is
-    /// not a character: that is where the next one begins.
+    /// The byte offset at which a UTF-16 code unit begins, or the end for units past it. The second half of a
+    /// surrogate pair is not a character, so its offset is that of the next one.
     private static func offset(ofUnit unit: Double, in bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var units = 0.0
         var offset = 0
@@ -122,7 +122,7 @@ extension EvaluationContext {
         }
     }
 
-    /// A range as JavaScript's `slice` takes it: negative ends count from the end.
+    /// A range as in JavaScript's `slice`: negative ends count from the end.
     private static func range(_ start: Double, _ end: Double, of count: Int) -> Range<Int> {
         func index(_ number: Double) -> Int {
             let whole = number.isNaN ? 0 : number.rounded(.towardZero)

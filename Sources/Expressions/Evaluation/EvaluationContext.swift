@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The feature that an expression is evaluated for, or the row of columns, and what surrounds it.
+/// The feature, or the row of columns, for which an expression is evaluated, and its surroundings.
 ///
-/// For one thread at a time; made once and set to one row after the other.
+/// Not safe for use by several threads at once. Made once and set to one row after another.
 final class EvaluationContext {
     var properties = JSONObject()
     var identifier = JSONValue.null
     var geometryType = JSONValue.null
     var zoom: Double?
     var accumulated = JSONValue.null
-    /// The source of properties instead of `properties`, if not nil.
+    /// The columns from which properties are read instead of `properties`, if not nil.
     var columns: FeatureColumns?
     private(set) var row = 0
     private let budget: EvaluationBudget
-    /// Steps that were taken from the budget and are not used yet; below 0 if more have to be taken.
+    /// Steps taken from the budget and not used yet; below 0 if more must be taken.
     private var steps = 0
-    /// Steps that were taken from the budget for the current row.
+    /// Steps taken from the budget for the current row.
     private var rowSteps = 0
     private let rowLimit: Int
     private var bindings = BindingValues()
-    /// The formats of `number-format`, kept over all rows.
+    /// The formats of `number-format`, kept for all rows.
     var formatters = NumberFormatterCache()
 
     init(budget: EvaluationBudget, rowLimit: Int = ExpressionLimits.rowSteps) {
@@ -47,7 +47,7 @@ final class EvaluationContext {
         if steps < 0 { try takePortion() }
     }
 
-    /// Charges for reading a value: its text, or the elements that it has itself.
+    /// Charges for reading a value: its text, or its direct elements.
     @inline(__always) func charge(reading value: JSONValue) throws(EvaluationError) {
         switch value {
         case .string(let text): try charge(text.utf8.count >> 6)
@@ -57,7 +57,7 @@ final class EvaluationContext {
         }
     }
 
-    /// Charges for reading a value and all that is within it.
+    /// Charges for reading a value and everything within it.
     func charge(readingAllOf value: JSONValue) throws(EvaluationError) {
         try charge(reading: value)
         switch value {
@@ -70,7 +70,7 @@ final class EvaluationContext {
     private func takePortion() throws(EvaluationError) {
         let count = max(EvaluationBudget.portion, -steps)
         guard budget.take(count) else {
-            // What follows fails at once, too.
+            // All further charges also fail at once.
             steps = 0
             throw .stopped
         }

@@ -20,7 +20,7 @@ enum NumberFormatOperator {
         }
     }
 
-    /// What making a format costs, in steps: about a hundred microseconds.
+    /// The cost of making a format, in steps: about a hundred microseconds.
     private static let formatterSteps = 1024
 
     private static func parse(_ context: ParsingContext, _ items: [JSONValue]) -> Node? {
@@ -43,7 +43,7 @@ enum NumberFormatOperator {
         let given = options
         let evaluate: Operation.EvaluateLazily = { arguments, context throws(EvaluationError) in
             let formatter = try formatter(given, arguments.dropFirst(), context)
-            // Only now, as in MapLibre: of several errors that of the options is reported.
+            // The number is evaluated last, as in MapLibre: if both fail, the error of the options is reported.
             return .string(formatter.text(try context.number(arguments[0])))
         }
         return Node(.string, .lazy(evaluate), arguments)
@@ -78,7 +78,7 @@ enum NumberFormatOperator {
         return formatter
     }
 
-    /// The fewest and most decimals.
+    /// The minimum and maximum number of decimals.
     private static func digits(
         _ least: Double?, _ most: Double?, _ usual: ClosedRange<Int>
     ) throws(EvaluationError) -> ClosedRange<Int> {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import CICU
 
-/// Writes numbers as a locale does, by ICU. Immutable.
+/// Formats numbers for a locale, with ICU. Immutable.
 ///
-/// Invariant: `formatter` is valid for this object's lifetime. ICU's formatters are immutable and made for several threads;
-/// that is why it may be shared.
+/// Invariant: `formatter` is valid for this object's lifetime. ICU's formatters are immutable and thread-safe, so
+/// `@unchecked Sendable` is sound.
 final class NumberFormatter: @unchecked Sendable {
     private let formatter: OpaquePointer
-    /// What is written instead of another text, such as a group separator that has changed since ICU's data were made.
+    /// A text to replace and its replacement, such as a group separator that has changed since ICU's data were made.
     private let replacement: (text: String, with: String)?
 
-    /// The bytes that a formatted number may have: 309 digits, 100 decimals and their separators, in any script.
+    /// The maximum size of a formatted number in bytes: 309 digits, 100 decimals and their separators, in any script.
     private static let capacity: Int32 = 4096
 
-    /// - Throws: if ICU is missing, or has no format for this.
+    /// - Throws: if ICU is missing, or does not support the format.
     init(_ style: NumberStyle, digits: ClosedRange<Int>, locale: NumberLocale) throws(EvaluationError) {
         try Self.requireLibrary()
         let skeleton = [style.skeleton, locale.skeleton, Self.precision(digits), "rounding-mode-half-up"]
@@ -27,7 +27,7 @@ final class NumberFormatter: @unchecked Sendable {
     deinit { cicu_close(formatter) }
 
     func text(_ number: Double) -> String {
-        // ICU writes the sign of NaN, which depends on the processor.
+        // ICU would write the sign of NaN, which depends on the processor.
         let number = number.isNaN ? Double.nan : number
         let text = String(unsafeUninitializedCapacity: Int(Self.capacity)) { bytes in
             bytes.withMemoryRebound(to: CChar.self) { chars in
@@ -46,7 +46,7 @@ final class NumberFormatter: @unchecked Sendable {
             "\"number-format\" needs \(library), which is not installed on the server; install ICU.")
     }
 
-    /// Decimals in ICU's syntax: `.00#` is two or three.
+    /// The number of decimals in ICU's syntax: `.00#` means two or three.
     private static func precision(_ digits: ClosedRange<Int>) -> String {
         guard digits.upperBound > 0 else { return "precision-integer" }
         return "." + String(repeating: "0", count: digits.lowerBound)
@@ -55,7 +55,7 @@ final class NumberFormatter: @unchecked Sendable {
 }
 
 extension NumberLocale {
-    /// What ICU makes of a language tag; nil if it is malformed.
+    /// ICU's interpretation of a language tag; nil if the tag is malformed.
     static func parse(_ tag: String) -> (name: String, numbers: String, isKnown: Bool)? {
         let capacity = 160
         var name = [CChar](repeating: 0, count: capacity)

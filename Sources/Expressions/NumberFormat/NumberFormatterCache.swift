@@ -6,13 +6,13 @@ struct NumberFormatterCache {
         /// The language tag's bytes; nil for the default.
         var locale: [UInt8]?
         var style = NumberStyle.decimal
-        /// The fewest decimals.
+        /// The minimum number of decimals.
         var least: Double?
-        /// The most decimals.
+        /// The maximum number of decimals.
         var most: Double?
     }
 
-    /// More than these are made again when they are needed again.
+    /// The maximum number of cached formats; others are made again when needed.
     private static let capacity = 32
     private var formatters: [Key: NumberFormatter] = [:]
 

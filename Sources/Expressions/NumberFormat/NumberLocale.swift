@@ -4,9 +4,9 @@
 struct NumberLocale: Sendable {
     /// ICU's name of the locale.
     let name: String
-    /// What is added to ICU's description of a format.
+    /// An addition to ICU's description of a format.
     private(set) var skeleton = ""
-    /// Text of ICU's that is replaced in each number.
+    /// A text in ICU's output that is replaced in each number.
     private(set) var replacement: (text: String, with: String)?
 
     static let english = NumberLocale(name: "en_US")
@@ -14,8 +14,8 @@ struct NumberLocale: Sendable {
     private init(name: String) { self.name = name }
 
     /// - Parameters:
-    ///   - tag: a BCP 47 language tag. English is written for languages without data.
-    ///   - style: what is written in that language.
+    ///   - tag: a BCP 47 language tag. English is used for languages without data.
+    ///   - style: the style of the numbers to be formatted.
     init(_ tag: String, for style: NumberStyle) throws(EvaluationError) {
         guard Self.isWellFormed(tag), let parsed = Self.parse(Self.withCurrentLanguage(tag)) else {
             throw EvaluationError("Incorrect locale information provided")
@@ -26,23 +26,23 @@ struct NumberLocale: Sendable {
         }
         var numbers = parsed.numbers
         let language = String(parsed.name.prefix { $0 != "_" })
-        // Browsers' data are newer than those of ICU 72, by the Unicode consortium's release 48:
-        // Arabic without a country is written with European digits,
+        // Browsers' data are newer than those of ICU 72. The corrections below follow the Unicode consortium's
+        // release 48.
         if parsed.name == "ar", numbers.isEmpty { numbers = "latn" }
-        // Norwegian currencies come after the number, as they do in New Norwegian, which differs in one symbol,
+        // Norwegian currencies follow the number, as in New Norwegian, which differs in one symbol.
         var name = parsed.name
         if case .currency(let code) = style, ["nb", "no"].contains(language) {
             name = "nn"
             if code == "GBP" { replacement = (code, "£") }
         }
         self.name = numbers.isEmpty ? name : "\(name)@numbers=\(numbers)"
-        // numbers of four digits are not grouped in these languages,
+        // Numbers of four digits are not grouped in these languages.
         if Self.groupingFromFiveDigits.contains(language) { skeleton = "group-min2" }
-        // and the Swiss separator is an apostrophe.
+        // The Swiss separator is an apostrophe.
         if Self.apostrophe.contains(parsed.name) || language == "gsw" { replacement = ("\u{2019}", "'") }
     }
 
-    /// The tag with its language's current code, if that was another one once.
+    /// The tag with its language's current code, if the code has changed.
     private static func withCurrentLanguage(_ tag: String) -> String {
         let language = tag.prefix { $0 != "-" }
         guard let current = formerLanguages[language.lowercased()] else { return tag }
@@ -55,13 +55,13 @@ struct NumberLocale: Sendable {
     private static let groupingFromFiveDigits: Set<String> = ["hu", "hy", "it", "sl"]
     private static let apostrophe: Set<String> = ["de_CH", "de_LI", "it_CH", "en_CH"]
 
-    /// Whether a tag begins with a language and has no empty part. ICU itself takes more than this for a tag.
+    /// Whether a tag begins with a language and has no empty part. ICU itself accepts more.
     private static func isWellFormed(_ tag: String) -> Bool {
         let parts = tag.split(separator: "-", omittingEmptySubsequences: false)
         guard let language = parts.first, [2, 3, 5, 6, 7, 8].contains(language.utf8.count),
             language.allSatisfy({ $0.isASCII && $0.isLetter })
         else { return false }
-        // A second language in the place of a script is of the older standard.
+        // A second language subtag in the position of a script belongs to the older standard.
         if parts.count > 1, parts[1].utf8.count == 3, parts[1].allSatisfy(\.isLetter) { return false }
         return parts.allSatisfy { part in
             (1...8).contains(part.utf8.count)

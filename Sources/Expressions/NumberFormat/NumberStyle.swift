@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a formatted number is: a number, an amount of money or a measure.
+/// What a formatted number represents: a number, an amount of money or a measure.
 enum NumberStyle: Sendable, Hashable {
     case decimal
     case currency(code: String)
@@ -38,10 +38,10 @@ enum NumberStyle: Sendable, Hashable {
         "pound", "second", "stone", "terabit", "terabyte", "week", "yard", "year",
     ]
 
-    /// The fewest and most decimals, unless the expression gives others.
+    /// The minimum and maximum number of decimals, unless the expression specifies them.
     var fractionDigits: ClosedRange<Int> {
         guard case .currency(let code) = self else { return 0...3 }
-        // Two by ISO 4217; ICU has the digits of everyday use.
+        // ISO 4217 specifies two; ICU has the digits of everyday use.
         let digits = code == "RSD" ? 2 : Self.fractionDigits(ofCurrency: code)
         return digits...digits
     }

@@ -6,7 +6,7 @@
 enum ByteSearch {
     /// The offset of the first occurrence at or after `start`; nil if there is none.
     ///
-    /// An empty string occurs at `start`. O(both lengths), also for texts that repeat themselves.
+    /// An empty string occurs at `start`. O(both lengths), even for repetitive texts.
     static func first(_ text: String, in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         guard start >= 0, start <= bytes.count else { return nil }
         var text = text
@@ -24,7 +24,7 @@ enum ByteSearch {
         return other.withUTF8 { first(text, in: $0, from: 0) != nil }
     }
 
-    /// The algorithm of Knuth, Morris and Pratt: no byte is looked at more than twice.
+    /// The algorithm of Knuth, Morris and Pratt: each byte is examined at most twice.
     private static func search(
         _ text: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>, from start: Int
     ) -> Int? {
@@ -38,7 +38,7 @@ enum ByteSearch {
         return nil
     }
 
-    /// For each beginning of the text, the length of its longest proper beginning that is also its end.
+    /// For each prefix of the text, the length of its longest proper prefix that is also its suffix.
     private static func borders(of text: UnsafeBufferPointer<UInt8>) -> [Int32] {
         var borders: [Int32] = [0]
         borders.reserveCapacity(text.count)

@@ -70,7 +70,7 @@ enum ChoiceOperators {
             type = type ?? node.type
             arguments.append(node)
         }
-        // If an argument had to be asserted, the whole is asserted instead: null has to pass.
+        // If an argument would need an assertion, the whole is asserted instead, because null must pass.
         let isOpen =
             context.expected.map { expected in arguments.contains { !expected.accepts($0.type) } } ?? false
         return Node(isOpen ? .value : type ?? .value, .coalesce, arguments)

@@ -31,7 +31,7 @@ enum ComparisonOperators {
             guard [left.type, right.type].contains(where: { $0 == .string || $0 == .value }) else {
                 return context.fail("Cannot use collator to compare non-string types.")
             }
-            // There is no collator; its operator is rejected by name.
+            // Collators are not supported; the operator is rejected by name.
             guard let node = context.parse(items[3], 3) else { return nil }
             return context.at(3).fail("Expected collator but found \(node.type.name) instead.")
         }

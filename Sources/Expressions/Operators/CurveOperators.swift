@@ -39,7 +39,7 @@ enum CurveOperators {
         }
         let stops = curve.stops
         let evaluate: Operation.EvaluateLazily = { arguments, context throws(EvaluationError) in
-            // As in MapLibre, the input does not matter then.
+            // As in MapLibre, the input is irrelevant then.
             if stops.count == 1 { return try context.evaluate(arguments[1]) }
             let value = try context.number(arguments[0])
             let index = try lastStop(atOrBelow: value, in: stops)
@@ -64,7 +64,7 @@ enum CurveOperators {
         return false
     }
 
-    /// Parses stops and their outputs; what is at index 1, before the first output of `step`, is no stop.
+    /// Parses stops and their outputs; the item at index 1, before the first output of `step`, is not a stop.
     private static func curve(
         _ context: ParsingContext, _ name: String, _ items: [JSONValue], from start: Int
     ) -> Curve? {
@@ -124,7 +124,7 @@ enum CurveOperators {
         return nil
     }
 
-    /// Numbers, and arrays of a known count of them.
+    /// Whether values can be interpolated: numbers, and arrays of a known count of them.
     private static func isInterpolatable(_ type: ExpressionType) -> Bool {
         if case .array(.number, _?) = type { return true }
         return type == .number
@@ -138,7 +138,7 @@ enum CurveOperators {
         }
     }
 
-    /// The index of the last stop at or below a value, of the first one if all are above.
+    /// The index of the last stop at or below a value, or of the first stop if all are above.
     private static func lastStop(atOrBelow value: Double, in stops: [Double]) throws(EvaluationError) -> Int {
         guard stops.count > 1 else { return 0 }
         guard !value.isNaN else { throw EvaluationError("Input is not a number.") }

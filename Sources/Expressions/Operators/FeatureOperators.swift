@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Operators that read the feature, an object, or what surrounds the feature.
+/// Operators that read the feature, an object, or the feature's surroundings.
 ///
-/// `Expression` and `Node.isConstant` know by their names which of these depend on the feature. `get` and `has` of an object
-/// do not, so they are compiled under other names.
+/// `Expression` and `Node.isConstant` recognise by name which of these depend on the feature. `get` and `has`
+/// with an object do not, so they are compiled under other names.
 enum FeatureOperators {
     static let definitions: [String: OperatorDefinition] = [
         "get": OperatorDefinition(

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// How values between two stops of `interpolate` are found.
+/// How to compute values between two stops of `interpolate`.
 enum Interpolation: Sendable {
     /// By powers of a base; base 1 is linear.
     case exponential(base: Double)
     case cubicBezier(UnitBezier)
 
-    /// How far a value is from the lower stop to the upper one, 0 to 1.
+    /// The fraction of the way from the lower to the upper stop at which a value is, 0 to 1.
     func factor(_ value: Double, _ lower: Double, _ upper: Double) -> Double {
         switch self {
         case .exponential(let base): Self.exponential(value, base, lower, upper)

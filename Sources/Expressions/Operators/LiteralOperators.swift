@@ -15,7 +15,7 @@ enum LiteralOperators {
         }
         let value = items[1]
         var type = ExpressionType.of(value)
-        // An empty array has the type of the array that is expected.
+        // An empty array has the type of the expected array.
         if case .array(_, 0?) = type, let expected = context.expected, case .array(_, let count) = expected,
             count == nil || count == 0
         {
@@ -46,8 +46,8 @@ enum LiteralOperators {
         return types.allSatisfy { $0 == first } ? first : .value
     }
 
-    /// The elements' values as an array. Its size is limited: a variable may be in it many times, and the value of each may
-    /// be such an array again.
+    /// The elements' values as an array. Its size is limited, because it may contain a variable many times, and
+    /// the variable's value may be such an array itself.
     private static let array: Operation.EvaluateLazily = { arguments, context throws(EvaluationError) in
         var items: [JSONValue] = []
         items.reserveCapacity(arguments.count)
@@ -60,7 +60,7 @@ enum LiteralOperators {
         return .array(items)
     }
 
-    /// Whether there is room for a value: a byte for each value, and the bytes of strings.
+    /// Whether a value fits: each value takes one byte, and strings their bytes.
     private static func fits(_ value: JSONValue, _ room: inout Int) -> Bool {
         room -= 1
         switch value {

@@ -12,8 +12,8 @@ enum LogicOperators {
             }),
     ]
 
-    /// The operands are evaluated only until the value is known, so the signatures' own evaluation is not used. MapLibre
-    /// has a signature of its own for two operands, which its messages show.
+    /// Operands are evaluated only until the result is known, so the signatures' own evaluation is not used.
+    /// MapLibre has a separate signature for two operands, which appears in its messages.
     private static func parse(
         _ context: ParsingContext, _ name: String, _ items: [JSONValue], _ operation: Operation
     ) -> Node? {

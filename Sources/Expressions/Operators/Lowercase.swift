@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Full lower case of the Unicode Standard (3.13), without a locale.
+/// Converts to lower case by the Unicode Standard (3.13), without a locale.
 enum Lowercase {
-    /// The text in lower case. Swift's own conversion ignores the context: a sigma at the end of a word has a form of its
-    /// own.
+    /// The text in lower case. Swift's own conversion ignores the context: a sigma at the end of a word has its
+    /// own form.
     static func text(_ text: String) -> String {
         let capital: Unicode.Scalar = "\u{3a3}"
         guard text.unicodeScalars.contains(capital) else { return text.lowercased() }
@@ -19,7 +19,7 @@ enum Lowercase {
         return lower
     }
 
-    /// Whether a cased letter comes before it and none after it, ignoring characters such as accents.
+    /// Whether a cased letter precedes it and none follows it, ignoring characters such as accents.
     private static func endsWord(_ scalars: [Unicode.Scalar], _ place: Int) -> Bool {
         let before = scalars[..<place].last { !$0.properties.isCaseIgnorable }
         let after = scalars[(place + 1)...].first { !$0.properties.isCaseIgnorable }

@@ -3,15 +3,15 @@ import JSON
 
 /// The labels of a `match`, checked as they are added.
 struct MatchLabels {
-    /// The outputs' indexes.
+    /// The index of the output for each label.
     private(set) var outputs: [MatchLabel: Int] = [:]
     /// The type of all labels; nil before the first.
     private(set) var type: ExpressionType?
-    /// The labels' texts. Labels have to differ as JavaScript's property names do.
+    /// The labels' texts. Labels must differ as JavaScript's property names do.
     private var texts: Set<[UInt8]> = []
     private static let largestInteger = 9_007_199_254_740_991.0
 
-    /// Adds the labels of one output: a value, or an array of values. Returns false after it has noted an error.
+    /// Adds the labels of one output: a value, or an array of values. If it returns false, it has recorded an error.
     mutating func add(_ value: JSONValue, for output: Int, _ context: ParsingContext) -> Bool {
         let values: [JSONValue]
         if case .array(let items) = value { values = items } else { values = [value] }

@@ -22,7 +22,7 @@ enum MathOperators {
         ("abs", { $0.magnitude }), ("ceil", { $0.rounded(.up) }), ("floor", { $0.rounded(.down) }),
         ("round", { $0.rounded(.toNearestOrAwayFromZero) }), ("sqrt", { $0.squareRoot() }),
         ("ln", { log($0) }),
-        // Quotients, as in MapLibre: `floor(log10(1000))` is 2.
+        // Computed as quotients, as in MapLibre: `floor(log10(1000))` is 2.
         ("log10", { log($0) / M_LN10 }), ("log2", { log($0) / M_LN2 }), ("sin", { sin($0) }),
         ("cos", { cos($0) }),
         ("tan", { tan($0) }), ("asin", { asin($0) }), ("acos", { acos($0) }), ("atan", { atan($0) }),

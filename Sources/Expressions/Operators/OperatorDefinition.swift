@@ -3,7 +3,8 @@ import JSON
 
 /// An operator: how a use of it is parsed and type-checked.
 struct OperatorDefinition: Sendable {
-    /// `items` is the whole use: the operator's name, then its operands. Returns nil after it has noted an error.
+    /// `items` is the whole expression: the operator's name, then its operands. If it returns nil, it has
+    /// recorded an error.
     let parse: @Sendable (_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> Node?
 
     /// An operator that needs its own parsing.
@@ -14,11 +15,11 @@ struct OperatorDefinition: Sendable {
         self.parse = parse
     }
 
-    /// An operator whose operands are all evaluated before it.
+    /// An operator whose operands are all evaluated before it runs.
     ///
     /// - Parameters:
-    ///   - signatures: the first whose operands fit is taken.
-    ///   - rejection: why it may not be used for a purpose; nil if it may.
+    ///   - signatures: the first one that fits the operands is used.
+    ///   - rejection: returns why it may not be used for a purpose; nil if it may.
     init(
         _ signatures: Signature...,
         rejection: @escaping @Sendable (ExpressionPurpose) -> String? = { _ in nil }

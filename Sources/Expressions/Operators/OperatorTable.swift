@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// All operators by name. Each family is a file of this folder; an operator that belongs to none is a family of its own.
+/// All operators by name. Each family has a file in this folder; an operator that belongs to none is a family by
+/// itself.
 enum OperatorTable {
     private static let families: [[String: OperatorDefinition]] = [
         ChoiceOperators.definitions,

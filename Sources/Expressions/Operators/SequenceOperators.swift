@@ -21,7 +21,7 @@ enum SequenceOperators {
         let evaluate: Operation.EvaluateLazily = { arguments, context throws(EvaluationError) in
             try context.at(arguments)
         }
-        // The elements of what always fails always fail.
+        // The element of an expression that always fails also always fails.
         guard case .array(let item, _) = array.type else {
             return Node(array.type, .lazy(evaluate), [index, array])
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Operators that make strings, and `split`.
+/// Operators that produce strings, and `split`.
 enum TextOperators {
     static let definitions: [String: OperatorDefinition] = [
         "upcase": changing { $0.uppercased() },

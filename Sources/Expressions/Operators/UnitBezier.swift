@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A cubic Bézier curve from (0, 0) to (1, 1), as in CSS: it gives y for an x.
+/// A cubic Bézier curve from (0, 0) to (1, 1), as in CSS: it returns y for an x.
 struct UnitBezier: Sendable {
     private let x: Cubic
     private let y: Cubic
@@ -29,7 +29,7 @@ struct UnitBezier: Sendable {
         y.value(parameter(position))
     }
 
-    /// Newton's method, and bisection if the curve is too flat for it.
+    /// Uses Newton's method, and bisection where the curve is too flat for it.
     private func parameter(_ position: Double) -> Double {
         if position <= 0 { return 0 }
         if position >= 1 { return 1 }

@@ -2,7 +2,7 @@
 import JSON
 
 extension ParsingContext {
-    /// Parses a use of an operator; `items` has its name first.
+    /// Parses an operator's expression; `items` begins with the operator's name.
     func parseOperator(_ name: String, _ items: [JSONValue]) -> Node? {
         if let definition = OperatorTable.definitions[name] { return definition.parse(self, name, items) }
         if OperatorTable.excluded.contains(name) {
@@ -12,7 +12,7 @@ extension ParsingContext {
             "Unknown expression \"\(name)\". If you wanted a literal array, use [\"literal\", [...]].", 0)
     }
 
-    /// Parses a use of an operator by the first of its signatures that fits the operands.
+    /// Parses an operator's expression by the first of its signatures that fits the operands.
     func parse(_ name: String, _ items: [JSONValue], by signatures: [Signature]) -> Node? {
         let count = items.count - 1
         let fitting = signatures.filter { $0.takes(count) }
@@ -30,7 +30,7 @@ extension ParsingContext {
         return explain(fitting.isEmpty ? signatures : fitting, items)
     }
 
-    /// Parses the operands by a signature; nil, after noting errors, if they do not fit.
+    /// Parses the operands by a signature; if they do not fit, records errors and returns nil.
     private func arguments(_ items: [JSONValue], of signature: Signature) -> [Node]? {
         var arguments: [Node] = []
         for index in 1..<max(items.count, 1) {
@@ -45,7 +45,7 @@ extension ParsingContext {
         return errors.list.isEmpty ? arguments : nil
     }
 
-    /// Notes which signatures there are and which types were found instead.
+    /// Records an error that lists the signatures and the types found instead.
     private func explain(_ signatures: [Signature], _ items: [JSONValue]) -> Node? {
         var found: [String] = []
         for index in 1..<max(items.count, 1) {
@@ -57,7 +57,7 @@ extension ParsingContext {
             "Expected arguments of type \(expected), but found (\(found.joined(separator: ", "))) instead.")
     }
 
-    /// Parses the operands from an index on, of any type.
+    /// Parses the operands from an index on, whatever their types.
     func values(_ items: [JSONValue], from start: Int) -> [Node]? {
         var arguments: [Node] = []
         for index in start..<max(items.count, start) {

@@ -53,11 +53,11 @@ extension ParsingContext {
         return check(expected, accepts: node.type) ? node : nil
     }
 
-    /// The value as a literal if all that it depends on is constant; else the node itself.
+    /// The node's value as a literal if everything on which it depends is constant; otherwise the node itself.
     private func folded(_ node: Node) -> Node? {
         guard !node.isLiteral, node.isConstant else { return node }
         do throws(EvaluationError) {
-            // A constant part may be a long text: check for cancellation before each.
+            // A constant part may be a long text, so cancellation is checked before each.
             guard budget.continues() else { throw .stopped }
             return Node(node.type, .literal(try budget.constants.evaluate(node)))
         } catch .stopped {
@@ -80,7 +80,7 @@ extension ExpressionType {
 }
 
 extension Node {
-    /// Whether it can be evaluated when it is compiled.
+    /// Whether the node can be evaluated when the expression is compiled.
     var isConstant: Bool {
         switch operation {
         case .literal: true
@@ -93,15 +93,15 @@ extension Node {
         }
     }
 
-    /// Operators whose value depends on the feature or what surrounds it. `get` and `has` of an object are compiled under
-    /// other names.
+    /// Operators whose value depends on the feature or its surroundings. `get` and `has` with an object are
+    /// compiled under other names.
     private static let dependent: Set<String> = [
         "get", "has", "properties", "geometry-type", "id", "zoom", "accumulated",
     ]
 }
 
 extension JSONValue {
-    /// What JavaScript's `typeof` says of a value that is not a string.
+    /// The result of JavaScript's `typeof` for a value that is not a string.
     var javaScriptType: String {
         switch self {
         case .bool: "boolean"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A position within an expression, the type that is expected there, and the errors so far.
+/// A position within an expression, the type expected there, and the errors found so far.
 struct ParsingContext {
     let purpose: ExpressionPurpose
     let path: [Int]
@@ -46,7 +46,7 @@ struct ParsingContext {
             scope: binding.isEmpty ? scope : scope.adding(binding), errors: errors, budget: budget)
     }
 
-    /// The same position without an expected type and with errors of its own, for trying a signature.
+    /// The same position without an expected type and with its own list of errors, for trying a signature.
     func trial() -> ParsingContext {
         ParsingContext(
             purpose: purpose, path: path, expected: nil, scope: scope, errors: ErrorList(), budget: budget)
@@ -61,7 +61,7 @@ struct ParsingContext {
         at(index, expecting: type, binding: binding).parseHere(value, annotation: annotation)
     }
 
-    /// Notes an error here, or at an index within, and returns nil.
+    /// Records an error here, or at an index within, and returns nil.
     func fail(_ message: String, _ keys: Int...) -> Node? {
         note(message, keys)
         return nil
@@ -72,7 +72,7 @@ struct ParsingContext {
         errors.list.append(ExpressionError(key: key, message: message))
     }
 
-    /// Notes an error if a type does not fit.
+    /// Records an error if a type does not fit.
     func check(_ expected: ExpressionType, accepts actual: ExpressionType) -> Bool {
         guard let message = expected.mismatch(actual) else { return true }
         note(message)
@@ -83,12 +83,12 @@ struct ParsingContext {
     var outputType: ExpressionType? { expected == .value ? nil : expected }
 }
 
-/// The errors of a context and of those made from it.
+/// The errors of a context and of the contexts derived from it.
 final class ErrorList {
     var list: [ExpressionError] = []
 }
 
-/// How much more work compiling an expression may take.
+/// The remaining budget for compiling an expression.
 final class ParsingBudget {
     /// Evaluates constant parts.
     let constants: EvaluationContext
@@ -103,14 +103,14 @@ final class ParsingBudget {
         constants = EvaluationContext(budget: budget, rowLimit: .max)
     }
 
-    /// Counts one attempt to parse a part; false if there were too many.
+    /// Counts one attempt to parse a part; returns false if there were too many.
     func takeParse() -> Bool {
         parses += 1
         if parses > ExpressionLimits.parses { isSpent = true }
         return parses & 0x3f == 0 ? continues() : !isSpent
     }
 
-    /// Whether parsing may go on. It checks for cancellation; once false, it stays false.
+    /// Whether parsing may continue. It checks for cancellation; once false, it stays false.
     func continues() -> Bool {
         if !isSpent, (try? budget.check()) == nil { isSpent = true }
         return !isSpent
@@ -123,7 +123,7 @@ final class ParsingBudget {
     }
 }
 
-/// What an expression is used for, which decides which operators it may use.
+/// What an expression is used for, which determines the operators it may use.
 public enum ExpressionPurpose: Sendable {
     /// It selects features, and may use the zoom.
     case filter

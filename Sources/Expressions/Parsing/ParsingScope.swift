@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The variables that are bound at a position, the innermost last.
+/// The variables bound at a position, the innermost last.
 struct ParsingScope {
     private var bindings: [(name: String, value: Node)] = []
 
