@@ -9,7 +9,7 @@ import Glibc
 import HTTPDoor
 import Synchronization
 
-/// The daemon as a whole: its loop, its server, its signals. `run` returns when it has ended.
+/// The daemon as a whole: its loops, servers and signals. `run` returns when it has ended.
 public final class Daemon {
     /// The program's version, as `GetServerInfo` reports it.
     public static let version = Release.version
@@ -23,7 +23,7 @@ public final class Daemon {
     private let filler: SourceFiller
     private let followers: TableFollowers
     private let serverStatus: ServerStatus
-    /// Sockets that the service manager handed over.
+    /// Sockets handed over by the service manager.
     private let handedOver: [Systemd.HandedSocket]
     /// Nil if HTTP is not served.
     private let http: HTTPService?
@@ -32,15 +32,15 @@ public final class Daemon {
     private var expiry: SourceExpiry?
     private var status: StatusReport?
 
-    /// Reads the configuration again, flags and file.
+    /// Reads the configuration again, from flags and file.
     public typealias Rereading = () throws(Configuration.Problem) -> Configuration
 
-    /// Why the daemon cannot serve, for a person.
+    /// Why the daemon cannot serve, in words for a person.
     public struct Problem: Error, Sendable, CustomStringConvertible {
         public let description: String
     }
 
-    /// - Parameter rereading: what a reload goes by.
+    /// - Parameter rereading: returns the current configuration, for reloads.
     public init(_ configuration: Configuration, rereading: @escaping Rereading) throws(Problem) {
         self.configuration = configuration
         self.rereading = rereading
@@ -70,16 +70,17 @@ public final class Daemon {
             stateDirectory: configuration.stateDirectory ?? Systemd.stateDirectory)
     }
 
-    /// Serves until a signal ends it.
+    /// Serves until a signal ends the daemon.
     public func run() throws(Problem) {
         signal(SIGPIPE, SIG_IGN)
-        // A file grown as large as it may is an error of the call then, not the daemon's end.
+        // With the signal ignored, a file that reaches its maximum size fails the call instead of ending the daemon.
         signal(SIGXFSZ, SIG_IGN)
         Self.ignoreStraySignals()
         Allocator.giveBackBlocks(from: 1 << 20)
         if SystemMemory.process.hasAddressLimit { Allocator.shareArenas() }
         doors.descriptorRoom = Self.raiseDescriptorLimit()
-        // Some threads more than all queues use, for work that none counts. Read by libuv at its first job.
+        // A few more threads than all queues use, for work that no queue counts. libuv reads the variable at its
+        // first job.
         let limits = configuration.limits
         let threads = ServerLoad.poolThreads(limits) + Self.uncountedThreads
         setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
@@ -104,7 +105,8 @@ public final class Daemon {
         log.flush(milliseconds: 200)
     }
 
-    /// Answers as soon as the declared sources have data; until then clients wait in the system.
+    /// Begins to answer as soon as the declared sources have data; until then clients wait in the listening
+    /// socket's queue.
     private func begin() {
         warnOfUnknownNames(configuration.access)
         filler.apply(configuration.sources)
@@ -122,7 +124,7 @@ public final class Daemon {
         }
     }
 
-    /// The directory that is asked for, else the service manager's, locked.
+    /// Locks and returns the configured directory, or else the service manager's.
     private static func stateDirectory(
         _ configuration: Configuration
     ) throws(Problem) -> StateDirectory? {
@@ -137,7 +139,7 @@ public final class Daemon {
         do throws(SourceError) { try sources.registry.recover() } catch {
             throw Problem(description: error.description)
         }
-        // What became too old meanwhile is not to be seen.
+        // Features that expired while the daemon was stopped must not be visible.
         sources.registry.expire()
         let count = sources.registry.all.count
         guard count > 0 else { return }
@@ -222,13 +224,13 @@ public final class Daemon {
         status?.stopping()
         filler.end()
         expiry = nil
-        // Changes go on for the calls in flight, which may wait for them.
+        // Changes continue for the calls in flight, which may wait for them.
         doors.shutDown { [weak self] in
             self?.followers.end { self?.loop.stop() }
         }
     }
 
-    /// Takes over what changed in the configuration; where it is bad, all stays as it was.
+    /// Applies the changed configuration; if it is invalid, everything stays unchanged.
     private func reload() {
         guard serverStatus.isServing else { return }
         status?.reloading()
@@ -266,10 +268,10 @@ public final class Daemon {
         for name in access.unknownNames { log.write(.warning, "\(name); it grants the right to nobody") }
     }
 
-    /// Declared sources that are being filled, expiry, and what calls leave behind.
+    /// Threads for filling declared sources, for expiry, and for work that outlives its call.
     private static let uncountedThreads = 4
 
-    /// Signals that mean nothing here and would end the process.
+    /// Ignores signals that have no meaning here and would end the process.
     private static func ignoreStraySignals() {
         for number in [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT] {
             signal(number, SIG_IGN)
@@ -278,8 +280,9 @@ public final class Daemon {
         for number in __libc_current_sigrtmin()...__libc_current_sigrtmax() { signal(number, SIG_IGN) }
     }
 
-    /// Lets the signals that end or reload the daemon wait until it can act on them: one that comes during the start ends
-    /// it in order. Threads that are made meanwhile leave them to the first.
+    /// Blocks the signals that end or reload the daemon until it can handle them: one that arrives during the
+    /// start then ends it in order. Threads created meanwhile inherit the block, so these signals go to the first
+    /// thread.
     private static func holdSignals() {
         var held = sigset_t()
         sigemptyset(&held)
@@ -287,25 +290,26 @@ public final class Daemon {
         pthread_sigmask(SIG_SETMASK, &held, nil)
     }
 
-    /// A parent may have blocked signals, too, and a child inherits that; then nothing could end it.
+    /// Unblocks all signals. A parent may have blocked some, which a child inherits; then nothing could end the
+    /// daemon.
     private static func releaseSignals() {
         var none = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)
     }
 
-    /// Lets as many descriptors be open as the system allows this process, and returns for how many
-    /// connections that is enough, some kept for files.
+    /// Raises the limit on open descriptors as far as the system allows. Returns how many connections that
+    /// permits, reserving some for files.
     private static func raiseDescriptorLimit() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
         limit.rlim_cur = limit.rlim_max
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        // If that is refused, as by a filter of system calls, what held before still does.
+        // If that is refused, for example by a system call filter, the previous limit stays in force.
         _ = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return max(1, Int(clamping: limit.rlim_cur) - descriptorsForFiles)
     }
 
-    /// The loop's own, standard streams, the listener, and files being read.
+    /// Descriptors reserved for the loop, standard streams, the listener, and files being read.
     private static let descriptorsForFiles = 32
 }

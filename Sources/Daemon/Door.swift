@@ -6,18 +6,19 @@ import SocketDoor
 
 /// A transport's connections on one loop. Belongs to the loop's thread.
 ///
-/// `DoorGroup` has one of each kind for each loop. A transport conforms here, and has a case of `DoorKind`.
+/// `DoorGroup` has one door of each kind for each loop. A transport conforms to this protocol and has a case of
+/// `DoorKind`.
 protocol Door: AnyObject {
-    /// Serves a client that the load counts already.
+    /// Serves a client that the load has already counted.
     func accept(_ socket: AcceptedSocket)
 
-    /// Turns away a client that the load counts already, because too many connections are open.
+    /// Rejects a client that the load has already counted, because too many connections are open.
     func refuse(_ socket: AcceptedSocket)
 
-    /// Takes over the engine's changed limits and rights, for connections that are open too.
+    /// Applies the engine's changed limits and rights, also to open connections.
     func apply()
 
-    /// Takes no new calls, lets those in flight finish within the grace time, and closes everything.
+    /// Shuts down: accepts no new calls, lets calls in flight finish within the grace time, and closes everything.
     ///
     /// - Parameter completion: called once, when no connection is left.
     func shutDown(_ completion: @escaping () -> Void)
@@ -25,7 +26,7 @@ protocol Door: AnyObject {
 
 /// The transports.
 enum DoorKind: Hashable, Sendable {
-    /// The protocol's frames.
+    /// The protocol's frames, over Unix sockets.
     case socket
     /// HTTP, with WebSocket and server-sent events.
     case http

@@ -5,8 +5,8 @@ import EventLoop
 import HTTPDoor
 import Synchronization
 
-/// The loops, each on a thread of its own, with its calls and its doors: accepts connections on the first loop, and
-/// deals them out to the emptiest. Belongs to the first loop's thread.
+/// The loops, each on its own thread, with its calls and its doors. Accepts connections on the first loop, and
+/// assigns each to the loop with the fewest connections. Belongs to the first loop's thread.
 public final class DoorGroup {
     private let loop: EventLoop
     public private(set) var limits: Limits
@@ -17,14 +17,15 @@ public final class DoorGroup {
     private let gate: Gate
     private var isHeld = false
     private var left = 0
-    /// While the doors close: keeps the first loop waiting for the others, though it may serve nobody itself.
+    /// While the doors close, keeps the first loop running until the others have ended, even if it has no
+    /// connections itself.
     private var endOfAll: Timer?
 
-    /// A loop with its calls and doors. Only the count is for other threads.
+    /// A loop with its calls and doors. Other threads use only the count.
     private struct Member {
         let loop: EventLoop
         let engine: CallEngine
-        /// One for each transport that is served.
+        /// One door for each transport that is served.
         let doors: [DoorKind: any Door]
         let connections: Count
     }
@@ -35,13 +36,13 @@ public final class DoorGroup {
         func add(_ count: Int) { value.add(count, ordering: .relaxed) }
     }
 
-    /// Whether accepting rests because all descriptors are in use. Safe from any thread.
+    /// Whether accepting is paused because all descriptors are in use. Safe from any thread.
     private final class Gate: Sendable {
         let isFull = Atomic<Bool>(false)
     }
 
     /// - Parameters:
-    ///   - loop: where connections are accepted; it serves its share of them.
+    ///   - loop: the loop that accepts connections; it also serves its share of them.
     package init(
         loop: EventLoop, limits: Limits, access: AccessPolicy = AccessPolicy(), metrics: Metrics,
         methods: MethodSet, http: HTTPService? = nil
@@ -76,8 +77,8 @@ public final class DoorGroup {
         for member in members.dropFirst() { threads.append(try LoopThread(running: member.loop)) }
     }
 
-    /// What the first loop does when a connection has gone. Set before any connection
-    /// comes, and read by the first loop's thread only; that is why it may be shared.
+    /// What the first loop does when a connection has closed. It is set before any connection exists and then
+    /// read only by the first loop's thread, so `@unchecked Sendable` is sound.
     private final class Knock: @unchecked Sendable {
         var gone: LoopBound<() -> Void>?
     }
@@ -92,7 +93,7 @@ public final class DoorGroup {
             try Listener(on: loop, path: path, mode: mode) { [weak self] in self?.accept($0, kind) })
     }
 
-    /// Serves a transport on an address. Returns where it listens, which has the port that the system chose.
+    /// Serves a transport on an address. Returns the listening address, including the port if the system chose it.
     func listen(for kind: DoorKind, on address: InternetAddress) throws(EventLoopError) -> InternetAddress {
         let listener = try Listener(on: loop, address: address) { [weak self] in self?.accept($0, kind) }
         listeners.append(listener)
@@ -107,14 +108,14 @@ public final class DoorGroup {
         return listener.address
     }
 
-    /// For how many connections the process has descriptors, some kept for files; beyond, clients wait in
-    /// the system until others have gone.
+    /// How many connections the process has descriptors for, reserving some for files. Beyond that, clients wait
+    /// in the listening socket's queue until others have disconnected.
     public var descriptorRoom = Int.max
 
     private func accept(_ socket: AcceptedSocket, _ kind: DoorKind) {
         let hasRoom = load.openConnections < limits.maxConnections
         load.addConnections(1)
-        // Those turned away get their answer from this loop, which then counts them out.
+        // Rejected clients get their answer from this loop, which then stops counting them.
         let emptiest = members.min { $0.connections.now < $1.connections.now }
         guard let member = hasRoom ? emptiest : members.first else { return }
         member.connections.add(1)
@@ -125,7 +126,7 @@ public final class DoorGroup {
         guard load.openConnections >= descriptorRoom else { return }
         gate.isFull.store(true, ordering: .relaxed)
         adjustAccepting()
-        // One may have gone before the gate was shut.
+        // A connection may have closed before the gate was closed.
         reopen()
     }
 
@@ -135,7 +136,7 @@ public final class DoorGroup {
         adjustAccepting()
     }
 
-    /// Lets clients wait in the system until `resumeAccepting`.
+    /// Stops accepting until `resumeAccepting`; clients wait in the listening socket's queue.
     func pauseAccepting() {
         isHeld = true
         adjustAccepting()
@@ -153,14 +154,14 @@ public final class DoorGroup {
 
     // MARK: All loops
 
-    /// Runs `body` on the thread of a member's loop: now if it is this one.
+    /// Runs `body` on the thread of a member's loop: immediately if it is this one.
     private func on(_ member: Member, _ body: @escaping @Sendable (Member) -> Void) {
         if member.loop === loop { return body(member) }
         let bound = LoopBound(member)
         member.loop.remote.post { body(bound.value) }
     }
 
-    /// Takes over what can change while the server serves: for connections that are open too.
+    /// Applies the settings that can change while the server runs, also to open connections.
     public func apply(limits: Limits, access: AccessPolicy) {
         self.limits = self.limits.taking(liveFrom: limits)
         for member in members {
@@ -171,12 +172,12 @@ public final class DoorGroup {
         }
     }
 
-    /// Lets an observer see the calls that end from now on.
+    /// Makes an observer receive the calls that end from now on.
     func observe(_ observer: any CallObserver) {
         for member in members { on(member) { $0.engine.observer = observer } }
     }
 
-    /// Calls back on each loop's thread with the loop's number.
+    /// Calls `body` on each loop's thread with the loop's index.
     func onEveryLoop(_ body: @escaping @Sendable (_ index: Int) -> Void) {
         for (index, member) in members.enumerated() {
             member.loop.remote.post { body(index) }
@@ -185,8 +186,8 @@ public final class DoorGroup {
 
     var loopCount: Int { members.count }
 
-    /// Takes no new calls (they get `UNAVAILABLE`), lets those in flight finish within the grace time, and
-    /// closes everything.
+    /// Shuts down: new calls get `UNAVAILABLE`, calls in flight may finish within the grace time, then everything
+    /// is closed.
     ///
     /// - Parameter completion: called once on the first loop, when no connection is left.
     public func shutDown(_ completion: @escaping () -> Void) {

@@ -7,7 +7,7 @@ extension EventLoop: CallLoop {
         after delay: UInt64, every interval: UInt64, _ body: @escaping () -> Void
     ) -> AnyObject {
         let timer = Timer(on: self, delay: delay, every: interval, body)
-        // The loop is kept running by its connections, not by what waits for calls.
+        // Connections keep the loop running; timers of calls do not.
         timer.unreference()
         return timer
     }

@@ -4,16 +4,17 @@ import ClusterProtocol
 import EventLoop
 import Glibc
 
-/// The daemon's socket file, before it is listened on.
+/// Prepares the daemon's socket file before the daemon listens on it.
 public enum SocketFile {
-    /// Why a path cannot be listened on, for a person.
+    /// Why the daemon cannot listen on a path, in words for a person.
     public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
         public let description: String
     }
 
-    /// The path to listen on: the one that is named, else the first usual one whose directory is there or can be made.
+    /// Chooses the path to listen on: the configured one, else the first default path whose directory exists or
+    /// can be created.
     ///
-    /// Without systemd nobody has made `/run/clusterd`, and an ordinary user may not.
+    /// Without systemd, `/run/clusterd` does not exist, and an ordinary user may not create it.
     static func choose(
         _ option: String?, environment: (String) -> String? = SocketPath.variable
     ) throws(Problem) -> String {
@@ -26,20 +27,20 @@ public enum SocketFile {
                 "cannot create a socket in \(usual.joined(separator: " or ")). Choose a path with --socket.")
     }
 
-    /// Whether a socket's directory is this user's to write in; it is made if its parent allows that.
+    /// Whether this user can write in a socket's directory; creates it if its parent permits that.
     private static func canCreate(_ path: String) -> Bool {
         let directory = FileStamp.directory(of: path)
         _ = mkdir(directory, directory.hasPrefix("/tmp/") ? 0o700 : 0o755)
         var status = stat()
         guard lstat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
-        // Below /tmp anybody may have made it.
+        // Below /tmp, anybody may have created it.
         if directory.hasPrefix("/tmp/"), status.st_uid != geteuid() { return false }
         return access(directory, W_OK | X_OK) == 0
     }
 
-    /// Removes a socket file that nobody listens on any more.
+    /// Removes a socket file on which no process listens any more.
     ///
-    /// Throws if some process does, and names it, or if the path is not a socket.
+    /// Throws if a process still listens, naming it, or if the path is not a socket.
     public static func clear(_ path: String) throws(Problem) {
         var status = stat()
         guard lstat(path, &status) == 0 else {

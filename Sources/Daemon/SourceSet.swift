@@ -11,7 +11,7 @@ struct SourceSet {
     let settings: LiveSettings
     let methods: MethodSet
 
-    /// - Parameter directory: where sources are kept; nil: nowhere.
+    /// - Parameter directory: where sources are stored; nil if they are not persistent.
     init(configuration: Configuration, directory: StateDirectory?, status: ServerStatus, log: Log) {
         let limits = configuration.limits
         registry = SourceRegistry(

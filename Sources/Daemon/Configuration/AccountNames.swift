@@ -2,10 +2,10 @@
 import Calls
 import Glibc
 
-/// The system's users and groups.
+/// Looks up the system's users and groups.
 ///
-/// Invariant: the room that an entry's texts are put in is used within the call that lends it only; what is
-/// returned is a number.
+/// Invariant: the buffer for an entry's texts is used only within the call that lends it; only a number is
+/// returned.
 enum AccountNames {
     /// A user's number; nil if there is none of that name.
     static func user(_ name: String) -> UInt32? {
@@ -25,7 +25,7 @@ enum AccountNames {
         } ? found.map { $0.pointee.gr_gid } : nil
     }
 
-    /// Calls with more and more room for an entry's texts until they fit; whether that succeeded.
+    /// Calls `look` with increasing room for an entry's texts until they fit; returns whether that succeeded.
     private static func withRoom(_ look: (UnsafeMutablePointer<CChar>, Int) -> Int32) -> Bool {
         var count = 4096
         while count <= 1 << 20 {

@@ -127,7 +127,7 @@ extension DeclaredSource {
             ) { value, target in target.wrapsLongitudes = value.boolean },
         ] + columnMembers
 
-    /// Of files that are tables.
+    /// Members that describe files that are tables.
     private static let columnMembers: [ConfigurationMember<DeclaredSource>] = [
         ConfigurationMember(
             "longitude", .text,
@@ -148,7 +148,7 @@ extension DeclaredSource {
         ) { value, target in target.columns.text = Set(value.items.map(\.text)) },
     ]
 
-    /// The sources of an object of them.
+    /// Reads the sources from an object whose members are sources.
     fileprivate static func read(_ value: ConfigurationValue) throws(Configuration.Problem)
         -> [DeclaredSource]
     {
@@ -174,7 +174,7 @@ extension DeclaredSource {
         return sources
     }
 
-    /// What cannot be combined with a table; nil if all can.
+    /// What cannot be combined with a table; nil if there is no conflict.
     private var postgresFault: String? {
         guard postgres != nil else { return nil }
         if file != nil { return "has both file and postgres; a source is filled by one of them" }
@@ -191,7 +191,7 @@ extension DeclaredSource {
         return nil
     }
 
-    /// A fault of the options, its path that within the configuration.
+    /// Describes a fault in the options, with its path within the configuration.
     private static func place(_ path: String, _ error: SourceError) -> String {
         let text = error.description
         let prefix = "params.options"

@@ -2,7 +2,7 @@
 import Calls
 
 extension Configuration {
-    /// Members that differ but hold from start to end, by their names in the file.
+    /// Members that differ but cannot change without a restart, by their names in the file.
     func membersFixedBut(changedIn other: Configuration) -> [String] {
         var names: [String] = []
         if socket != other.socket { names.append("socket") }
@@ -17,7 +17,7 @@ extension Configuration {
         return names
     }
 
-    /// This configuration with the members that only a restart changes unchanged.
+    /// This configuration with the old values of members that only a restart changes.
     func keepingFixed(of old: Configuration) -> Configuration {
         var kept = self
         kept.socket = old.socket

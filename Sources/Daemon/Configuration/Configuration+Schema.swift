@@ -23,11 +23,11 @@ extension Configuration {
         public let help: String
         /// Whether a reload changes it.
         public let isLive: Bool
-        /// The default, as JSON; nil if there is none or the help says it.
+        /// The default as JSON; nil if there is none or the help describes it.
         public let standard: String?
     }
 
-    /// All members with those of objects within, in the order of the table.
+    /// All members, including those of nested objects, in the order of the table.
     public static var documentation: [Documentation] {
         members.map(\.entry).flatMap { describe($0, in: "") }
     }

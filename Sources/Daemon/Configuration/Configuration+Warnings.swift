@@ -2,7 +2,7 @@
 import Glibc
 
 extension Configuration {
-    /// What the configuration names that is not there, for people: the daemon starts all the same.
+    /// Warnings for people about things that the configuration names and that do not exist. The daemon starts anyway.
     public var warnings: [String] {
         var warnings: [String] = []
         for directory in importDirectories where !Self.isDirectory(directory) {

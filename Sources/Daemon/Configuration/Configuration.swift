@@ -10,40 +10,40 @@ import JSON
 
 /// The daemon's configuration: flags, and a JSON file. Flags take precedence.
 public struct Configuration: Sendable, Equatable {
-    /// The socket's path; nil: the protocol's order of places.
+    /// The socket's path; nil: the first path in the protocol's order.
     public var socket: String?
-    /// The permissions of a socket that the daemon makes.
+    /// The permissions of a socket that the daemon creates.
     public var socketMode: UInt32 = 0o600
-    /// Where sources are kept; nil: nowhere.
+    /// Where sources are stored; nil if they are not persistent.
     public var stateDirectory: String?
-    /// Below which `LoadFile` may read.
+    /// Directories from which `LoadFile` may read.
     public var importDirectories: [String] = []
-    /// Below which `PublishTiles` may write.
+    /// Directories to which `PublishTiles` may write.
     public var exportDirectories: [String] = []
     public var http = HTTPSettings()
     public var limits = Limits()
     public var access = AccessPolicy()
     public var log = LogSettings()
-    /// Sources that the daemon makes and fills by itself, by name.
+    /// Sources that the daemon creates and fills by itself, sorted by name.
     public var sources: [DeclaredSource] = []
 
     public init() {}
 
-    /// Why a configuration cannot be used, for a person.
+    /// Why a configuration cannot be used, in words for a person.
     public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
         public let description: String
     }
 
-    /// If a configuration is read from that no flag names, if one is there: below the directory that
-    /// systemd sets (ConfigurationDirectory=), else /etc/clusterd.
+    /// The configuration file to read if no flag names one; nil if there is none. It is in the directory that
+    /// systemd sets (ConfigurationDirectory=), else in /etc/clusterd.
     public static var defaultFile: String? {
         let directory = getenv("CONFIGURATION_DIRECTORY").map { String(cString: $0) } ?? "/etc/clusterd"
-        // Of several directories the first is the unit's own.
+        // If there are several directories, the first is the unit's own.
         let path = directory.split(separator: ":", maxSplits: 1).first.map { "\($0)/clusterd.json" }
         return path.flatMap { Glibc.access($0, F_OK) == 0 ? $0 : nil }
     }
 
-    /// What handlers ask of this configuration.
+    /// The settings of this configuration that methods read.
     func liveValues(_ limits: Limits) -> LiveSettings.Values {
         LiveSettings.Values(
             limits: limits, httpLimits: http.limits.json,
@@ -52,24 +52,24 @@ public struct Configuration: Sendable, Equatable {
             declaredSources: Set(sources.map(\.name)))
     }
 
-    /// Adds an address of the command line on which HTTP is served.
+    /// Adds an HTTP address from the command line.
     public mutating func listenForHTTP(on address: String) throws(Problem) {
         do throws(ListenAddress.Problem) { http.listen.append(try ListenAddress(address)) } catch {
             throw Problem(description: "--http: \(error.description)")
         }
     }
 
-    /// Refuses what cannot be served, once flags and file are read.
+    /// Throws if the configuration cannot be served, once flags and file are read.
     public func check() throws(Problem) {
         do throws(HTTPSettings.Problem) { try http.check() } catch {
             throw Problem(description: error.description)
         }
     }
 
-    /// The most bytes of a configuration.
+    /// The maximum size of a configuration file in bytes.
     static let maximumBytes = 16 << 20
 
-    /// Takes over what a file says.
+    /// Applies a file.
     public mutating func read(file path: String) throws(Problem) {
         let text = try Self.content(of: path)
         do throws(Problem) { try read(text) } catch {
@@ -77,7 +77,7 @@ public struct Configuration: Sendable, Equatable {
         }
     }
 
-    /// Applies a file's text; nothing if it throws. Errors contain line and column.
+    /// Applies a file's text; if it throws, nothing has changed. Errors contain line and column.
     public mutating func read(_ text: [UInt8]) throws(Problem) {
         var changed = self
         let reader = ConfigurationReader(text)
@@ -116,34 +116,34 @@ public struct Configuration: Sendable, Equatable {
     }
 }
 
-/// A source that the daemon makes and fills by itself.
+/// A source that the daemon creates and fills by itself.
 public struct DeclaredSource: Sendable, Equatable {
     public let name: SourceName
-    /// As they are given to `CreateSource`; nil: the defaults.
+    /// The options, as for `CreateSource`; nil: the defaults.
     public var options: JSONValue?
-    /// What it is filled with; nil: nothing.
+    /// The file from which it is filled; nil: none.
     public var file: String?
     /// The table that it follows; nil: none.
     public var postgres: PostgresSettings?
-    /// Whether the file is loaded again whenever it changes.
+    /// Whether the file is reloaded whenever it changes.
     public var watches = true
-    /// Whether bad features are left out; else they refuse the file.
+    /// Whether invalid features are skipped; otherwise the file is rejected.
     public var skipsInvalid = false
-    /// Whether longitudes beyond ±180 are wrapped around.
+    /// Whether longitudes beyond ±180 are wrapped into range.
     public var wrapsLongitudes = false
-    /// Which columns mean what if the file is a table.
+    /// The meaning of the columns if the file is a table.
     public var columns = TableColumns()
 
     init(name: SourceName) { self.name = name }
 }
 
-/// What is said on standard error, and how.
+/// What is logged, and in which format.
 public struct LogSettings: Sendable, Equatable {
     public var level = Log.Level.info
     public var format = Log.Format.auto
-    /// Calls that take longer get a line, in milliseconds; 0: none do.
+    /// Calls that take longer than this are logged, in milliseconds; 0: none.
     public var slowCallMs = 1000
-    /// Whether calls that are denied or change sources get a line.
+    /// Whether calls that are denied or change sources are logged.
     public var audits = true
 
     public init() {}

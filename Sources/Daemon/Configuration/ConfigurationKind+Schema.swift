@@ -49,7 +49,7 @@ extension ConfigurationKind {
         return schema
     }
 
-    /// The type of a value, in words.
+    /// A description of the type.
     var words: String {
         switch self {
         case .text: "a string"

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// What a member of the configuration may be.
+/// The type of a configuration member.
 indirect enum ConfigurationKind {
     case text
-    /// From the minimum up.
+    /// An integer of at least the minimum.
     case integer(minimum: Int64)
     case boolean
     case oneOf([String])
     case list(ConfigurationKind)
     /// A user's or a group's name or number.
     case account
-    /// An object with members of its own.
+    /// An object with its own members.
     case members([ConfigurationEntry])
-    /// An object of such objects, by name.
+    /// An object whose members are such objects, by name.
     case table([ConfigurationEntry])
     /// A source's options, as `CreateSource` takes them.
     case sourceOptions
-    /// The first, or an object: the second.
+    /// A value of the first kind, or an object of the second.
     case either(ConfigurationKind, ConfigurationKind)
 }
 
-/// A member as documents need it.
+/// A member as the documentation describes it.
 struct ConfigurationEntry {
     let name: String
     let kind: ConfigurationKind
     /// The default; nil if there is none.
     let standard: JSONValue?
-    /// A sentence or two.
+    /// The help: a sentence or two.
     let help: String
     /// Whether a reload changes it.
     let isLive: Bool
-    /// Whether an object without it is refused.
+    /// Whether an object without it is rejected.
     let isRequired: Bool
 }
 
-/// One member of an object in the configuration. Parser, schema, manual and documents are made from it.
+/// One member of an object in the configuration. Parser, schema, manual and documentation derive from it.
 struct ConfigurationMember<Target>: Sendable {
     typealias Read = @Sendable (ConfigurationValue, inout Target) throws(Configuration.Problem) -> Void
 
@@ -46,7 +46,7 @@ struct ConfigurationMember<Target>: Sendable {
     let help: String
     let isLive: Bool
     let isRequired: Bool
-    /// Takes over a value that was found to be of the kind.
+    /// Applies a value that has been found to be of the kind.
     let read: Read
 
     init(

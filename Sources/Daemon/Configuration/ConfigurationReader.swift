@@ -2,7 +2,7 @@
 import Calls
 import JSON
 
-/// Reads a configuration's text by the table of its members; an error names the line and column of what does not fit.
+/// Reads a configuration's text according to the table of its members; an error names the line and column at fault.
 struct ConfigurationReader {
     typealias Problem = Configuration.Problem
 
@@ -12,7 +12,7 @@ struct ConfigurationReader {
 
     /// Reads an object's members into a target.
     ///
-    /// - Parameter path: the object's own, such as `limits`; empty for the whole.
+    /// - Parameter path: the object's path, such as `limits`; empty for the whole configuration.
     func read<Target>(
         _ object: JSONElement, by table: [ConfigurationMember<Target>], path: String,
         into target: inout Target
@@ -37,7 +37,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// Refuses a value of another kind than the table's.
+    /// Throws if a value is of another kind than the table specifies.
     func check(_ element: JSONElement, _ kind: ConfigurationKind, _ path: String) throws(Problem) {
         switch kind {
         case .text:
@@ -77,18 +77,18 @@ struct ConfigurationReader {
         problem(at: element.rawRange.lowerBound, message)
     }
 
-    /// - Parameter offset: in bytes.
+    /// - Parameter offset: the offset in bytes.
     func problem(at offset: Int, _ message: String) -> Problem {
         let before = text.prefix(max(0, offset))
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
         let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        // Columns count characters, as editors do.
+        // Columns are counted in characters, as editors do.
         let column = String(decoding: before[start...], as: UTF8.self).unicodeScalars.count + 1
         return Problem(description: "line \(line), column \(column): \(message)")
     }
 }
 
-/// A member's value that is of the table's kind, and where it stands.
+/// A member's value, checked against the table's kind, and its location.
 struct ConfigurationValue {
     let element: JSONElement
     let path: String

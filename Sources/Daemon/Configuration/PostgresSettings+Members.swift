@@ -59,14 +59,14 @@ extension PostgresSettings {
         return settings
     }
 
-    /// PostgreSQL's own rule.
+    /// Whether a name is valid by PostgreSQL's own rule.
     private static func isSlotName(_ name: String) -> Bool {
         (1...63).contains(name.utf8.count)
             && name.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5f }
     }
 }
 
-/// Two columns as the configuration names them.
+/// Two coordinate columns as the configuration names them.
 private struct CoordinateColumns {
     var longitude = ""
     var latitude = ""

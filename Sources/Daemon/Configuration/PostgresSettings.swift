@@ -5,25 +5,25 @@ import Sources
 
 /// A table that a declared source follows.
 public struct PostgresSettings: Sendable, Equatable {
-    /// How libpq connects. May have secrets, so it is never part of a message.
+    /// The connection string for libpq. It may contain secrets, so it is never part of a message.
     public var connection = ""
-    /// With its schema or without.
+    /// The table, with or without its schema.
     public var table = ""
     /// The key's column; nil: the primary key.
     public var id: String?
     public var geometry = TableFeedConfiguration.Geometry.column(nil)
     /// The columns that become properties; nil: all others.
     public var properties: [String]?
-    /// Nil: a name with the machine's id.
+    /// The slot; nil: a name that contains the machine's id.
     public var slot: String?
-    /// Nil: a name made from the table's.
+    /// The publication; nil: a name derived from the table's.
     public var publication: String?
-    /// Whether the slot ends with the connection.
+    /// Whether the slot is dropped when the connection closes.
     public var isTemporary = false
 
-    /// How a feed reads the table.
+    /// The configuration of the feed that reads the table.
     ///
-    /// - Parameter stateDirectory: distinguishes the default slots of one machine's daemons.
+    /// - Parameter stateDirectory: distinguishes the default slots of daemons on one machine.
     func feed(of source: String, stateDirectory: String?) -> TableFeedConfiguration {
         var feed = TableFeedConfiguration(connection: connection, table: table)
         feed.id = id
@@ -38,7 +38,7 @@ public struct PostgresSettings: Sendable, Equatable {
         return feed
     }
 
-    /// What data of the same table have in common if their rows became features in the same way.
+    /// Identifies how rows become features: data of the same table with equal origins are compatible.
     func origin(options: SourceOptions) -> String {
         var origin: JSONObject = ["table": .string(table), "options": options.json]
         origin["id"] = id.map { .string($0) }

@@ -4,6 +4,6 @@
 enum SocketMode {
     static let names = ["0600", "0660", "0666"]
 
-    /// The mode of a name; nil if there is none.
+    /// The mode with a name; nil if there is none.
     static func mode(_ name: String) -> UInt32? { names.contains(name) ? UInt32(name, radix: 8) : nil }
 }

@@ -3,8 +3,8 @@ import Calls
 import ClusterProtocol
 import JSON
 
-/// Writes a line for each call that was denied and each that changes sources: who, what, which source, how much. Never
-/// what the params or the answer hold.
+/// Logs each call that was denied and each that changes sources: who, what, which source, how much. It never logs
+/// the content of params or answers.
 struct AuditLog {
     private let log: Log
 
@@ -20,7 +20,7 @@ struct AuditLog {
         log.write(isDenied ? .warning : .info, message, Self.fields(call))
     }
 
-    /// The user and the process, or the address of a client over TCP; then what it asked for and how it ended.
+    /// Fields: the user and the process, or the address of a client over TCP; then the call and its outcome.
     private static func fields(_ call: EndedCall) -> KeyValuePairs<String, JSONValue> {
         let (method, source) = (JSONValue.string(call.method.shortName), CallLog.source(of: call.request))
         let (status, features) = (JSONValue.string(call.status.name), JSONValue.number(Double(call.changed)))

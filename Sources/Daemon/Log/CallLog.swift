@@ -4,7 +4,7 @@ import ClusterProtocol
 import JSON
 import Sources
 
-/// What the log says of calls. Safe from any thread.
+/// Logs calls. Safe from any thread.
 struct CallLog: CallObserver {
     let slow: SlowCallLog
     let audit: AuditLog?
@@ -19,7 +19,7 @@ struct CallLog: CallObserver {
         audit?.callEnded(call)
     }
 
-    /// The source that a call names, if that is a source's name.
+    /// The source that a call names, if the name is valid.
     static func source(of request: CallRequest) -> JSONValue {
         guard case .string(let name)? = request.params["source"], SourceName(name) != nil else {
             return .null

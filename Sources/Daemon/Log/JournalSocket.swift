@@ -9,7 +9,7 @@ struct JournalSocket: Sendable {
 
     init(path: String = "/run/systemd/journal/socket") { self.path = path }
 
-    /// The bytes of an entry: a line for each field.
+    /// Formats an entry: one line per field.
     static func entry(_ priority: Int, _ message: String, _ fields: [(name: String, value: String)]) -> String
     {
         var text = "PRIORITY=\(priority)\nSYSLOG_IDENTIFIER=clusterd\nMESSAGE=\(message)\n"
@@ -17,7 +17,7 @@ struct JournalSocket: Sendable {
         return text
     }
 
-    /// Sends an entry; false if journald does not take it.
+    /// Sends an entry; returns false if journald does not accept it.
     func send(_ entry: String) -> Bool {
         guard let address = UnixSocketAddress(path: path) else { return false }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

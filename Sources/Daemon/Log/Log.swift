@@ -5,7 +5,7 @@ import JSON
 import SystemSupport
 import Synchronization
 
-/// Lines on standard error. Never a source's data. Safe from any thread.
+/// Writes lines to standard error, never with a source's data. Safe from any thread.
 public final class Log: Sendable {
     public enum Level: Int, Sendable, CaseIterable, Comparable {
         case error = 3
@@ -33,13 +33,13 @@ public final class Log: Sendable {
     }
 
     public enum Format: String, Sendable, CaseIterable {
-        /// `journal` where journald reads standard error, else `text`.
+        /// `journal` if journald reads standard error, else `text`.
         case auto
-        /// With the priority in front, as sd-daemon(3) has it.
+        /// Lines that begin with the priority, as in sd-daemon(3).
         case journal
-        /// For people.
+        /// Lines for people.
         case text
-        /// One object a line.
+        /// One JSON object per line.
         case json
     }
 
@@ -48,24 +48,24 @@ public final class Log: Sendable {
     private let output: LogOutput
     private let journal = JournalSocket()
 
-    /// - Parameter isJournal: whether journald reads standard error; by default what the environment says.
+    /// - Parameter isJournal: whether journald reads standard error; by default determined from the environment.
     public init(_ settings: LogSettings, isJournal: Bool = Log.isReadByJournal) {
         self.settings = Mutex(settings)
         self.isJournal = isJournal
         output = LogOutput(STDERR_FILENO)
     }
 
-    /// Holds for lines that follow.
+    /// Applies to lines written afterwards.
     public func set(_ settings: LogSettings) { self.settings.withLock { $0 = settings } }
 
-    /// - Parameter fields: more for programs; JSON has them as members, the other formats as `name=value`.
+    /// - Parameter fields: further fields for programs; JSON has them as members, the other formats as `name=value`.
     public func write(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue> = [:]) {
         guard let line = line(level, message, fields) else { return }
         if line.hasPrefix("<"), sendToJournal(level, message, fields) { return }
         output.write(line)
     }
 
-    /// Waits, for a limited time, until what was written has been read.
+    /// Waits until the written lines have been read, but no longer than the given time.
     public func flush(milliseconds: Int) { output.flush(milliseconds: milliseconds) }
 
     /// Sends a line to journald with its fields; false if it goes to standard error.
@@ -82,7 +82,7 @@ public final class Log: Sendable {
         if case .string(let text) = value { text } else { value.text }
     }
 
-    /// The line that `write` writes; nil if it is not grave enough.
+    /// The line that `write` writes; nil if its level is not logged.
     func line(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue>) -> String? {
         let settings = settings.withLock { $0 }
         guard level <= settings.level else { return nil }
@@ -105,7 +105,7 @@ public final class Log: Sendable {
         oneLine(fields.reduce(message) { "\($0) \($1.key)=\($1.value.text)" })
     }
 
-    /// One line, whatever the text holds.
+    /// The text as one line, whatever it contains.
     private static func oneLine(_ text: String) -> String {
         String(text.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : Character($0) })
     }
@@ -121,7 +121,7 @@ public final class Log: Sendable {
         return JSONValue.object(JSONObject(members)).text + "\n"
     }
 
-    /// Whether `$JOURNAL_STREAM` names the very file that standard error is (systemd.exec(5)).
+    /// Whether `$JOURNAL_STREAM` identifies the file that is standard error (systemd.exec(5)).
     public static var isReadByJournal: Bool {
         guard let name = getenv("JOURNAL_STREAM") else { return false }
         var status = stat()

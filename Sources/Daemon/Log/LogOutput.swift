@@ -3,11 +3,11 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Where lines of the log go. Whoever reads them may stop reading: then lines wait, up to a limit, and after that they are
-/// dropped and counted. Safe from any thread; never waits.
+/// The output of the log. If its reader stops reading, lines wait, up to a limit; after that they are dropped and
+/// counted. Safe from any thread; never waits.
 final class LogOutput: Sendable {
     private struct State {
-        /// Bytes of lines that wait for the reader.
+        /// Bytes of lines that are waiting for the reader.
         var waiting = 0
         var dropped = 0
     }
@@ -16,14 +16,14 @@ final class LogOutput: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "clusterd.log")
 
-    /// Bytes of lines that wait at most.
+    /// The maximum number of waiting bytes.
     private static let mostWaiting = 1 << 20
-    /// A pipe that can be written takes so many bytes without waiting (PIPE_BUF, pipe(7)).
+    /// A writable pipe accepts this many bytes without blocking (PIPE_BUF, pipe(7)).
     private static let atOnce = 4096
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// - Parameter line: with its line break.
+    /// - Parameter line: the line, including its line break.
     func write(_ line: String) {
         let bytes = Array(line.utf8)
         let mustWait = state.withLock { state -> Bool in
@@ -51,7 +51,7 @@ final class LogOutput: Sendable {
         }
     }
 
-    /// Waits for the lines that wait, for a limited time.
+    /// Waits until the waiting lines have been read, but no longer than the given time.
     func flush(milliseconds: Int) {
         let group = DispatchGroup()
         queue.async(group: group) {}

@@ -6,13 +6,13 @@ import Sources
 import SystemSupport
 import JSON
 
-/// A line for each call that takes long: which source, which method, how large its params, how long. Never
-/// what the params or the answer hold.
+/// Logs each call that takes long: source, method, size of the params, duration. It never logs the content of
+/// params or answers.
 struct SlowCallLog {
     private let log: Log
     private let nanoseconds: UInt64
 
-    /// - Parameter milliseconds: calls that take longer get a line; 0: none do.
+    /// - Parameter milliseconds: calls that take longer are logged; 0: none.
     init(_ log: Log, milliseconds: Int) {
         self.log = log
         nanoseconds = milliseconds > 0 ? UInt64(min(milliseconds, 1 << 40)) * 1_000_000 : .max

@@ -5,21 +5,21 @@ import Sources
 import SystemSupport
 import Synchronization
 
-/// How things stand with a declared source. Belongs to the loop's thread.
+/// The state of a declared source. Belongs to the loop's thread.
 final class DeclaredEntry {
     let declared: DeclaredSource
     /// The file's stamp when it was last read, or when reading it last failed.
     var stamp: FileStamp?
-    /// Something is to be done for it.
+    /// Whether there is work to do for it.
     var isWanted = false
     var isRunning = false
-    /// The options differ from the source's.
+    /// Whether the declared options differ from the source's.
     var changesOptions = false
 
     init(_ declared: DeclaredSource) { self.declared = declared }
 }
 
-/// Whether what fills sources is to stop, since the daemon ends. Safe from any thread.
+/// Tells jobs that fill sources to stop, because the daemon ends. Safe from any thread.
 final class FillingEnd: Sendable {
     private let state = Atomic<Bool>(false)
 

@@ -2,7 +2,7 @@
 import Calls
 import Glibc
 
-/// Shows whether a file was replaced or written to.
+/// Identifies a file's version, to detect that it was replaced or written.
 struct FileStamp: Equatable {
     private let device: UInt
     private let inode: UInt
@@ -10,7 +10,7 @@ struct FileStamp: Equatable {
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// The current one; nil if there is no such file.
+    /// The current stamp; nil if there is no such file.
     init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -21,7 +21,7 @@ struct FileStamp: Equatable {
         nanoseconds = status.st_mtim.tv_nsec
     }
 
-    /// The directory that holds a path's last name.
+    /// The directory that contains a path's last component.
     static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -8,8 +8,8 @@ import GeoJSON
 import Glibc
 import JSON
 
-/// Makes the sources that the configuration declares, fills them from their files, and fills them again as a
-/// whole when the files change; what was there answers until then. Belongs to the loop's thread.
+/// Creates the sources that the configuration declares, fills them from their files, and refills them completely
+/// when the files change. Queries see the previous data until then. Belongs to the loop's thread.
 final class SourceFiller {
     private let loop: EventLoop
     private let registry: SourceRegistry
@@ -26,11 +26,11 @@ final class SourceFiller {
 
     private var isEnding: Bool { ending.isEnding }
 
-    /// Files that are read at once.
+    /// The maximum number of files that are read at once.
     private static let maximumRunning = 2
-    /// How long a file must be left alone before it is read, in milliseconds.
+    /// How long a file must be unchanged before it is read, in milliseconds.
     private static let settlingTime: UInt64 = 150
-    /// How often files without a watcher are looked at, in milliseconds.
+    /// The interval at which files without a watcher are checked, in milliseconds.
     private static let lookingTime: UInt64 = 5000
 
     init(loop: EventLoop, registry: SourceRegistry, log: Log, threads: Int) {
@@ -42,7 +42,7 @@ final class SourceFiller {
 
     var isIdle: Bool { running == 0 && !entries.values.contains { $0.isWanted } }
 
-    /// Whether a file is still to be read for a source that has no data yet.
+    /// Whether a source without data is still waiting for its file to be read.
     var isFillingEmpty: Bool {
         entries.values.contains { entry in
             guard entry.isRunning || entry.isWanted, entry.declared.file != nil else { return false }
@@ -50,10 +50,10 @@ final class SourceFiller {
         }
     }
 
-    // MARK: What is declared
+    // MARK: Declarations
 
-    /// Takes over what is declared now: new sources are made, those no longer declared go, and what changed
-    /// is changed.
+    /// Applies the current declarations: creates new sources, deletes those no longer declared, and applies
+    /// changes to others.
     func apply(_ declared: [DeclaredSource]) {
         let names = Set(declared.map(\.name))
         for (name, _) in entries where !names.contains(name) { remove(name) }
@@ -85,7 +85,7 @@ final class SourceFiller {
             try dropDamaged(declared)
             let options = try SourceOptions(reading: declared.options)
             if let source = try? registry.source(declared.name) {
-                // Whoever follows a table changes the options itself, before it goes on.
+                // A follower of a table changes the options itself before it continues.
                 entry.changesOptions =
                     declared.postgres == nil && source.revision.options.json != options.json
             } else {
@@ -105,7 +105,7 @@ final class SourceFiller {
         }
     }
 
-    /// What can be read again need not be mourned.
+    /// Deletes a source whose stored data are damaged if it can be filled again.
     private func dropDamaged(_ declared: DeclaredSource) throws(SourceError) {
         guard declared.file != nil || declared.postgres != nil,
             let source = try? registry.source(declared.name),
@@ -130,7 +130,7 @@ final class SourceFiller {
         let directories = Set(watched.map { FileStamp.directory(of: $0) })
         watchers = watchers.filter { directories.contains($0.key) }
         for directory in directories where watchers[directory] == nil {
-            // Where it cannot be watched, looking now and then has to do.
+            // If the directory cannot be watched, the periodic check has to suffice.
             watchers[directory] = try? DirectoryWatcher(on: loop, path: directory) { [weak self] in
                 self?.settle()
             }
@@ -146,7 +146,7 @@ final class SourceFiller {
         looking?.unreference()
     }
 
-    /// Something changed: whoever writes a file gets the time to finish it.
+    /// Something changed: waits, so that the writer can finish the file.
     private func settle() {
         settling = Timer(on: loop, delay: Self.settlingTime) { [weak self] in
             self?.settling = nil
@@ -178,8 +178,8 @@ final class SourceFiller {
         }
     }
 
-    /// What a job on the pool found out. Written there, read on the loop after libuv's hand-over, which orders
-    /// the two; that is why it may be shared.
+    /// The result of a pool job. It is written by the job and read on the loop after libuv's hand-over, which
+    /// orders the two, so `@unchecked Sendable` is sound.
     private final class Outcome: @unchecked Sendable {
         var result: Result<ImportOutcome?, SourceError> = .success(nil)
     }
@@ -212,7 +212,8 @@ final class SourceFiller {
         if changesOptions {
             _ = try source.update(options: try SourceOptions(reading: declared.options), cancellation)
         }
-        // Also after a change of options: what another filter left out comes back from the file only.
+        // The file is read after a change of options too: features that the previous filter left out are only in
+        // the file.
         guard let path = declared.file else { return nil }
         let file: FileDescriptor
         do throws(FileError) { file = try FileDescriptor(reading: path) } catch {
@@ -247,12 +248,12 @@ final class SourceFiller {
         case .failure(.cancelled) where isEnding: break
         case .failure(let error): complain(declared, error)
         }
-        // What changed while it was read is seen now.
+        // Detects changes made while the file was read.
         look()
         if isIdle { onIdle?() }
     }
 
-    /// Begins nothing more.
+    /// Starts no more work.
     func end() {
         ending.begin()
         watchers = [:]

@@ -12,9 +12,9 @@ final class StatusReport {
     private var timer: Timer?
     private var last = ""
 
-    /// How often the state is looked at, in milliseconds; it is reported if it has changed.
+    /// The interval at which the state is checked, in milliseconds; it is reported if it has changed.
     private static let interval: UInt64 = 2000
-    /// How long a start may go on after each report, in microseconds.
+    /// How long a start may continue after each report, in microseconds.
     private static let patience = 60_000_000
 
     init(loop: EventLoop, registry: SourceRegistry) {
@@ -33,7 +33,7 @@ final class StatusReport {
         every { [weak self] in self?.refresh() }
     }
 
-    /// - Note: systemd wants the moment at which the reload began, by the clock that is never set.
+    /// - Note: systemd requires the time at which the reload began, on the monotonic clock.
     func reloading() {
         Systemd.notify("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.now() / 1000)\nSTATUS=Reloading")
     }
@@ -67,7 +67,7 @@ final class StatusReport {
         "\(sources) \(sources == 1 ? "source" : "sources"), \(short(points)) \(points == 1 ? "point" : "points")"
     }
 
-    /// Two or three digits that count.
+    /// Formats a number with two or three significant digits.
     private static func short(_ number: Int) -> String {
         // Rounded before the unit is chosen, so that 999,960 is 1.0 M and not 1000.0 k.
         for (unit, size) in [("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000)]

@@ -5,7 +5,7 @@ import Glibc
 
 /// The protocol between systemd and a service (sd_notify(3), sd_listen_fds(3)), without its library.
 public enum Systemd {
-    /// A listening socket that was handed over, and the name that its unit gives it (FileDescriptorName=).
+    /// A listening socket that was handed over, and its name in the unit (FileDescriptorName=).
     struct HandedSocket {
         let descriptor: Int32
         let name: String
@@ -14,8 +14,8 @@ public enum Systemd {
         var isHTTP: Bool { name == "http" }
     }
 
-    /// The listening sockets handed over to this process, in their order; none if none were. To be asked
-    /// before anything else opens a descriptor. What is no listening socket is left out.
+    /// The listening sockets handed over to this process, in order; empty if there are none. Call it before
+    /// anything else opens a descriptor. Descriptors that are not listening sockets are left out.
     static func listenSockets() -> [HandedSocket] {
         guard let pid = variable("LISTEN_PID"), pid == String(getpid()),
             let text = variable("LISTEN_FDS"), let count = Int32(text), count > 0, count < 1024
@@ -54,8 +54,8 @@ public enum Systemd {
         }
     }
 
-    /// How often the service manager wants to hear `WATCHDOG=1`, in milliseconds: half of its limit. Nil
-    /// where it does not.
+    /// The interval at which the service manager expects `WATCHDOG=1`, in milliseconds: half of its limit. Nil if
+    /// it expects none.
     public static func watchdogInterval() -> UInt64? {
         guard let text = variable("WATCHDOG_USEC"), let microseconds = UInt64(text), microseconds > 0 else {
             return nil
@@ -64,8 +64,8 @@ public enum Systemd {
         return max(1, microseconds / 2000)
     }
 
-    /// If the service manager lets this service keep things, the first where there are several; nil if
-    /// there is none (systemd.exec(5), `StateDirectory=`).
+    /// The state directory that the service manager provides, the first if there are several; nil if there is
+    /// none (systemd.exec(5), `StateDirectory=`).
     public static var stateDirectory: String? {
         guard let paths = variable("STATE_DIRECTORY") else { return nil }
         return paths.split(separator: ":").first.map(String.init)

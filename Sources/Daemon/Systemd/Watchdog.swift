@@ -3,13 +3,13 @@ import Calls
 import EventLoop
 import Synchronization
 
-/// Reports to the service manager that the daemon is alive, as long as every loop and the pool answer. Belongs to the first
-/// loop's thread.
+/// Reports to the service manager that the daemon is alive, as long as all loops and the pool respond. Belongs to
+/// the first loop's thread.
 final class Watchdog {
     private var timer: Timer?
     private let pending: Pending
 
-    /// Which of the loops, and the pool, have not answered. Safe from any thread.
+    /// Which loops have not responded, and whether the pool has not. Safe from any thread.
     private final class Pending: Sendable {
         private let parts = Mutex<Set<Int>>([])
         var isEmpty: Bool { parts.withLock { $0.isEmpty } }
@@ -18,8 +18,8 @@ final class Watchdog {
     }
 
     /// - Parameters:
-    ///   - interval: between two questions, in milliseconds.
-    ///   - notify: called for each that all have answered.
+    ///   - interval: the interval between two checks, in milliseconds.
+    ///   - notify: called after each check to which all have responded.
     init(loop: EventLoop, doors: DoorGroup, interval: UInt64, notify: @escaping () -> Void) {
         let pending = Pending()
         self.pending = pending
@@ -31,7 +31,7 @@ final class Watchdog {
         }
         ask()
         timer = Timer(on: loop, delay: interval, every: interval) {
-            // A part that has not answered is asked no further: what it does not do now it will not do then.
+            // While a part has not responded, no further check is sent: it would not respond to that either.
             guard pending.isEmpty else { return }
             notify()
             ask()

@@ -4,7 +4,7 @@ import JSON
 import PostgresFeed
 import Sources
 
-/// Gathers what transactions did to rows: of several changes of one row only what became of it counts.
+/// Collects the changes that transactions made to rows. Of several changes to one row, only the final state counts.
 struct ChangeBatch {
     private enum Outcome {
         case feature([UInt8])
@@ -12,17 +12,17 @@ struct ChangeBatch {
     }
 
     private var outcomes: [FeatureIdentifier: Outcome] = [:]
-    /// In the order in which they came first.
+    /// Rows in the order of their first change.
     private var order: [FeatureIdentifier] = []
     private var clears = false
     private var byteCount = 0
-    /// A row whose unchanged values are not stored anywhere here; only a new copy has them.
+    /// A row whose unchanged values are not stored here; only a new copy can supply them.
     private(set) var incompleteRow: FeatureIdentifier?
 
-    /// More are handed on as a part of their own, in bytes.
+    /// The size in bytes beyond which changes are passed on as a separate part.
     static let mostBytes = 32 << 20
 
-    /// Adds a change that follows those before. What is too much is handed on to `step`.
+    /// Adds a change that follows the earlier ones. If the batch becomes too large, it is passed to `step`.
     mutating func add(_ change: TableChange, to step: inout LogStep) throws(SourceError) {
         switch change {
         case .clear:
@@ -40,7 +40,7 @@ struct ChangeBatch {
         if byteCount > Self.mostBytes { try flush(into: &step) }
     }
 
-    /// Hands on what was gathered.
+    /// Passes on the collected changes.
     mutating func flush(into step: inout LogStep) throws(SourceError) {
         guard clears || !order.isEmpty else { return }
         var text = ByteWriter(capacity: byteCount + order.count + 2)
@@ -71,7 +71,7 @@ struct ChangeBatch {
         byteCount += Self.bytesOfChange
     }
 
-    /// What a change takes beside its text.
+    /// The approximate memory of a change besides its text, in bytes.
     private static let bytesOfChange = 64
 
     private static func identifier(_ text: [UInt8]) throws(SourceError) -> FeatureIdentifier {
@@ -81,7 +81,7 @@ struct ChangeBatch {
         return identifier
     }
 
-    /// A row's feature; values that the server did not send again are those of the feature that the row was before.
+    /// A row's feature. Values that the server did not repeat come from the feature that the row was before.
     private mutating func text(
         of row: FeatureRow, stored identifier: FeatureIdentifier, _ step: LogStep
     ) throws(SourceError) -> [UInt8] {

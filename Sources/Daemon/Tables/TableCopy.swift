@@ -3,12 +3,12 @@ import EventLoop
 import PostgresFeed
 import Sources
 
-/// A copy of a table under way. Belongs to the loop's thread.
+/// A copy of a table in progress. Belongs to the loop's thread.
 final class TableCopy {
     let features: FeatureImport
-    /// Delivered, not given to the pool.
+    /// Pieces delivered by the feed and not passed to the pool.
     var pieces: [CopyPiece] = []
-    /// Of the next piece that goes to the pool.
+    /// The index of the next piece that is passed to the pool.
     var next = 0
 
     init(into source: Source) {
@@ -22,7 +22,7 @@ final class TableCopy {
 }
 
 extension TableFollower {
-    /// Has pieces of the copy read on all cores that imports may use.
+    /// Reads pieces of the copy on all cores that imports may use.
     func readPieces() {
         let threads = max(1, threads)
         while let copy, let piece = copy.pieces.first, piecesInWork < threads,

@@ -4,7 +4,7 @@ import JSON
 import PostgresFeed
 import Sources
 
-/// What is reported of a source that follows a table.
+/// Reports the state of a source that follows a table.
 extension TableFollower {
     var fields: KeyValuePairs<String, JSONValue> {
         ["source": .string(source.name.text), "table": .string(settings.table)]
@@ -35,7 +35,7 @@ extension TableFollower {
             ])
     }
 
-    /// Brings what is reported of the source up to date.
+    /// Updates the reported state of the source.
     func refresh() {
         guard let feed, !ending.isEnding else { return }
         let reached = source.revision.log?.position.rawValue
@@ -52,7 +52,7 @@ extension TableFollower {
         case .connecting: status.state = .waiting
         case .waiting(let reason): (status.state, status.note) = (.waiting, reason)
         case .copying: (status.state, status.note) = (.copying, nil)
-        // The feed is done with a copy before it is clustered.
+        // The feed finishes a copy before the copy is clustered.
         case .following: (status.state, status.note) = (copy == nil ? .following : .copying, nil)
         case .failed(let reason):
             (status.state, status.note) = (.waiting, reason)

@@ -2,9 +2,9 @@
 import EventLoop
 import Sources
 
-/// Work that failed and is tried again. What was not applied stays queued here, and the server keeps the rest.
+/// Retries failed work. Changes that were not applied stay queued here, and the server keeps the rest.
 extension TableFollower {
-    /// Tries again after a while that grows; what was not applied is kept, and so is the server's log.
+    /// Retries after a delay that grows; what was not applied is retained, and so is the server's log.
     func retry(_ failure: TableJob.Failure, _ again: @escaping () -> Void) {
         guard case .source(let error) = failure else { return }
         if case .sourceNotFound = error { return }
@@ -33,7 +33,7 @@ extension TableFollower {
         log.write(.notice, "changes of the table are applied again", fields)
     }
 
-    /// A copy could not be taken over: another is made after a while.
+    /// A copy could not be applied: makes another one later.
     func copyLater(_ failure: TableJob.Failure) {
         steps = []
         copy?.cancel()

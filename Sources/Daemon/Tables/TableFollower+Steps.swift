@@ -2,7 +2,7 @@
 import PostgresFeed
 import Sources
 
-/// What becomes of what the feed has delivered, step by step.
+/// Applies what the feed has delivered, step by step.
 extension TableFollower {
     func advance() {
         guard !isWorking, retrying == nil, !ending.isEnding, let step = steps.first else { return }
@@ -28,7 +28,7 @@ extension TableFollower {
             attempts = 0
             if let feed { take(feed.status.state) }
             copied(outcome, end)
-            // The data answer already; the server learns of the position once they are kept.
+            // The data are already visible; the server learns of the position once they are durable.
             steps.insert(.mark(end.position), at: 0)
         } orElse: { [self] failure in
             if self.copy?.features === copy { copyLater(failure) }

@@ -7,8 +7,8 @@ import PostgresFeed
 import Sources
 import SystemSupport
 
-/// Keeps a source like its table: what a feed reads becomes imports and changes, in the order of the log. Belongs to the
-/// loop's thread; sources are changed on the pool, by one job at a time.
+/// Keeps a source in step with its table: what a feed reads becomes imports and changes, in the order of the log.
+/// Belongs to the loop's thread; sources are changed on the pool, by one job at a time.
 final class TableFollower {
     let declared: DeclaredSource
     let settings: PostgresSettings
@@ -17,13 +17,13 @@ final class TableFollower {
     let loop: EventLoop
     let log: Log
     let threads: Int
-    /// What positions of this table and these settings have in common.
+    /// Identifies positions that belong to this table and these settings.
     let origin: String
     var feed: TableFeed?
     var status: ReplicationStatus
-    /// The copy under way.
+    /// The copy in progress.
     var copy: TableCopy?
-    /// How many pieces of copies are being read on the pool.
+    /// The number of pieces of copies being read on the pool.
     var piecesInWork = 0
     var copyBegan: UInt64 = 0
     var steps: [TableStep] = []
@@ -35,17 +35,17 @@ final class TableFollower {
     /// Runs while failed work waits for its next attempt.
     var retrying: Timer?
     var attempts = 0
-    /// Whether the note says that work is tried again.
+    /// Whether the note says that work is being retried.
     var isRetried = false
-    /// Runs while a position that only moved on waits to be kept.
+    /// Runs while a position that advanced without changes waits to be stored.
     var keeping: Timer?
     var latest: FeedPosition?
 
-    /// How often the lag is brought up to date, in milliseconds.
+    /// The interval at which the lag is updated, in milliseconds.
     static let refreshInterval: UInt64 = 250
-    /// After how long a position that only moved on is kept, in milliseconds.
+    /// The delay after which a position that advanced without changes is stored, in milliseconds.
     static let keepingDelay: UInt64 = 10_000
-    /// The most changes that become visible together, unless one transaction has more.
+    /// The maximum number of changes that become visible together, unless one transaction has more.
     static let mostChanges = 20_000
 
     init(
@@ -65,9 +65,9 @@ final class TableFollower {
         source.replication = status
     }
 
-    /// Begins to follow, where the source's data end.
+    /// Begins to follow at the position of the source's data.
     ///
-    /// - Parameter stateDirectory: nil if sources are kept nowhere.
+    /// - Parameter stateDirectory: nil if sources are not persistent.
     func start(stateDirectory: String?) {
         let feed = TableFeed(
             on: loop, settings.feed(of: source.name.text, stateDirectory: stateDirectory), consumer: self)
@@ -85,7 +85,8 @@ final class TableFollower {
         }
     }
 
-    /// Gives the source the options that are declared; what they leave out comes back with the next copy.
+    /// Applies the declared options to the source; features that the previous options left out come back with the
+    /// next copy.
     func changeOptions(_ then: @escaping () -> Void) {
         let (source, options, cancellation) = (source, options, ending.cancellation)
         guard options.json != source.revision.options.json else { return then() }
@@ -101,7 +102,7 @@ final class TableFollower {
         }
     }
 
-    /// Stops following. The data stay, and so does the slot.
+    /// Stops following. The data and the slot remain.
     func stop(_ then: @escaping () -> Void) {
         ending.begin()
         (refreshing, retrying, keeping) = (nil, nil, nil)
@@ -135,7 +136,7 @@ final class TableFollower {
 
     // MARK: Work on the pool
 
-    /// Runs `body` on the pool and goes on with the next step after it.
+    /// Runs `body` on the pool, and continues with the next step after it.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable () throws(TableJob.Failure) -> Value, then: @escaping (Value) -> Void,
         orElse: @escaping (TableJob.Failure) -> Void
@@ -158,8 +159,8 @@ final class TableFollower {
         }
     }
 
-    /// What a job on the pool found out. Written there, read on the loop after libuv's hand-over, which orders the two;
-    /// that is why it may be shared.
+    /// The result of a pool job. It is written by the job and read on the loop after libuv's hand-over, which
+    /// orders the two, so `@unchecked Sendable` is sound.
     final class Outcome<Value>: @unchecked Sendable {
         var result: Result<Value, TableJob.Failure>?
     }

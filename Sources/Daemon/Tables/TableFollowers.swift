@@ -12,10 +12,10 @@ final class TableFollowers {
     private let threads: Int
     private let stateDirectory: String?
     private var followers: [SourceName: TableFollower] = [:]
-    /// Followers that are about to end, and what follows each.
+    /// Followers that are ending, and the declaration that succeeds each, if any.
     private var ending: [SourceName: DeclaredSource?] = [:]
 
-    /// - Parameter stateDirectory: nil if sources are kept nowhere.
+    /// - Parameter stateDirectory: nil if sources are not persistent.
     init(loop: EventLoop, registry: SourceRegistry, log: Log, threads: Int, stateDirectory: String?) {
         self.loop = loop
         self.registry = registry
@@ -24,7 +24,7 @@ final class TableFollowers {
         self.stateDirectory = stateDirectory
     }
 
-    /// Takes over what is declared now. The sources themselves are made and removed elsewhere, before.
+    /// Applies the current declarations. The sources themselves are created and deleted elsewhere, beforehand.
     func apply(_ declared: [DeclaredSource]) {
         let tables = declared.filter { $0.postgres != nil }
         for (name, follower) in followers {
@@ -61,7 +61,7 @@ final class TableFollowers {
         }
     }
 
-    /// A slot that nobody reads makes the server keep its log.
+    /// Warns about a slot that is no longer read, because it makes the server keep its log.
     private func remark(_ follower: TableFollower) {
         guard let settings = follower.declared.postgres, !settings.isTemporary else { return }
         let name = follower.declared.name.text
@@ -72,7 +72,7 @@ final class TableFollowers {
             ["source": .string(name)])
     }
 
-    /// Follows nothing any more; `then` once all connections are closed.
+    /// Stops all followers; calls `then` once all connections are closed.
     func end(_ then: @escaping () -> Void) {
         guard !followers.isEmpty else { return then() }
         var left = followers.count

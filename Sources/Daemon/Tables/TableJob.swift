@@ -6,16 +6,16 @@ import SystemSupport
 
 /// Work on the pool for a source that follows a table.
 enum TableJob {
-    /// Why a job did not succeed.
+    /// Why a job failed.
     enum Failure: Error {
         case source(SourceError)
-        /// Only a new copy helps; why, as a sentence.
+        /// Only a new copy helps; the reason, as a sentence.
         case needsCopy(String)
     }
 
-    /// Makes transactions visible and keeps them.
+    /// Makes transactions visible and durable.
     ///
-    /// - Returns: how many rows were left out because they are not features of the source, by reason.
+    /// - Returns: the number of rows skipped because they are not features of the source, by reason.
     static func apply(
         _ transactions: [FeedTransaction], to source: Source, _ cancellation: Cancellation
     ) throws(Failure) -> [String: Int] {
@@ -48,7 +48,7 @@ enum TableJob {
         }
     }
 
-    /// Takes in rows of a copy. Safe beside other pieces of the same copy.
+    /// Imports rows of a copy. Safe concurrently with other pieces of the same copy.
     static func gather(
         _ piece: CopyPiece, _ number: Int, into features: FeatureImport
     ) throws(Failure) -> CopyCount {
@@ -67,7 +67,7 @@ enum TableJob {
         }
     }
 
-    /// Makes a copy visible in place of all data, and keeps it.
+    /// Makes a copy visible in place of all data, and durable.
     static func finish(
         _ copy: FeatureImport, following log: FollowedLog, _ cancellation: Cancellation
     ) throws(Failure) -> ImportOutcome {
@@ -84,7 +84,7 @@ enum TableJob {
 }
 
 extension LogMark {
-    /// If a feed goes on.
+    /// The mark of a feed's position.
     init(_ position: FeedPosition) {
         self.init(
             position: Sources.LogPosition(rawValue: position.log.rawValue), text: position.description)
