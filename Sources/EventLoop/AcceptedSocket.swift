@@ -2,8 +2,8 @@
 import Glibc
 import Synchronization
 
-/// A connected socket that no loop watches yet. Safe from any thread; closed with this object unless a
-/// connection has taken it over.
+/// A connected socket that no loop watches yet. Safe from any thread; closed when this object is released, unless
+/// a connection has taken it.
 public final class AcceptedSocket: Sendable {
     /// -1 once taken.
     private let descriptor: Atomic<Int32>
@@ -19,7 +19,7 @@ public final class AcceptedSocket: Sendable {
 }
 
 extension Connection {
-    /// A connection of a loop on a socket that was accepted; nil if the system refuses it, and the socket
+    /// Makes a loop's connection from an accepted socket; nil if the system refuses it, in which case the socket
     /// is closed.
     public convenience init?(on loop: EventLoop, taking socket: AcceptedSocket) {
         self.init(on: loop)

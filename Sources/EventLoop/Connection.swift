@@ -2,13 +2,13 @@
 import CLibuv
 import Glibc
 
-/// A stream socket: reads as bytes come, writes what it is given, in order.
+/// A stream socket: reads bytes as they arrive, and writes in order.
 public final class Connection {
     /// Why a connection ended.
     public enum End: Sendable, Equatable {
-        /// The other end sends nothing more; it may still read.
+        /// The peer sends nothing more; it may still read.
         case finished
-        /// Reading or writing failed, by the system's error number.
+        /// Reading or writing failed with a system error number.
         case failed(Int32)
     }
 
@@ -17,10 +17,10 @@ public final class Connection {
     private var onRead: ((UnsafeRawBufferPointer) -> Void)?
     private var onEnd: ((End) -> Void)?
     private var onWritten: (() -> Void)?
-    /// Whether bytes are read as they come.
+    /// Whether bytes are read as they arrive.
     public private(set) var isReading = false
     public private(set) var isClosed = false
-    /// Bytes given to `write` that the system has not taken yet.
+    /// Bytes passed to `write` that the system has not accepted yet.
     public private(set) var queuedBytes = 0
 
     init(on loop: EventLoop) {
@@ -29,7 +29,8 @@ public final class Connection {
         handle.setOwner(self)
     }
 
-    /// Takes a connected socket over; false where libuv refuses it, and the descriptor is closed.
+    /// Takes ownership of a connected socket; returns false if libuv rejects it, in which case the descriptor is
+    /// closed.
     func adopt(_ descriptor: Int32) -> Bool {
         guard uv_pipe_open(handle.raw, descriptor) == 0 else {
             Glibc.close(descriptor)
@@ -79,13 +80,13 @@ public final class Connection {
         }
     }
 
-    /// Sets what is called, and begins to read.
+    /// Sets the callbacks and begins to read.
     ///
     /// - Parameters:
-    ///   - onRead: bytes valid during the call.
-    ///   - onWritten: the system has taken bytes that had to wait.
-    ///   - onEnd: when nothing more will be read, and where writing fails after that, again; the connection
-    ///     is still to be closed.
+    ///   - onRead: called with received bytes, which are valid during the call.
+    ///   - onWritten: called when the system has accepted bytes that had to wait.
+    ///   - onEnd: called when nothing more will be read, and again if writing fails after that. The connection
+    ///     must still be closed.
     public func start(
         onRead: @escaping (UnsafeRawBufferPointer) -> Void, onWritten: @escaping () -> Void,
         onEnd: @escaping (End) -> Void
@@ -116,7 +117,7 @@ public final class Connection {
             })
     }
 
-    /// Lets the other end's bytes wait in the system, which lets the other end wait.
+    /// Stops reading: the peer's bytes wait in the system, which makes the peer wait.
     public func pauseReading() {
         guard isReading, !isClosed else { return }
         isReading = false
@@ -132,7 +133,7 @@ public final class Connection {
         }
     }
 
-    /// Whether the other end has closed altogether, not only said that it sends nothing more (poll(2)).
+    /// Whether the peer has closed the connection completely instead of only ending its side (poll(2)).
     public var isAbandoned: Bool {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return true }
@@ -140,18 +141,18 @@ public final class Connection {
         return poll(&state, 1, 0) > 0 && state.revents & Int16(POLLHUP | POLLERR) != 0
     }
 
-    /// Writes as much as the system takes at once.
+    /// Writes as much as the system accepts at once.
     ///
-    /// - Returns: how many bytes it took; none while earlier ones wait.
+    /// - Returns: the number of bytes accepted; 0 while earlier bytes are waiting.
     public func tryWrite(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard !isClosed, queuedBytes == 0, !bytes.isEmpty else { return 0 }
         var buffer = Self.buffer(bytes)
         return max(0, Int(uv_try_write(handle.stream, &buffer, 1)))
     }
 
-    /// Writes two pieces, one behind the other, as much as the system takes at once.
+    /// Writes two pieces, one after the other, as much as the system accepts at once.
     ///
-    /// - Returns: how many bytes of both it took; none while earlier ones wait.
+    /// - Returns: the number of bytes of both that were accepted; 0 while earlier bytes are waiting.
     public func tryWrite(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
         guard !isClosed, queuedBytes == 0 else { return 0 }
         var buffers = (Self.buffer(first), Self.buffer(second))
@@ -168,7 +169,8 @@ public final class Connection {
             UInt32(clamping: bytes.count))
     }
 
-    /// Sends small writes at once instead of gathering them (tcp(7), TCP_NODELAY). Sockets of other kinds stay unchanged.
+    /// Sends small writes at once instead of coalescing them (tcp(7), TCP_NODELAY). Has no effect on sockets of
+    /// other kinds.
     public func sendAtOnce() {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return }
@@ -176,7 +178,7 @@ public final class Connection {
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// The address at the other end; nil for a Unix socket.
+    /// The peer's address; nil for a Unix socket.
     public var peerAddress: InternetAddress? {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return nil }
@@ -186,8 +188,8 @@ public final class Connection {
     /// Writes bytes without copying them.
     ///
     /// - Parameters:
-    ///   - bytes: less than 4 GiB; they must stay as they are for as long as `owner` lives.
-    ///   - owner: kept until the system has taken the bytes.
+    ///   - bytes: less than 4 GiB; they must not change during `owner`'s lifetime.
+    ///   - owner: retained until the system has accepted the bytes.
     public func write(_ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject) {
         guard !isClosed, !bytes.isEmpty else { return }
         let pending = PendingWrite(connection: self, owner: owner, count: bytes.count)
@@ -225,11 +227,12 @@ public final class Connection {
         }
     }
 
-    /// How many bytes wait for the other end to read: less with each part that it takes, also of one write.
+    /// The number of bytes that wait for the peer to read; it falls with each part that the system accepts, also
+    /// within one write.
     public var unwrittenBytes: Int { isClosed ? 0 : uv_stream_get_write_queue_size(handle.stream) }
 
-    /// How many bytes the system holds that the other end has not read, in the system's own count, which falls as parts of some
-    /// tens of kilobytes are read (SIOCOUTQ, unix(7) and tcp(7)).
+    /// The number of bytes in the system that the peer has not read. It is the system's own count, which falls as
+    /// the peer reads parts of tens of kilobytes (SIOCOUTQ, unix(7) and tcp(7)).
     public var bytesInSystem: Int {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return 0 }
@@ -237,22 +240,21 @@ public final class Connection {
         return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
     }
 
-    /// Takes nothing more from the other end, whose writes fail from now on; what it has sent before is still read.
+    /// Accepts nothing more from the peer, whose writes fail from now on; what it has already sent is still read.
     public func finishReading() {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return }
         _ = shutdown(descriptor, Int32(SHUT_RD))
     }
 
-    /// Shuts down this end's writing half. To be called when nothing waits to be written;
-    /// reading goes on.
+    /// Shuts down this side's writing half; reading continues. Call it when nothing waits to be written.
     public func finishWriting() {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return }
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Ends the connection at once; bytes that wait are lost. Safe to call again.
+    /// Closes the connection at once; waiting bytes are lost. Safe to call again.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -262,20 +264,20 @@ public final class Connection {
         handle.close()
     }
 
-    /// The process at the other end, as the system vouches for it (SO_PEERCRED, unix(7)).
+    /// The peer's process, as reported by the system (SO_PEERCRED, unix(7)).
     public var peer: (processID: Int32, userID: UInt32, groupID: UInt32)? {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return nil }
         return Self.peer(ofSocket: descriptor)
     }
 
-    /// The supplementary groups of the process at the other end when it connected (SO_PEERGROUPS, Linux 4.13);
-    /// none if the system does not report them.
+    /// The supplementary groups of the peer's process when it connected (SO_PEERGROUPS, Linux 4.13); empty if the
+    /// system does not report them.
     public var peerGroups: [UInt32] {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return [] }
         var groups = [UInt32](repeating: 0, count: 32)
-        // If there is too little room, the system says how much it needs; a process has 65536 at most.
+        // If the buffer is too small, the system reports the required size; a process has at most 65536 groups.
         for _ in 0..<2 {
             var length = socklen_t(groups.count * MemoryLayout<UInt32>.stride)
             let status = getsockopt(descriptor, SOL_SOCKET, Self.peerGroupsOption, &groups, &length)
@@ -287,7 +289,7 @@ public final class Connection {
         return []
     }
 
-    /// SO_PEERGROUPS, which Glibc's module does not import.
+    /// SO_PEERGROUPS, which Swift's Glibc module does not import.
     private static let peerGroupsOption: Int32 = 59
 
     static func peer(ofSocket descriptor: Int32) -> (processID: Int32, userID: UInt32, groupID: UInt32)? {

@@ -6,7 +6,7 @@ import CLibuv
 ///
 /// The descriptor must stay open until the watcher has stopped or is released; it is never closed here.
 public final class DescriptorWatcher {
-    /// What the watcher waits for, and what the descriptor is ready for.
+    /// The events for which the watcher waits, and for which the descriptor is ready.
     public struct Readiness: OptionSet, Sendable {
         public let rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
@@ -17,13 +17,13 @@ public final class DescriptorWatcher {
 
     private let handle = Handle<uv_poll_t>()
     private let onReady: (Readiness) -> Void
-    /// What it waits for at present; empty: nothing.
+    /// The events for which it currently waits; empty: none.
     public private(set) var interest: Readiness = []
 
-    /// Waits for nothing until `watch`.
+    /// Makes a watcher that waits for nothing until `watch`.
     ///
-    /// - Parameter onReady: a descriptor with a fault is reported as ready for all that is waited for: the next read or
-    ///   write gives the fault.
+    /// - Parameter onReady: called with the descriptor's readiness. A descriptor with an error is reported as
+    ///   ready for everything that is waited for: the next read or write reports the error.
     public init(
         on loop: EventLoop, descriptor: Int32, _ onReady: @escaping (Readiness) -> Void
     ) throws(EventLoopError) {
@@ -40,7 +40,7 @@ public final class DescriptorWatcher {
 
     private var isOpen = true
 
-    /// Waits for this from now on; for nothing if it is empty.
+    /// Waits for these events from now on; for nothing if empty.
     public func watch(for interest: Readiness) {
         guard interest != self.interest else { return }
         self.interest = interest

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import CLibuv
 
-/// Calls back on the loop whenever something changes in a directory: names that come, go or are replaced, and
-/// writes to files (inotify(7)). Stops when it is let go of; never keeps a loop running.
+/// Calls back on the loop whenever something changes in a directory: names that appear, disappear or are
+/// replaced, and writes to files (inotify(7)). Stops when it is released; never keeps a loop running.
 ///
-/// Several changes may come as one call, and one change as several.
+/// Several changes may cause one call, and one change several calls.
 public final class DirectoryWatcher {
     private let handle = Handle<uv_fs_event_t>()
     private let onChange: () -> Void
 
-    /// - Parameter path: an existing directory; links in the path are followed now, not later.
+    /// - Parameter path: an existing directory; links in the path are followed once, now.
     public init(on loop: EventLoop, path: String, _ onChange: @escaping () -> Void) throws(EventLoopError) {
         self.onChange = onChange
         uv_fs_event_init(loop.raw, handle.raw)

@@ -6,18 +6,18 @@ import Synchronization
 /// A loop over libuv: one thread that waits for sockets, timers and signals and calls back.
 ///
 /// The promise that all types of this module keep:
-/// - A loop belongs to the thread that calls `run`. All callbacks come on that thread, one at a time.
-/// - Everything but `EventLoop.Remote` and the bodies of `work` is used on that thread only, or before `run`.
-/// - A handle's memory lives until libuv's close callback, whatever becomes of its Swift object.
-/// - No callback of a handle comes after its `close`, but for those that report the end of writes.
-/// - Work given to `work` runs on libuv's thread pool, its completion on the loop.
-/// - Several loops may run side by side, each on its thread; they share the pool.
+/// - A loop belongs to the thread that calls `run`. All callbacks run on that thread, one at a time.
+/// - Everything except `EventLoop.Remote` and the bodies of `work` is used only on that thread, or before `run`.
+/// - A handle's memory lives until libuv's close callback, whatever happens to its Swift object.
+/// - No callback of a handle runs after its `close`, except those that report the end of writes.
+/// - Work passed to `work` runs on libuv's thread pool, and its completion on the loop.
+/// - Several loops may run in parallel, each on its own thread; they share the pool.
 public final class EventLoop {
     let raw: UnsafeMutablePointer<uv_loop_t>
-    /// What other threads may use of this loop.
+    /// The part of this loop that other threads may use.
     public let remote: Remote
     private let wakeUp: UnsafeMutablePointer<uv_async_t>
-    /// Where reads go: one buffer serves all connections, since a read is consumed before the next.
+    /// The buffer for reads. One buffer serves all connections, because a read is consumed before the next.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
     public init() throws(EventLoopError) {
@@ -45,21 +45,21 @@ public final class EventLoop {
         readBuffer.deallocate()
     }
 
-    /// Runs until nothing is left to wait for, or `stop`.
+    /// Runs until there is nothing left to wait for, or until `stop`.
     public func run() { uv_run(raw, UV_RUN_DEFAULT) }
 
-    /// Makes `run` go on until `stop`, whether there is anything to wait for or not. Before `run`.
+    /// Makes `run` continue until `stop`, even if there is nothing to wait for. Call it before `run`.
     func keepRunning() {
         uv_ref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
     }
 
-    /// Makes `run` return after the current turn.
+    /// Makes `run` return after the current iteration.
     public func stop() { uv_stop(raw) }
 
-    /// The moment at which the current turn began, in milliseconds of a clock that is never set.
+    /// The time at which the current iteration began, in milliseconds on a monotonic clock.
     public var now: UInt64 { uv_now(raw) }
 
-    /// Runs `body` on the thread pool, then `completion` on the loop. The loop does not end before.
+    /// Runs `body` on the thread pool, then `completion` on the loop. The loop does not end before that.
     public func work(_ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
         let job = Job(body: body, completion: completion)
         let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
@@ -68,7 +68,8 @@ public final class EventLoop {
             raw, request,
             { request in
                 guard let data = request?.pointee.data else { return }
-                // Of this thread alone (setpriority(2), on Linux): the loop's goes before it.
+                // Sets the priority of this thread alone (setpriority(2), on Linux), so that the loop's thread
+                // takes precedence.
                 _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, poolNiceness)
                 Unmanaged<Job>.fromOpaque(data).takeUnretainedValue().body()
             },
@@ -78,7 +79,7 @@ public final class EventLoop {
                 Unmanaged<Job>.fromOpaque(data).takeRetainedValue().completion()
             })
         if status != 0 {
-            // No thread could be had: better late than never.
+            // No thread could be started: the work runs here instead.
             Unmanaged<Job>.fromOpaque(request.pointee.data).release()
             request.deallocate()
             body()
@@ -86,7 +87,7 @@ public final class EventLoop {
         }
     }
 
-    /// A job on its way through the pool; libuv's own hand-over orders the two threads' use of it.
+    /// A job that passes through the pool; libuv's own hand-over orders the two threads' accesses.
     private final class Job {
         let body: @Sendable () -> Void
         let completion: () -> Void
@@ -97,10 +98,10 @@ public final class EventLoop {
         }
     }
 
-    /// The loop as other threads see it.
+    /// The loop's interface for other threads.
     ///
-    /// `wakeUp` is used under the lock that `close` takes too, so never after the loop has gone; libuv lets
-    /// `uv_async_send` be called from any thread. That is why this may be shared.
+    /// `wakeUp` is used only under the lock that `close` also takes, so never after the loop has been closed, and
+    /// libuv permits `uv_async_send` from any thread. Therefore `@unchecked Sendable` is sound.
     public final class Remote: @unchecked Sendable {
         private let wakeUp: UnsafeMutablePointer<uv_async_t>
         private let state = Mutex<State>(State())
@@ -112,8 +113,8 @@ public final class EventLoop {
 
         fileprivate init(_ wakeUp: UnsafeMutablePointer<uv_async_t>) { self.wakeUp = wakeUp }
 
-        /// Runs `body` on the loop's thread, soon; posts of one thread keep their order. After the loop has
-        /// gone it does nothing.
+        /// Runs `body` on the loop's thread soon; posts from one thread keep their order. After the loop has been
+        /// closed it does nothing.
         public func post(_ body: @escaping @Sendable () -> Void) {
             state.withLock { state in
                 guard !state.isClosed else { return }
@@ -137,13 +138,13 @@ public final class EventLoop {
 /// The niceness of the pool's threads.
 private let poolNiceness: Int32 = 5
 
-/// What the system refused, and what was being done.
+/// A failed system operation, and what it was for.
 public struct EventLoopError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The system's error number, positive.
     public let number: Int32
     public let action: String
 
-    /// For a person.
+    /// A message for a person.
     public var description: String {
         "cannot \(action): " + String(cString: uv_strerror(-number))
     }
@@ -153,9 +154,9 @@ public struct EventLoopError: Error, Sendable, Equatable, CustomStringConvertibl
     }
 }
 
-/// Carries something that belongs to a loop's thread through a closure that another thread hands on.
+/// Carries a value that belongs to a loop's thread through a closure that another thread passes on.
 ///
-/// It is only opened on the loop's thread, by whoever made it; that is why it may be sent.
+/// Its value is accessed only on the loop's thread, by the code that made it, so `@unchecked Sendable` is sound.
 public struct LoopBound<Value>: @unchecked Sendable {
     public let value: Value
     public init(_ value: Value) { self.value = value }

@@ -3,8 +3,8 @@ import CLibuv
 
 /// A libuv handle's memory, freed in its close callback and nowhere else (libuv, "The I/O loop").
 ///
-/// Invariant: `raw` is initialised by libuv right after `init`, and used until `close` only. Its data pointer
-/// leads, unretained, to the owner, and to nothing after `close`.
+/// Invariant: libuv initialises `raw` right after `init`, and it is used only until `close`. Its data pointer
+/// refers, unretained, to the owner, and is nil after `close`.
 struct Handle<Raw> {
     let raw: UnsafeMutablePointer<Raw>
 
@@ -25,10 +25,10 @@ struct Handle<Raw> {
         uv_close(base) { handle in handle.map { UnsafeMutableRawPointer($0).deallocate() } }
     }
 
-    /// Frees a handle that libuv never took in.
+    /// Frees a handle that libuv never initialised.
     func discard() { raw.deallocate() }
 
-    /// The owner, in a callback.
+    /// Returns the owner, in a callback.
     static func owner<Owner: AnyObject>(_ data: UnsafeMutableRawPointer?, as type: Owner.Type) -> Owner? {
         data.map { Unmanaged<Owner>.fromOpaque($0).takeUnretainedValue() }
     }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// An address of IPv4 or IPv6 with its port.
+/// An IPv4 or IPv6 address with its port.
 ///
-/// Invariant: `storage` holds an address of `length` bytes as the system made it.
+/// Invariant: `storage` contains an address of `length` bytes as made by the system.
 public struct InternetAddress: Sendable, CustomStringConvertible {
     private var storage: sockaddr_storage
     private let length: socklen_t
 
-    /// The addresses of a host, by number or name (getaddrinfo(3)). Names may take long; not for a loop that serves.
+    /// Returns the addresses of a host, given by number or name (getaddrinfo(3)). Resolving names may take long,
+    /// so do not call it on a loop that serves.
     public static func resolve(host: String, port: UInt16) throws(EventLoopError) -> [InternetAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -42,7 +43,7 @@ public struct InternetAddress: Sendable, CustomStringConvertible {
     /// The address that a socket is bound to; nil for a socket of another family.
     public init?(ofSocket descriptor: Int32) { self.init(descriptor, getsockname) }
 
-    /// The address at the other end of a connected socket.
+    /// The peer's address of a connected socket.
     init?(ofPeer descriptor: Int32) { self.init(descriptor, getpeername) }
 
     private init?(
@@ -64,7 +65,7 @@ public struct InternetAddress: Sendable, CustomStringConvertible {
 
     public var port: UInt16 {
         withUnsafeBytes(of: storage) {
-            // Both families have the port behind the family.
+            // In both families the port follows the family.
             UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
         }
     }
@@ -72,7 +73,7 @@ public struct InternetAddress: Sendable, CustomStringConvertible {
     /// Whether it stands for all addresses of the machine.
     public var isWildcard: Bool { bytes.allSatisfy { $0 == 0 } }
 
-    /// Whether only this machine reaches it.
+    /// Whether it can be reached only from this machine.
     public var isLoopback: Bool {
         guard isIPv6 else { return bytes.first == 127 }
         let mapped = bytes.prefix(12).elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF])
@@ -83,7 +84,7 @@ public struct InternetAddress: Sendable, CustomStringConvertible {
         withUnsafeBytes(of: storage) { Array(isIPv6 ? $0[8..<24] : $0[4..<8]) }
     }
 
-    /// The address without its port, by number; of IPv6 without brackets.
+    /// The numeric address without its port; for IPv6 without brackets.
     public var host: String {
         withUnsafeBytes(of: storage) { raw in
             var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
@@ -98,7 +99,7 @@ public struct InternetAddress: Sendable, CustomStringConvertible {
     /// Such as `127.0.0.1:80` or `[::1]:80`.
     public var description: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// A socket that is bound to this address, not listening yet.
+    /// Makes a socket that is bound to this address and not listening yet.
     func bindSocket() throws(EventLoopError) -> Int32 {
         let action = "listen on \(description)"
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)

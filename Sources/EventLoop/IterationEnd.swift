@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import CLibuv
 
-/// Calls back each time after the loop has called back for all sockets that were ready. Stops when it is let
-/// go of; never keeps a loop running.
+/// Calls back each time the loop has called back for all sockets that were ready. Stops when it is released;
+/// never keeps a loop running.
 public final class IterationEnd {
     private let handle = Handle<uv_check_t>()
     private let onEnd: () -> Void

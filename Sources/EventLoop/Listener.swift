@@ -2,27 +2,27 @@
 import CLibuv
 import Glibc
 
-/// Accepts connections on a Unix socket.
+/// Accepts connections on a stream socket.
 ///
-/// If the process has no file descriptor left, accepting pauses for a moment and goes on, so that nobody
-/// is lost and nothing spins. libuv's own listening would then accept whoever waits only to close it again
-/// (`uv__emfile_trick`); that is why this accepts by itself when the loop says that somebody waits.
+/// If the process has no file descriptor left, accepting pauses briefly and continues, so that no client is lost
+/// and nothing busy-waits. libuv's own listening would then accept waiting clients only to close them
+/// (`uv__emfile_trick`), so this class accepts by itself when the loop reports that a client is waiting.
 ///
-/// Invariant: `descriptor` is a listening socket of this object's from the end of `init` to `close`.
+/// Invariant: `descriptor` is a listening socket that this object owns from the end of `init` to `close`.
 public final class Listener {
     private let loop: EventLoop
     private let handle = Handle<uv_poll_t>()
     private let descriptor: Int32
-    /// The file that goes with the socket.
+    /// The file of the socket; nil if it has none or did not create it.
     private let file: SocketFile?
     private let onSocket: (AcceptedSocket) -> Void
     private var retry: Timer?
     private var isClosed = false
     private var isPaused = false
 
-    /// How many are accepted before others have their turn.
+    /// How many connections are accepted before other work gets a turn.
     private static let connectionsPerTurn = 64
-    /// How long accepting rests when descriptors have run out, in milliseconds.
+    /// How long accepting pauses when descriptors have run out, in milliseconds.
     private static let rest: UInt64 = 50
 
     /// Listens on a new socket file. The path must be free.
@@ -49,7 +49,7 @@ public final class Listener {
             onSocket)
     }
 
-    /// Listens on an address of the internet protocol. With port 0 the system chooses one; see `address`.
+    /// Listens on an internet address. With port 0 the system chooses a port; see `address`.
     public convenience init(
         on loop: EventLoop, address: InternetAddress, backlog: Int32 = 4096,
         _ onSocket: @escaping (AcceptedSocket) -> Void
@@ -59,10 +59,10 @@ public final class Listener {
             action: "listen on \(address)", onSocket)
     }
 
-    /// Where it listens, if that is an address of the internet protocol.
+    /// The listening address, if it is an internet address.
     public var address: InternetAddress? { isClosed ? nil : InternetAddress(ofSocket: descriptor) }
 
-    /// Listens on a socket that was handed over, as systemd does; its file stays when this ends.
+    /// Listens on a socket that was handed over, for example by systemd; its file remains when this ends.
     public convenience init(
         on loop: EventLoop, descriptor: Int32, backlog: Int32 = 4096,
         _ onSocket: @escaping (AcceptedSocket) -> Void
@@ -83,7 +83,7 @@ public final class Listener {
         self.file = file
         self.onSocket = onSocket
         var failure = Glibc.listen(descriptor, backlog) == 0 ? 0 : -errno
-        // Sets the descriptor non-blocking, too.
+        // This also makes the descriptor non-blocking.
         if failure == 0 { failure = uv_poll_init(loop.raw, handle.raw, descriptor) }
         guard failure == 0 else {
             isClosed = true
@@ -118,7 +118,7 @@ public final class Listener {
         }
     }
 
-    /// Lets those who connect wait in the system until `resume`.
+    /// Stops accepting until `resume`: connecting clients wait in the socket's queue.
     public func pause() {
         guard !isPaused, !isClosed else { return }
         isPaused = true
@@ -139,7 +139,7 @@ public final class Listener {
         }
     }
 
-    /// Stops accepting, and removes the file of a socket that was made here, unless another took its place.
+    /// Stops accepting, and removes the socket's file if it was created here and has not been replaced.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -152,12 +152,12 @@ public final class Listener {
     deinit { close() }
 }
 
-/// A socket's file, which is known again by its place in the file system.
+/// A socket's file, identified by its device and inode.
 private struct SocketFile {
     private let path: String
     private let status: stat
 
-    /// Nil if it is gone already.
+    /// Nil if it no longer exists.
     init?(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A thread of its own for a loop. The loop, and all that belongs to it, is made before and used by that
-/// thread only until `join` has returned.
+/// A thread for a loop. The loop, and everything that belongs to it, is created before, and used only by that
+/// thread until `join` has returned.
 ///
-/// Invariant: `thread` is a thread that was started by `init` and is joined once.
+/// Invariant: `thread` was started by `init` and is joined exactly once.
 public final class LoopThread {
     private let loop: EventLoop
     private var thread = pthread_t()
     private var isJoined = false
 
-    /// Starts the thread, on which the loop runs until it is stopped, whether it has anything to wait for or
-    /// not.
+    /// Starts the thread, on which the loop runs until it is stopped, even if it has nothing to wait for.
     public init(running loop: EventLoop) throws(EventLoopError) {
         self.loop = loop
         loop.keepRunning()
-        // Not retained: `loop` outlives the thread, which is joined at the latest when this object goes.
+        // Not retained: `loop` outlives the thread, which is joined at the latest when this object is released.
         let status = pthread_create(
             &thread, nil,
             { argument in
@@ -29,7 +28,7 @@ public final class LoopThread {
         }
     }
 
-    /// Waits until the loop has stopped. Once: then the loop belongs to the caller's thread again.
+    /// Waits until the loop has stopped; then the loop belongs to the caller's thread again. Call it once.
     public func join() {
         guard !isJoined else { return }
         isJoined = true

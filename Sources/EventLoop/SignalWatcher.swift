@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import CLibuv
 
-/// Calls back on the loop for each signal of a kind. Stops when it is let go of; never keeps a loop running.
+/// Calls back on the loop for each signal with a given number. Stops when it is released; never keeps a loop running.
 public final class SignalWatcher {
     private let handle = Handle<uv_signal_t>()
     private let onSignal: () -> Void

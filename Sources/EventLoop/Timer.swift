@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import CLibuv
 
-/// Calls back after a while, once or again and again. Stops when it is let go of.
+/// Calls back after a delay, once or repeatedly. Stops when it is released.
 public final class Timer {
     private let handle = Handle<uv_timer_t>()
     private let onFire: () -> Void
 
     /// - Parameters:
-    ///   - delay: until the first call, in milliseconds.
-    ///   - interval: between further calls, in milliseconds; 0: there are none.
+    ///   - delay: the time until the first call, in milliseconds.
+    ///   - interval: the time between further calls, in milliseconds; 0: none.
     public init(on loop: EventLoop, delay: UInt64, every interval: UInt64 = 0, _ onFire: @escaping () -> Void)
     {
         self.onFire = onFire
@@ -19,7 +19,7 @@ public final class Timer {
             delay, interval)
     }
 
-    /// Lets the loop end although this timer runs.
+    /// Allows the loop to end although this timer is running.
     public func unreference() { uv_unref(handle.base) }
 
     deinit { handle.close() }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A Unix socket's address as the system takes it. A path that begins with `@` names a socket of the abstract namespace.
+/// A Unix socket's address in the system's form. A path that begins with `@` denotes a socket in the abstract
+/// namespace.
 public struct UnixSocketAddress {
     private var address = sockaddr_un()
     private let length: socklen_t
@@ -14,7 +15,7 @@ public struct UnixSocketAddress {
         }
         address.sun_family = sa_family_t(AF_UNIX)
         let isAbstract = first == UInt8(ascii: "@")
-        // An abstract name ends with the length, not with a zero byte.
+        // An abstract name ends at the length, not at a zero byte.
         length = socklen_t(
             isAbstract
                 ? MemoryLayout<sa_family_t>.size + bytes.count : MemoryLayout<sockaddr_un>.size)
@@ -32,7 +33,7 @@ public struct UnixSocketAddress {
 
     /// Calls sendto(2).
     ///
-    /// - Returns: the number of bytes that were sent; -1 after a failure.
+    /// - Returns: the number of bytes sent; -1 after a failure.
     public func send(_ bytes: UnsafeRawBufferPointer, from descriptor: Int32, flags: Int32) -> Int {
         withAddress { sendto(descriptor, bytes.baseAddress, bytes.count, flags, $0, $1) }
     }
