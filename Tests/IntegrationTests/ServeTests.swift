@@ -13,9 +13,10 @@ struct ServeTests {
     /// Runs a command until its output has the page's address, then asks the page's daemon, sends a signal to the
     /// command and waits until nothing of it is left.
     private static let driver = #"""
-        import json, os, signal, subprocess, sys, urllib.request
+        import atexit, json, os, signal, subprocess, sys, urllib.request
         program, number, *arguments = sys.argv[1:]
         process = subprocess.Popen([program, "serve", "--json", "--no-open", *arguments], stdout=subprocess.PIPE, text=True)
+        atexit.register(process.kill)  # after a failure too; the command's keeper then ends its daemon
         page = json.loads(process.stdout.readline())
         base = page["url"].split("?")[0]
         with urllib.request.urlopen(page["url"], timeout=30) as answer:
