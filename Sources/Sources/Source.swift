@@ -256,8 +256,8 @@ public final class Source: Sendable {
         try files.append(.progress, at: updatedAt, making: revision, mark: log.mark)
     }
 
-    /// Runs `body` with the source's lock held, so that no change happens meanwhile.
-    package func inTurn<Result>(
+    /// Runs a body with the source's lock held: no change comes between.
+    package func withChangeLock<Result>(
         _ cancellation: Cancellation = .never, _ body: () throws(SourceError) -> Result
     ) throws(SourceError) -> Result {
         try lock.withLock(cancellation, body)

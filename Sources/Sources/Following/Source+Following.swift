@@ -37,7 +37,7 @@ extension Source {
     /// Writes the mark of `follow(upTo:)` to the journal, or writes a snapshot if a published copy has not been stored yet.
     /// Blocks: only for threads of the pool.
     public func keepMark(_ cancellation: Cancellation = .never) throws(SourceError) {
-        try inTurn(cancellation) { () throws(SourceError) in try keepProgress() }
+        try withChangeLock(cancellation) { () throws(SourceError) in try keepProgress() }
         if let files, files.wantsSnapshot { saveLater() }
     }
 

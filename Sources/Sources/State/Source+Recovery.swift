@@ -180,7 +180,7 @@ extension Source {
     /// Replaces damaged data by those of older files, if there are any.
     private func recoverAgain() {
         guard let files, let directory = shared.directory else { return }
-        try? inTurn { () throws(SourceError) in
+        try? withChangeLock { () throws(SourceError) in
             let recovered: RecoveredSource
             do throws(StateFault) {
                 recovered = try RecoveredSource.read(files.directory, shared: shared, checkingText: true)

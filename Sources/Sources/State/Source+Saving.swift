@@ -30,7 +30,7 @@ extension Source {
 
     private func save() throws(SourceError) {
         guard let files else { return }
-        let (revision, moment, generation) = try inTurn {
+        let (revision, moment, generation) = try withChangeLock {
             () throws(SourceError) -> (Revision, Timestamp, UInt64) in
             let revision = self.revision
             return (revision, updatedAt, try files.beginSnapshot(of: revision))
@@ -42,8 +42,8 @@ extension Source {
         guard let written = try files.writeSnapshot(plain, generation: generation, updatedAt: moment),
             written !== plain
         else { return }
-        // With the lock held, since a running change continues from the previous store.
-        try inTurn { () throws(SourceError) in move(from: plain.store, to: written.store) }
+        // With the lock held, since a change that is under way goes on from the store before.
+        try withChangeLock { () throws(SourceError) in move(from: plain.store, to: written.store) }
     }
 
     private func rebuild(_ revision: Revision) throws(SourceError) -> Revision {

@@ -46,7 +46,7 @@ extension Source {
                 round += 1
                 largest = max(largest, try gather(&catchUp))
                 if catchUp.pendingCount <= Self.placesInTurn || round > Self.rounds {
-                    isDone = try inTurn(cancellation) { () throws(SourceError) in
+                    isDone = try withChangeLock(cancellation) { () throws(SourceError) in
                         try finish(&catchUp, &mostWhileLocked, cancellation)
                     }
                 }
