@@ -70,7 +70,7 @@ package final class Caller {
         _ opening: CallOpening, _ method: Method, _ started: UInt64
     ) throws(RPCError) -> PreparedCall {
         let declaration = method.declaration
-        if right < declaration.right { throw declaration.right.denial(of: declaration) }
+        if right < declaration.right { throw peer.denial(of: declaration) }
         let params = Params(opening.request.params, text: opening.request.paramsText)
         try params.rejectUnknown(declaration.params)
         let context = CallContext(
@@ -256,7 +256,7 @@ package final class Caller {
         self.right = right
         guard isLess else { return }
         for call in machine.works where right < call.method.right {
-            call.fail(call.method.right.denial(of: call.method))
+            call.fail(peer.denial(of: call.method))
         }
     }
 

@@ -27,12 +27,4 @@ public enum AccessRight: Int, Sendable, Comparable, CaseIterable {
         guard let right = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = right
     }
-
-    /// The error for a caller who lacks this right.
-    public func denial(of method: MethodDeclaration) -> RPCError {
-        RPCError(
-            .permissionDenied,
-            "\(method.shortName) needs the right \"\(name)\", which your user does not have. The administrator of clusterd grants it in the configuration, under access.\(name).",
-            details: ["right": .string(name)])
-    }
 }

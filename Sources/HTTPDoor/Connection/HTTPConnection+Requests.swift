@@ -213,7 +213,7 @@ extension HTTPConnection {
             throw RequestFailure(RPCError(.unimplemented, Self.streamingAdvice(declaration)))
         }
         guard caller.right >= declaration.right else {
-            throw RequestFailure(declaration.right.denial(of: declaration))
+            throw RequestFailure(caller.peer.denial(of: declaration))
         }
         guard head[.contentType].map(Negotiation.mediaType) == "application/json" else {
             throw RequestFailure(.unsupportedMediaType, "The Content-Type must be application/json.")

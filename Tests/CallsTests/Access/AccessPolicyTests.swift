@@ -54,10 +54,14 @@ import Testing
 
     @Test("a denial says which right is missing")
     func aDenialSaysWhichRightIsMissing() {
-        let error = AccessRight.manage.denial(of: .createSource)
-        #expect(error.code == .permissionDenied)
-        #expect(error.message.hasPrefix("SourceService/CreateSource needs the right \"manage\""))
-        #expect(error.details?["right"] == .string("manage"))
+        let user = Peer(processID: 1, userID: 1000, groupID: 1000)
+        for (peer, member) in [(user, "access.manage"), (.remote("127.0.0.1:5"), "http.right")] {
+            let error = peer.denial(of: .createSource)
+            #expect(error.code == .permissionDenied)
+            #expect(error.message.hasPrefix("SourceService/CreateSource needs the right \"manage\""))
+            #expect(error.message.hasSuffix("under \(member)."))
+            #expect(error.details?["right"] == .string("manage"))
+        }
     }
 
     @Test("users are forgotten with their last connection")

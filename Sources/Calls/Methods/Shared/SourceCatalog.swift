@@ -43,7 +43,7 @@ package struct SourceCatalog: Sendable {
         guard call.right < .admin, settings.values.declaredSources.contains(name) else { return }
         throw RPCError(
             .permissionDenied,
-            "The source '\(name)' is declared in the daemon's configuration: changing it needs the right \"admin\", which your user does not have.",
+            "The source '\(name)' is declared in the daemon's configuration: changing it needs the right \"admin\", which \(call.peer.lacking).",
             details: ["right": .string(AccessRight.admin.name)])
     }
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+
+extension Peer {
+    /// The answer to this caller, who lacks the right that a method needs.
+    package func denial(of method: MethodDeclaration) -> RPCError {
+        let right = method.right.name
+        let member = hasUser ? "access.\(right)" : "http.right"
+        return RPCError(
+            .permissionDenied,
+            "\(method.shortName) needs the right \"\(right)\", which \(lacking). Whoever runs clusterd grants it in the configuration, under \(member).",
+            details: ["right": .string(right)])
+    }
+
+    /// Who lacks a right, as messages say it. All callers over TCP have the same right.
+    var lacking: String { hasUser ? "your user does not have" : "callers over TCP do not have" }
+}
