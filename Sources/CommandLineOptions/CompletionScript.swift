@@ -109,7 +109,15 @@ struct ZshCompletion {
 
     var text: String {
         var lines = [
-            "#compdef \(program.name)", "\(program.identifier)() {",
+            "#compdef \(program.name)",
+            "\(program.identifier)_words() {",
+            "    local -a found",
+            "    found=(${(f)\"$(\(program.name) complete $1 -- ${words[@]:1} 2>/dev/null)\"})",
+            "    # A value follows 'NAME=' without a space.",
+            "    compadd -S '' -- ${(M)found:#*=}",
+            "    compadd -- ${found:#*=}",
+            "}",
+            "\(program.identifier)() {",
             "    local context state state_descr line",
         ]
         lines.append("    typeset -A opt_args")
@@ -168,7 +176,8 @@ struct ZshCompletion {
         case .directory: "_files -/"
         case .oneOf(let words): "(\(words.joined(separator: " ")))"
         case .dynamic(let word):
-            "(${(f)\"$(\(program.name) complete \(word) -- ${words[@]:1} 2>/dev/null)\"})"
+            // The space keeps zsh from adding options of its own.
+            " \(program.identifier)_words \(word)"
         }
     }
 
