@@ -4,11 +4,11 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("supercluster 8's recorded answers, over the socket")
+@Suite("supercluster's recorded answers, over the socket")
 struct GoldenSocketTests {
-    @Test("all queries of a case", arguments: 0..<5)
-    func goldens(_ number: Int) throws {
-        let golden = try GoldenCase.load()[number]
+    @Test("all queries of a case", arguments: 0..<5, [8, 9])
+    func goldens(_ number: Int, _ version: Int) throws {
+        let golden = try GoldenCase.load(version: version)[number]
         let daemon = try DaemonProcess()
         let client = try daemon.client()
         _ = try client.call(
