@@ -499,7 +499,10 @@ class HTTPTransport {
       const message = `${method} is not offered over HTTP; use the daemon's Unix socket`;
       throw new ClusterdError("UNIMPLEMENTED", message);
     }
-    if (!this.WebSocket) throw new ClusterdError("UNIMPLEMENTED", "this environment has no WebSocket");
+    if (!this.WebSocket) {
+      const message = "this environment has no WebSocket: use Node 22 or later, or the daemon's Unix socket";
+      throw new ClusterdError("UNIMPLEMENTED", message);
+    }
     const path = `/sources/${encodeURIComponent(params.source)}/watch?${queryOf(params)}`;
     return new WatchSocket(this, path, options).stream;
   }
