@@ -104,7 +104,7 @@ public struct RequestMix {
         return Array(text.utf8)
     }
 
-    /// Locations of the source's features at the lowest and the highest zoom.
+    /// Where the source's features are at the lowest and the highest of the zooms.
     private static func places(_ source: String, _ viewport: Viewport, _ client: Client) async throws
         -> [Feature]
     {

@@ -16,7 +16,7 @@ public final class Source: Sendable {
     public let owner: UInt32?
     public let createdAt: Timestamp
     package let shared: SharedState
-    /// The source's files; nil if it is only in memory.
+    /// Where the source is kept; nil: nowhere.
     package let files: SourceFiles?
     private let state: Mutex<State>
     private let lock = FairLock()

@@ -3,7 +3,7 @@ import JSON
 import SourceStorage
 import SystemSupport
 
-/// Stores a column's arrays as sections of a snapshot, which `StoredAggregate` reads back.
+/// Where a column stores its arrays: as sections of a snapshot, which `StoredAggregate` reads back.
 package struct AggregateSection {
     private let writer: SectionFileWriter
     private let name: (UInt32) -> UInt32

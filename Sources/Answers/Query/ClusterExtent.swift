@@ -4,7 +4,7 @@ import GeoJSON
 import Sources
 import SystemSupport
 
-/// The extent of a cluster's points, whether they all coincide, and which one is nearest to its centre.
+/// Where a cluster's points lie: their extent, whether they are one place, and which is nearest its centre.
 struct ClusterExtent {
     /// Greater than `east` if the shortest extent crosses the antimeridian.
     private(set) var west = Double.infinity

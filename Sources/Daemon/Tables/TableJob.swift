@@ -84,7 +84,7 @@ enum TableJob {
 }
 
 extension LogMark {
-    /// The mark of a feed's position.
+    /// Where a feed goes on.
     init(_ position: FeedPosition) {
         self.init(
             position: Sources.LogPosition(rawValue: position.log.rawValue), text: position.description)

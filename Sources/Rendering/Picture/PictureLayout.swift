@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// If the parts of a picture are: the title above the map, the graticule's labels beside it, the legend below.
+/// Where the parts of a picture are: the title above the map, the graticule's labels beside it, the legend below.
 struct PictureLayout {
     let width, height: Int
     let map: PixelBox

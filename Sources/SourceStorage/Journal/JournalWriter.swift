@@ -7,7 +7,7 @@ package struct JournalWriter: Sendable {
     package var path: String
     package let generation: UInt64
     private let file: FileDescriptor
-    /// The offset at which the next record is written.
+    /// Where the next record goes.
     package private(set) var end = JournalFormat.start
     /// The number of records.
     package private(set) var count: UInt64 = 0

@@ -71,7 +71,7 @@ package struct SectionFileReader: Sendable {
         return UnsafeRawBufferPointer(rebasing: file.bytes[section.range])
     }
 
-    /// The offset of a section in the file.
+    /// Where a section begins in the file.
     package func offset(of name: UInt32) -> Int { sections[name]?.range.lowerBound ?? 0 }
 
     package func has(_ name: UInt32) -> Bool { sections[name] != nil }

@@ -14,7 +14,7 @@ package struct Snapshot {
     package let description: SnapshotDescription
     package let generation: UInt64
     package let revision: Revision
-    /// The file from which the features' text is read.
+    /// Where the features' text is loaded from.
     package let file: FileImage
 
     /// Writes a plain revision under a temporary name, and syncs it.

@@ -5,7 +5,7 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// The directory in which a daemon stores its sources: `sources/NAME/` for each, and a lock that excludes a second daemon.
+/// Where a daemon keeps its sources: `sources/NAME/` for each, and a lock that keeps a second daemon off.
 public final class StateDirectory: Sendable {
     public let path: String
     private let lock: FileDescriptor

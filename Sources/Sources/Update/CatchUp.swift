@@ -88,7 +88,7 @@ package struct CatchUp: Sendable {
         revision = followed
     }
 
-    /// The row of a feature of the source in `revision`; nil if it is not there.
+    /// Where a feature of the source is in `revision`; nil if it is not in it.
     private func place(of place: Int) -> Int? {
         if place >= start.store.count { return additions[place - start.store.count] }
         guard let living else { return place }

@@ -11,7 +11,7 @@ package struct EdgeSearch {
     /// The position of a point in degrees.
     package let position: (PointIndex) -> (longitude: Double, latitude: Double)
 
-    /// The side at which a strip begins. "Depth" is the coordinate that increases inwards.
+    /// Where a strip begins. Along it, "depth" is a coordinate that rises inwards.
     private enum Side {
         case west, south, east, north
 

@@ -85,7 +85,7 @@ enum ForeignFile {
 }
 
 extension Substring {
-    /// The start of the last occurrence of a text.
+    /// Where the last occurrence of a text begins.
     fileprivate func range(of text: String) -> Index? {
         var (place, found) = (startIndex, Index?.none)
         while place < endIndex {
