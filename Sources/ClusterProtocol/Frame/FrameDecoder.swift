@@ -26,6 +26,9 @@ public struct FrameDecoder: Sendable {
     /// The number of buffered bytes that belong to frames that are incomplete or not yet taken.
     public var waiting: Int { held.count - start }
 
+    /// How many bytes it has memory for.
+    var capacity: Int { held.capacity }
+
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start > 0 {
             held.removeFirst(start)
@@ -76,7 +79,10 @@ public struct FrameDecoder: Sendable {
         return frame
     }
 
-    /// The range of the next complete frame's payload; nil if no frame is complete.
+    /// How many times what has come of a message is reserved for the whole of it.
+    private static let reservedAtMost = 8
+
+    /// Where the next whole frame's payload is; nil if no frame is whole.
     private mutating func nextPayload() throws(RPCError) -> (range: Range<Int>, isCompressed: Bool)? {
         guard waiting >= 1 else {
             trim()
@@ -101,7 +107,8 @@ public struct FrameDecoder: Sendable {
         }
         let end = start + MessageLimits.prefixLength + length
         guard held.count >= end else {
-            held.reserveCapacity(end)
+            // A length alone reserves nothing: that would be an address space of gigabytes for a thousand connections.
+            if waiting >= length / Self.reservedAtMost { held.reserveCapacity(end) }
             return nil
         }
         return (start + MessageLimits.prefixLength..<end, flag == 1)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-import ClusterProtocol
 import Compression
 import Testing
+
+@testable import ClusterProtocol
 
 @Suite("Frame decoder") struct FrameDecoderTests {
     private static func frame(_ payload: [UInt8], flag: UInt8 = 0) -> [UInt8] {
@@ -47,6 +48,19 @@ import Testing
         Self.verify(messages.flatMap { Self.frame($0) }, gives: messages)
         let compressed = try messages.flatMap { Self.frame(try Zlib.deflate($0), flag: 1) }
         Self.verify(compressed, gives: messages)
+    }
+
+    @Test("memory is reserved for what has come of a message, not for the length that it declares")
+    func memoryIsReservedForWhatHasCome() throws {
+        let size = 16 << 20
+        var decoder = FrameDecoder()
+        ([0] + Self.prefix(size) + [1]).withUnsafeBytes { decoder.append($0) }
+        #expect(try !decoder.lendNext { _ in } && decoder.capacity < 1024)
+        // From an eighth on the whole is reserved at once, so that its bytes are not copied again.
+        [UInt8](repeating: 1, count: size / 8).withUnsafeBytes { decoder.append($0) }
+        #expect(try !decoder.lendNext { _ in } && decoder.capacity >= size)
+        [UInt8](repeating: 1, count: size - size / 8 - 1).withUnsafeBytes { decoder.append($0) }
+        #expect(try decoder.next { $0.count } == size)
     }
 
     @Test("any other flag ends the stream", arguments: [2, 3, 128, 254, 255] as [UInt8])
