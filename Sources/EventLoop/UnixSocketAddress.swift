@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A Unix socket's address in the system's form. A path that begins with `@` denotes a socket in the abstract
-/// namespace.
+/// A Unix socket's address as the system takes it.
 public struct UnixSocketAddress {
     private var address = sockaddr_un()
     private let length: socklen_t
 
+    /// - Parameter allowsAbstract: whether a path that begins with `@` names a socket of the abstract namespace, which has no
+    ///   file and so no permissions.
     /// - Returns: nil if the path is empty or longer than 107 bytes.
-    public init?(path: String) {
+    public init?(path: String, allowsAbstract: Bool = false) {
         let bytes = Array(path.utf8)
         guard let first = bytes.first, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
             return nil
         }
         address.sun_family = sa_family_t(AF_UNIX)
-        let isAbstract = first == UInt8(ascii: "@")
-        // An abstract name ends at the length, not at a zero byte.
+        let isAbstract = allowsAbstract && first == UInt8(ascii: "@")
+        // An abstract name ends with the length, not with a zero byte.
         length = socklen_t(
             isAbstract
                 ? MemoryLayout<sa_family_t>.size + bytes.count : MemoryLayout<sockaddr_un>.size)

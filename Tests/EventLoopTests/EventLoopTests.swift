@@ -36,6 +36,16 @@ import struct Foundation.UUID
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
+    @Test("a path that begins with an at sign is a file like any other")
+    func aPathThatBeginsWithAnAtSignIsAFile() throws {
+        let loop = try EventLoop()
+        let path = "@e\(UUID().uuidString.prefix(8)).sock"
+        let listener = try Listener(on: loop, path: path) { _ in }
+        #expect(FileManager.default.fileExists(atPath: path))
+        listener.close()
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test("addresses of the internet are listened on")
     func addressesOfTheInternetAreListenedOn() throws {
         let loop = try EventLoop()

@@ -43,7 +43,7 @@ public enum Systemd {
     /// Sends a state such as `READY=1` to the service manager; does nothing if there is none.
     public static func notify(_ state: String) {
         guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
-            let address = UnixSocketAddress(path: path)
+            let address = UnixSocketAddress(path: path, allowsAbstract: true)
         else { return }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
