@@ -27,7 +27,7 @@ final class SocketConnection {
     /// Bytes given to the system, ever.
     private var handedBytes: UInt64 = 0
     /// Messages that came whole, ever.
-    private var messages = 0
+    var messages = 0
     /// Kept from one large message to the next while calls are open: its memory is some ten times a message.
     var largeParser: LargeParser?
 
@@ -84,12 +84,14 @@ final class SocketConnection {
         guard life.beginWork() else { return }
         if buffer == nil, output.count == 0 { borrowBuffer() }
         var left = door.engine.limits.messagesPerTurn
+        // Also if it was congested: the system may take all at once, and then no `written` comes.
+        var hasMore = true
         while left > 0, output.count < Self.bytesPerTurn, life.takesMessages, !isCongested {
-            guard takeMessage() else { break }
+            hasMore = takeMessage()
+            guard hasMore else { break }
             messages &+= 1
             left -= 1
         }
-        let hasMore = left == 0 || output.count >= Self.bytesPerTurn
         countInput()
         life.endWork()
         if writesLater, life.takesMessages, !hasMore, output.count > 0, output.count <= UnreadBudget.reserve {
@@ -266,11 +268,11 @@ final class SocketConnection {
                 inSystem: unwritten > 0 ? socket.bytesInSystem : 0,
                 unfinished: socket.isReading ? decoder.waiting : 0, messages: messages), at: now)
         let limits = door.engine.limits
-        if progress.unreadFor(now) > UInt64(limits.stallSeconds) * 1_000_000_000 {
+        if progress.hasLeftUnread(for: limits.stallSeconds, at: now) {
             closeStalled()
             return false
         }
-        if progress.unfinishedFor(now) > UInt64(limits.messageSeconds) * 1_000_000_000 {
+        if progress.hasLeftUnfinished(for: limits.messageSeconds, at: now) {
             fail(
                 RPCError(
                     .deadlineExceeded,
@@ -284,13 +286,7 @@ final class SocketConnection {
     }
 
     /// What closing this connection frees, times how long it has been stalled; 0 if that is too short to be sure.
-    func stallWeight(at now: UInt64) -> Double {
-        let stalled = progress.unreadFor(now)
-        return stalled < Self.shortestStall ? 0 : Double(queuedBytes) * Double(stalled)
-    }
-
-    /// How long a client must have read nothing to be closed for lack of room, in nanoseconds.
-    private static let shortestStall: UInt64 = 1_000_000_000
+    func stallWeight(at now: UInt64) -> Double { progress.stallWeight(of: queuedBytes, at: now) }
 
     func closeStalled() {
         door.engine.metrics.update { $0.connectionsStalled += 1 }

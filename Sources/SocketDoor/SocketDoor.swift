@@ -17,7 +17,7 @@ package final class SocketDoor {
     private var connections: [ObjectIdentifier: SocketConnection] = [:]
     private var graceTimer: Timer?
     private var onStopped: (() -> Void)?
-    /// When the notice that the server ends went out; nil before.
+    /// When the clients' calls began to be drained; nil before.
     private var drainedSince: UInt64?
     var bytesReceived: UInt64 = 0 {
         didSet { engine.metrics.traffic.received.add(bytesReceived &- oldValue, ordering: .relaxed) }
@@ -137,8 +137,8 @@ package final class SocketDoor {
 
     // MARK: The end
 
-    /// Takes no new calls (they get `UNAVAILABLE`), sends the clients a notice, lets calls in flight finish within the grace
-    /// time, and closes everything.
+    /// Takes no new calls (they get `UNAVAILABLE`), lets calls in flight finish within the grace time, sends the clients a
+    /// notice, and closes everything.
     ///
     /// - Parameter completion: called once, when no connection is left.
     package func shutDown(_ completion: @escaping () -> Void) {
@@ -155,17 +155,17 @@ package final class SocketDoor {
         finishIfEmpty()
     }
 
-    /// Once no call of any loop is in flight, and clients have had a moment to read the notice, takes no more input:
-    /// what was sent before is still answered, and a later call fails with its sending.
+    /// Once no call of any loop is in flight, and a moment has passed, takes no more input: what was sent before is still
+    /// answered, then the notice follows, and a later call fails with its sending.
     private func closeDrained() {
         guard let drainedSince, engine.load.callsInFlight == 0,
-            MonotonicClock.now() - drainedSince >= Self.noticeTime
+            MonotonicClock.now() - drainedSince >= Self.drainTime
         else { return }
         for connection in Array(connections.values) { connection.finishReading() }
     }
 
-    /// How long clients have to read the notice, in nanoseconds.
-    private static let noticeTime: UInt64 = 50_000_000
+    /// How long calls that clients were sending when the end began have to arrive, in nanoseconds.
+    private static let drainTime: UInt64 = 50_000_000
 
     private func finishIfEmpty() {
         guard connections.isEmpty, let completion = onStopped else { return }

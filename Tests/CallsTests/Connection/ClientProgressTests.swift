@@ -31,6 +31,29 @@ struct ClientProgressTests {
         #expect(progress.unreadFor(90) == 0)
     }
 
+    @Test("a limit may be any number of seconds")
+    func limits() {
+        var progress = ClientProgress()
+        progress.look(Standing(unread: 1, unfinished: 1), at: 0)
+        let second: UInt64 = 1_000_000_000
+        #expect(!progress.hasLeftUnread(for: 30, at: 30 * second - 1))
+        #expect(progress.hasLeftUnread(for: 30, at: 30 * second))
+        #expect(!progress.hasLeftUnfinished(for: 60, at: 60 * second - 1))
+        #expect(progress.hasLeftUnfinished(for: 60, at: 60 * second))
+        #expect(!progress.hasLeftUnread(for: .max, at: 30 * second))
+        #expect(!progress.hasLeftUnfinished(for: 1 << 53, at: 60 * second))
+    }
+
+    @Test("who holds more for longer is closed first, and nobody within a second")
+    func weights() {
+        var progress = ClientProgress()
+        progress.look(Standing(unread: 1), at: 0)
+        let second: UInt64 = 1_000_000_000
+        #expect(progress.stallWeight(of: 100, at: second - 1) == 0)
+        #expect(progress.stallWeight(of: 100, at: 2 * second) > progress.stallWeight(of: 100, at: second))
+        #expect(progress.stallWeight(of: 300, at: second) > progress.stallWeight(of: 100, at: 2 * second))
+    }
+
     @Test("a message that is not complete is late since its first byte")
     func unfinished() {
         var progress = ClientProgress()
