@@ -9,7 +9,9 @@ extension SocketConnection {
     /// Takes one message; false if none is whole yet, or a large one is being read.
     func takeMessage() -> Bool {
         do throws(RPCError) {
-            if let frame = try decoder.takeLarge(from: Self.largeMessage, compressed: Self.largeCompressed) {
+            if let frame = try decoder.takeLarge(
+                from: LargeMessage.leastBytes, compressed: Self.largeCompressed)
+            {
                 readOnPool(frame)
                 return false
             }
@@ -41,16 +43,16 @@ extension SocketConnection {
         }
     }
 
-    /// Messages from this size on would hold the loop up for some hundred microseconds or more.
-    private static let largeMessage = 256 << 10
+    /// The same of messages that have to be inflated.
     private static let largeCompressed = 1 << 10
 
     /// Reads a large message on the pool; the connection's further messages wait for it, so that all keep
     /// their order.
     private func readOnPool(_ frame: HeldFrame) {
         life.beganLarge()
+        messages &+= 1
         input.set(large: frame.count)
-        let memory = frame.mostBytes * Self.memoryPerByte
+        let memory = frame.mostBytes * LargeMessage.memoryPerByte
         let engine = door.engine
         let (queue, lane) = (engine.load.reading, PoolQueue.Lane(caller.share, post: engine.loop.post))
         let share = caller.share
@@ -76,37 +78,20 @@ extension SocketConnection {
         }
     }
 
-    /// What a message takes of memory while it is read, at most, for each of its bytes.
-    private static let memoryPerByte = 12
     /// The memory for reading messages beyond this size is not kept for the next.
     private static let hugeMessage = 2 << 20
-    /// The most values of a message: parsed, each takes some tens of bytes.
-    private static let mostValues = 3 << 20
 
     /// Reads a message unless it has so many values that reading it would take too much memory.
     private static func readBounded(
         _ text: UnsafeRawBufferPointer, _ parser: JSONParser
     ) -> Result<ReadMessage, RPCError> {
-        // A value takes two bytes at least, with the mark before it.
-        guard text.count > 2 * mostValues, valuesAtMost(text) > mostValues else {
-            return .success(read(text, parser))
-        }
-        return .failure(tooManyValues)
-    }
-
-    /// How many values a text can have, by the marks before them. O(length), some gigabytes a second.
-    private static func valuesAtMost(_ text: UnsafeRawBufferPointer) -> Int {
-        var count = 1
-        for byte in text {
-            let isMark = byte == UInt8(ascii: ",") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{")
-            count &+= isMark ? 1 : 0
-        }
-        return count
+        LargeMessage.hasTooManyValues(text) ? .failure(tooManyValues) : .success(read(text, parser))
     }
 
     private static let tooManyValues = RPCError(
         .resourceExhausted,
-        "The message has more than \(mostValues) values. Send it in parts. The connection is closed.")
+        "The message has more than \(LargeMessage.mostValues) values. Send it in parts. The connection is closed."
+    )
 
     /// A parser that is lent to the pool, one message after the other.
     ///

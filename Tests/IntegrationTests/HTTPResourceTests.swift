@@ -257,6 +257,34 @@ struct HTTPResourceTests {
         #expect(try socket.call("SourceService/GetSource", ["source": "s"])["points"] == 2001)
     }
 
+    @Test("large bodies of calls are read, and those of too many values are refused")
+    func largeBodiesOfCallsAreRead() throws {
+        let type = ["Content-Type: application/json"]
+        let daemon = try DaemonProcess(http: "\"right\":\"manage\"")
+        let http = try daemon.http()
+        let path = "/clusterd.v1.SourceService/"
+        #expect(
+            try http.exchange("POST", path + "CreateSource", type, body: Array(#"{"source":"a"}"#.utf8))
+                .status
+                == 200)
+        let features = Array(#"{"source":"a","upsert":\#(Self.features(5000))}"#.utf8)
+        #expect(features.count > 256 << 10)
+        let changed = try http.exchange("POST", path + "UpdateFeatures", type, body: features)
+        #expect(changed.status == 200 && changed.text.contains("\"inserted\":5000"), "\(changed.text)")
+        let broken = try http.exchange("POST", path + "UpdateFeatures", type, body: features.dropLast())
+        #expect(broken.status == 400 && broken.text.contains("not JSON"), "\(broken.text)")
+        // Requests behind a large body wait for its answer.
+        let other = http.request("POST", path + "GetSource", type, body: Array(#"{"source":"a"}"#.utf8))
+        try http.send(http.request("POST", path + "UpdateFeatures", type, body: features) + other)
+        #expect(try http.receive().text.contains("\"updated\":5000"))
+        #expect(try http.receive().text.contains("\"points\":5000"))
+        let values =
+            Array(#"{"source":"a","x":["#.utf8) + Array(repeating: UInt8(ascii: "1"), count: 1)
+            + (0..<(3 << 20)).flatMap { _ in Array(",1".utf8) } + Array("]}".utf8)
+        let refused = try http.exchange("POST", path + "GetSource", type, body: values)
+        #expect(refused.status == 413 && refused.text.contains("values"), "\(refused.text)")
+    }
+
     @Test("large uploads wait for continue")
     func largeUploadsWaitForContinue() throws {
         let text = Self.features(3000)

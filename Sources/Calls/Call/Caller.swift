@@ -16,7 +16,9 @@ package final class Caller {
     /// change them.
     let queries: PoolQueue.Lane
     let changes: PoolQueue.Lane
-    /// Bytes streamed by the client that wait for the pool.
+    /// Where its large messages wait to be read, once there was one.
+    private var readings: PoolQueue.Lane?
+    /// Bytes of streams from the client that wait for the pool.
     package internal(set) var inputBytes = 0 {
         didSet { engine.load.streams.add(inputBytes - oldValue, of: share) }
     }
@@ -205,6 +207,28 @@ package final class Caller {
         }
     }
 
+    /// Reads a large message on the pool, then runs `completion` on the loop's thread. Neither happens if the connection
+    /// closes before the message has its turn.
+    ///
+    /// - Parameter memory: bytes that reading takes at most.
+    package func readOnPool<Value: Sendable>(
+        taking memory: Int, _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void
+    ) {
+        let lane = readings ?? PoolQueue.Lane(share, post: engine.loop.post)
+        readings = lane
+        engine.load.reading.run(in: lane) { [engine, share] in
+            let outcome = PoolOutcome<Value>()
+            share.addReading(memory)
+            engine.loop.work {
+                outcome.set(body())
+            } completion: {
+                share.addReading(-memory)
+                defer { engine.load.reading.finished(in: lane) }
+                if let value = outcome.value { completion(value) }
+            }
+        }
+    }
+
     // MARK: Messages for open calls
 
     package func receive(item: [UInt8], for id: Int64) { carryOut(machine.receive(item: item, for: id), id) }
@@ -280,6 +304,7 @@ package final class Caller {
         for call in machine.works { call.abandon() }
         engine.load.queries.clear(queries)
         engine.load.changes.clear(changes)
+        if let readings { engine.load.reading.clear(readings) }
     }
 }
 

@@ -34,7 +34,7 @@ extension HTTPConnection {
     }
 
     /// Whether the request is still to be answered.
-    private var isServing: Bool { !isClosed && !isEnding && exchange?.isAnswered == false }
+    var isServing: Bool { !isClosed && !isEnding && exchange?.isAnswered == false }
 
     private func serve(_ archive: ServedArchive) {
         guard let request = exchange?.head else { return }

@@ -98,7 +98,7 @@ extension HTTPConnection: CallTransport {
         callID &+= 1
         var request = CallRequest(id: callID, method: method, params: params, paramsBytes: paramsBytes)
         request.paramsText = paramsText
-        request.memoryBytes = paramsBytes * Self.memoryPerByte
+        request.memoryBytes = paramsBytes * LargeMessage.memoryPerByte
         var plan = plan
         do throws(RPCError) {
             request.timeoutMilliseconds = try timeout()
@@ -116,9 +116,6 @@ extension HTTPConnection: CallTransport {
             start(prepared)
         } catch { fail(error) }
     }
-
-    /// The approximate memory in bytes that params use for each byte of a body.
-    private static let memoryPerByte = 12
 
     private func start(_ prepared: PreparedCall) {
         switch caller.start(prepared, into: &door.answer) {

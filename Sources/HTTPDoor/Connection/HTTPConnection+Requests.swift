@@ -236,21 +236,41 @@ extension HTTPConnection {
 
     private func call(_ name: String) throws(RequestFailure) {
         guard case .collected(let body)? = exchange?.body else { return }
-        var params = JSONObject()
-        if !body.isEmpty {
-            let value: JSONValue
-            do throws(JSONError) { value = try JSONReader.parse(body) } catch {
-                throw RequestFailure(.badRequest, "The body is not JSON: \(error.message)")
-            }
-            guard case .object(let object) = value else {
-                throw RequestFailure(.badRequest, "The body must be a JSON object: the method's params.")
-            }
-            params = object
+        exchange?.body = .discarded
+        guard body.count >= LargeMessage.leastBytes else {
+            return open(name, try Self.params(body), of: body)
         }
+        // The loop's other connections do not wait until it is read.
+        caller.readOnPool(taking: body.count * LargeMessage.memoryPerByte) {
+            Result { () throws(RequestFailure) in try Self.params(body) }
+        } completion: { [weak self] params in
+            guard let self, isServing else { return }
+            do throws(RequestFailure) { open(name, try params.get(), of: body) } catch { respond(error) }
+            goOn()
+        }
+    }
+
+    private func open(_ name: String, _ params: JSONObject, of body: [UInt8]) {
         let keepsText = door.engine.method(name)?.declaration.keepsParamsText == true
         var plan = AnswerPlan()
         plan.acceptsGzip = acceptsGzip
         open(name, params, plan, paramsText: keepsText ? body : [], paramsBytes: body.count)
-        exchange?.body = .discarded
+    }
+
+    private static func params(_ body: [UInt8]) throws(RequestFailure) -> JSONObject {
+        if body.isEmpty { return JSONObject() }
+        guard !body.withUnsafeBytes(LargeMessage.hasTooManyValues) else {
+            throw RequestFailure(
+                .contentTooLarge,
+                "The body has more than \(LargeMessage.mostValues) values. Send it in parts.")
+        }
+        let value: JSONValue
+        do throws(JSONError) { value = try JSONReader.parse(body) } catch {
+            throw RequestFailure(.badRequest, "The body is not JSON: \(error.message)")
+        }
+        guard case .object(let object) = value else {
+            throw RequestFailure(.badRequest, "The body must be a JSON object: the method's params.")
+        }
+        return object
     }
 }
