@@ -32,9 +32,7 @@ package final class AnswerCache: Sendable {
 
     fileprivate struct State {
         var entries: [Key: (target: [UInt8], entry: Entry)] = [:]
-        /// Keys in order of arrival; the key of an entry that was replaced is in it twice.
-        var order: [Key] = []
-        var first = 0
+        var ages = AgeOrder<Key>()
         var bytes = 0
     }
 
@@ -67,16 +65,9 @@ package final class AnswerCache: Sendable {
         state.withLock { state in
             state.remove(key)
             state.entries[key] = (Array(target), entry)
-            state.order.append(key)
+            state.ages.add(key)
             state.bytes += Self.cost(entry, target.count)
-            while state.bytes > limit, state.first < state.order.count {
-                state.remove(state.order[state.first])
-                state.first += 1
-            }
-            if state.first > 1024, state.first * 2 > state.order.count {
-                state.order.removeFirst(state.first)
-                state.first = 0
-            }
+            while state.bytes > limit, let oldest = state.ages.takeOldest() { state.remove(oldest) }
             counters.tileBytes.store(state.bytes, ordering: .relaxed)
         }
     }
