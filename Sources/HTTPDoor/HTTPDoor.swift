@@ -133,12 +133,24 @@ package final class HTTPDoor {
         sweep = Timer(on: loop, delay: Self.sweepInterval, every: Self.sweepInterval) { [unowned self] in
             let now = loop.now
             for connection in Array(connections.values) { connection.check(now: now) }
+            makeRoom(now * 1_000_000)
             service.log.flush()
         }
         sweep?.unreference()
     }
 
-    // MARK: Used by connections
+    /// Closes stalled clients, those first that hold the most and have been stalled longest, until answers have room.
+    private func makeRoom(_ now: UInt64) {
+        guard engine.load.unread.isSpent else { return }
+        let worst = connections.values.map { (connection: $0, weight: $0.stallWeight(at: now)) }
+            .filter { $0.weight > 0 }.sorted { $0.weight > $1.weight }
+        for (connection, _) in worst {
+            guard engine.load.unread.isSpent else { return }
+            connection.closeStalled()
+        }
+    }
+
+    // MARK: For connections
 
     /// The current time in the format of heads.
     var dateText: [UInt8] {

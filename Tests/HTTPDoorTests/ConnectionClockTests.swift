@@ -31,6 +31,22 @@ import Testing
         #expect(isTimeOut(clock.check(now: 60_000, limits)))
     }
 
+    @Test("each request begins the waits anew, also if it is answered at once")
+    func eachRequestBeginsTheWaitsAnew() {
+        var clock = ConnectionClock(now: 0)
+        clock.receivedHead(now: 50_000)
+        clock.enter(.idle, now: 50_000)
+        #expect(clock.check(now: 109_999, limits) == .fine)
+        #expect(clock.check(now: 110_000, limits) == .close)
+        clock = ConnectionClock(now: 0)
+        clock.enter(.head, now: 0)
+        clock.receivedHead(now: 9_000)
+        // The next head has begun behind it.
+        clock.enter(.head, now: 9_000)
+        #expect(clock.check(now: 18_999, limits) == .fine)
+        #expect(isTimeOut(clock.check(now: 19_000, limits)))
+    }
+
     @Test("bodies must keep their rate over half a minute")
     func bodiesMustKeepTheirRateOverHalfAMinute() {
         var clock = ConnectionClock(now: 0)
@@ -63,6 +79,19 @@ import Testing
         #expect(clock.check(now: 60_000, limits) == .ping)
         #expect(clock.check(now: 89_999, limits) == .fine)
         #expect(clock.check(now: 90_000, limits) == .gone)
+    }
+
+    @Test("web sockets whose clients still read messages are pinged afterwards")
+    func webSocketsWhoseClientsStillReadMessagesArePingedAfterwards() {
+        var clock = ConnectionClock(now: 0)
+        clock.enter(.webSocket, now: 0)
+        #expect(clock.check(now: 30_000, limits) == .ping)
+        clock.isWriting(now: 59_000)
+        #expect(clock.check(now: 88_999, limits) == .fine)
+        #expect(clock.check(now: 89_000, limits) == .ping)
+        clock.enter(.idle, now: 90_000)
+        clock.isWriting(now: 100_000)
+        #expect(clock.check(now: 150_000, limits) == .close)
     }
 
     @Test("events are commented every quarter of a minute")

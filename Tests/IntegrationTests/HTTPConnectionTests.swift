@@ -71,6 +71,80 @@ struct HTTPConnectionTests {
         #expect(try honest.get("/health").status == 200)
     }
 
+    @Test("an upload whose chunks are malformed gets one answer and its connection closes")
+    func anUploadWhoseChunksAreMalformedGetsOneAnswer() throws {
+        let daemon = try DaemonProcess(http: "\"right\":\"manage\"")
+        _ = try daemon.client().call("SourceService/CreateSource", ["source": "s"])
+        let head = "PUT /sources/s/features HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        for pieces in [[head + "6\r\n{\"type\r\nzz\r\n"], [head, "6\r\n{\"type\r\n", "zz\r\n"]] {
+            let http = try daemon.http()
+            for piece in pieces {
+                try http.send(piece)
+                // Another connection's answer comes after this one's bytes were read.
+                #expect(try daemon.http().get("/health").status == 200)
+            }
+            let response = try http.receive()
+            #expect(response.status == 400 && response["connection"] == "close", "\(response.text)")
+            #expect(try http.isClosed())
+        }
+        #expect(try daemon.http().get("/sources/s").text.contains("\"state\":\"empty\""))
+    }
+
+    @Test("connections that ask again and again stay open")
+    func connectionsThatAskAgainStayOpen() throws {
+        let daemon = try DaemonProcess(http: "\"headSeconds\":1,\"idleSeconds\":1")
+        let (whole, cut) = (try daemon.http(), try daemon.http())
+        let request = cut.request("GET", "/health")
+        let server = try daemon.client()
+        func uptime() throws -> Double {
+            try server.call("ServerService/GetServerInfo")["uptimeSeconds"]?.number ?? 0
+        }
+        // One client's requests come whole, the other's end with the beginning of the next.
+        try cut.send(Array(request.prefix(9)))
+        let start = try uptime()
+        while try uptime() < start + 3 {
+            try #require(try whole.get("/health").status == 200)
+            try cut.send(Array(request.dropFirst(9)) + Array(request.prefix(9)))
+            try #require(try cut.receive().status == 200)
+        }
+    }
+
+    @Test("pipelined requests are answered although their answers exceed what may wait")
+    func pipelinedRequestsAreAnsweredAlthoughTheyExceedWhatMayWait() throws {
+        let daemon = try DaemonProcess(http: "", limits: "{\"maxQueuedBytesPerConnection\":1000}")
+        let http = try daemon.http()
+        try http.send((0..<50).flatMap { _ in http.request("GET", "/health") })
+        for _ in 0..<50 { try #require(try http.receive().status == 200) }
+        let client = try daemon.client()
+        let frames = (1...50).flatMap {
+            RawClient.frame(#"{"id":\#($0),"method":"clusterd.v1.ServerService/GetServerInfo"}"#)
+        }
+        try client.send(frames)
+        for id in 1...50 { #expect(try client.receive()["id"] == .number(Double(id))) }
+    }
+
+    @Test("over a unix socket all that came before the client ended its side is answered")
+    func whatCameBeforeTheClientEndedItsSideIsAnswered() throws {
+        let path = NSTemporaryDirectory() + "h\(UUID().uuidString.prefix(8)).sock"
+        let daemon = try DaemonProcess(["--http", "unix:\(path)"])
+        let http = try HTTPClient(path: path)
+        try http.send((0..<200).flatMap { _ in http.request("GET", "/health") })
+        http.finishSending()
+        for _ in 0..<200 { try #require(try http.receive().status == 200) }
+        #expect(try http.isClosed())
+        // An answer that the system does not take at once.
+        let client = try daemon.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "s"])
+        _ = try client.importFeatures(
+            "s", GoldenDataset.points(kind: "u", count: 6000, seed: 2).map(\.feature))
+        let last = try HTTPClient(path: path)
+        try last.send(last.request("GET", "/sources/s/clusters?zoom=17", ["Connection: close"]))
+        last.finishSending()
+        #expect(try HTTPClient(path: path).get("/health").status == 200)
+        #expect(try JSONReader.parse(last.receive().body)["features"]?.array?.count == 6000)
+        #expect(try last.isClosed())
+    }
+
     @Test("slow heads and idle connections end")
     func slowHeadsAndIdleConnectionsEnd() throws {
         let daemon = try DaemonProcess(http: "\"headSeconds\":1,\"idleSeconds\":1")

@@ -59,6 +59,69 @@ struct PressureTests {
         #expect(daemon.peakMemory - before < allowed)
     }
 
+    @Test(
+        "HTTP clients that never read are closed, also those whose answer is the last, and others are answered"
+    )
+    func slowHTTPReaders() throws {
+        let patient = try DaemonProcess(
+            http: "", limits: "{\"maxQueuedBytes\":\(1 << 20),\"stallSeconds\":3600}")
+        _ = try load(patient)
+        let target = "/sources/s/clusters?zoom=17"
+        let answer = try patient.http().get(target).body
+        // Far more than the system holds for a client.
+        #expect(10 * answer.count > 6 << 20)
+        // They are closed for lack of room.
+        let greedy = try (0..<8).map { _ in try patient.http() }
+        for client in greedy { try client.send((0..<10).flatMap { _ in client.request("GET", target) }) }
+        for _ in 0..<3 { #expect(try patient.http().get(target).body == answer) }
+        // They are closed for their time alone.
+        let daemon = try DaemonProcess(
+            http: "", limits: "{\"stallSeconds\":1,\"maxQueuedBytesPerConnection\":\(64 << 20)}")
+        let honest = try load(daemon)
+        let before = daemon.openSockets
+        let stalled = try (0..<2).map { _ in try daemon.http() }
+        for (client, fields) in zip(stalled, [[], ["Connection: close"]]) {
+            try client.send(
+                (0..<9).flatMap { _ in client.request("GET", target) } + client.request("GET", target, fields)
+            )
+        }
+        var looks = 0
+        while try honest.call("ServerService/GetStats")["connections"]?["stalled"]?.number ?? 0 < 2,
+            looks < 50_000
+        {
+            looks += 1
+        }
+        #expect(daemon.openSockets <= before)
+        withExtendedLifetime(stalled) {}
+    }
+
+    @Test("a client whose large messages follow each other slowly is not late")
+    func slowLargeMessages() throws {
+        let daemon = try DaemonProcess(limits: ["messageSeconds": 1])
+        let (client, other) = (try daemon.client(), try daemon.client())
+        func uptime() throws -> Double {
+            try other.call("ServerService/GetServerInfo")["uptimeSeconds"]?.number ?? 0
+        }
+        _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
+        let id = try client.open("SourceService/ImportFeatures", ["source": "s"])
+        let features = Self.features[..<2000].joined(separator: ",")
+        let item = RawClient.frame(#"{"id":\#(id),"item":{"features":[\#(features)]}}"#)
+        #expect(item.count > 256 << 10)
+        // Some of the next message always waits.
+        try client.send(Array(item.prefix(9)))
+        let start = try uptime()
+        var sent = 0
+        while try uptime() < start + 3 {
+            let last = try uptime()
+            while try uptime() < last + 0.4 {}
+            try client.send(Array(item.dropFirst(9)) + Array(item.prefix(9)))
+            sent += 1
+        }
+        try client.send(Array(item.dropFirst(9)))
+        try client.send(#"{"id":\#(id),"end":true}"#)
+        #expect(try client.receive()["result"]?["accepted"] == .number(Double(2000 * (sent + 1))))
+    }
+
     @Test("with no descriptor to spare, clients wait until others have gone")
     func descriptors() throws {
         let daemon = try DaemonProcess(descriptors: 48)

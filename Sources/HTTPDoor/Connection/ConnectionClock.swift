@@ -46,6 +46,9 @@ struct ConnectionClock: Sendable {
         awaitsPong = false
     }
 
+    /// A request's head is complete: the wait for the next one begins anew even if the answer is made at once.
+    mutating func receivedHead(now: UInt64) { enter(.busy, now: now) }
+
     mutating func received(bodyBytes count: Int) { bodyBytes += count }
 
     /// The server has paused or resumed reading: measures the client's rate from now.
@@ -56,6 +59,13 @@ struct ConnectionClock: Sendable {
     }
 
     mutating func receivedPong() { awaitsPong = false }
+
+    /// The client still has messages to read, and the ping comes after them.
+    mutating func isWriting(now: UInt64) {
+        guard phase == .webSocket else { return }
+        since = now
+        awaitsPong = false
+    }
 
     /// The seconds over which a body's rate is averaged.
     static let rateSeconds = 30

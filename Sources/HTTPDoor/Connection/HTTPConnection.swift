@@ -68,14 +68,17 @@ final class HTTPConnection {
         turn()
     }
 
-    /// The client sends nothing more. Over TCP, a client that is gone looks the same, so its call is cancelled;
-    /// over a Unix socket the system distinguishes the two.
+    /// The client sends nothing more. Over TCP that is all that a client which has gone leaves behind, so its call is
+    /// cancelled; over a Unix socket the system can distinguish the two. What has been answered is written in any case:
+    /// that fails if the client has gone.
     private func ended(_ end: Connection.End) {
-        guard end == .finished, !isEnding, stream == nil, isOverUnix, !socket.isAbandoned else {
-            return close()
-        }
+        guard end == .finished, stream == nil, !socket.isAbandoned else { return close() }
+        if isEnding { return socket.queuedBytes == 0 ? close() : () }
+        let isAnswered = exchange?.isAnswered ?? true
+        guard isOverUnix else { return isAnswered ? self.end() : close() }
         isInputEnded = true
-        guard let exchange, exchange.inputEnded, !exchange.isAnswered else { return self.end() }
+        if let exchange, !exchange.inputEnded { return self.end() }
+        turn()
     }
 
     /// How many requests are processed before other connections get a turn.
@@ -95,9 +98,11 @@ final class HTTPConnection {
             take(event)
             if exchange == nil { left -= 1 }
         }
+        let wasCongested = isCongested
         isTurn = false
         flush()
-        if left == 0 { schedule() }
+        // If the system took all that was too much, no `written` comes to go on with the requests that wait.
+        if left == 0 || wasCongested && !isCongested { schedule() }
         balance()
     }
 
@@ -105,6 +110,7 @@ final class HTTPConnection {
         switch event {
         case .wait: break
         case .head(let head):
+            clock.receivedHead(now: door.loop.now)
             exchange = Exchange(head, started: door.loop.now)
             begin()
         case .body(let piece):
@@ -115,11 +121,18 @@ final class HTTPConnection {
             endBody()
             finishExchange()
         case .failure(let failure):
-            // An incomplete upload must not take effect.
-            exchange?.call?.cancel()
+            // An upload that breaks off is no upload.
+            cancelCall()
             guard exchange?.isAnswered != true else { return end() }
             respond(failure, closes: true)
         }
+    }
+
+    /// Ends the call without its error as the response: the connection knows a better reason.
+    private func cancelCall() {
+        let call = exchange?.call
+        exchange?.call = nil
+        call?.cancel()
     }
 
     private func schedule() {
@@ -231,7 +244,8 @@ final class HTTPConnection {
 
     /// Resumes or pauses reading, and sets the clock's phase, according to the connection's state.
     func balance() {
-        guard !isClosed else { return }
+        // The end of the turn does it, once what was made is written.
+        guard !isClosed, !isTurn else { return }
         let isHeld = isCongested
         caller.hold(isHeld)
         if isEnding {
@@ -248,7 +262,7 @@ final class HTTPConnection {
             clock.paused(now: door.loop.now)
         }
         clock.enter(phase, now: door.loop.now)
-        if isInputEnded, exchange == nil, stream == nil { end() }
+        if isInputEnded, exchange == nil, stream == nil, !isHeld, !isScheduled { end() }
     }
 
     private var phase: ConnectionClock.Phase {
@@ -261,13 +275,14 @@ final class HTTPConnection {
 
     /// Ends the connection or its request if it has exceeded a time limit.
     func check(now: UInt64) {
+        if isStalled(at: now * 1_000_000) { return closeStalled() }
         guard !isEnding else { return }
-        if isStalled(at: now * 1_000_000) { return close() }
+        if socket.queuedBytes > 0 { clock.isWriting(now: now) }
         switch clock.check(now: now, door.rules.settings.limits) {
         case .fine: break
         case .close, .gone: close()
         case .timeOut(let message):
-            exchange?.call?.cancel()
+            cancelCall()
             if exchange?.isAnswered == true { return end() }
             respond(RequestFailure(.requestTimeout, message), closes: true)
             flush()
@@ -277,14 +292,23 @@ final class HTTPConnection {
         }
     }
 
-    /// Whether the client has left its answer unread too long.
+    /// What closing this connection frees, times how long it has been stalled; 0 if that is too short to be sure.
+    func stallWeight(at now: UInt64) -> Double { progress.stallWeight(of: socket.queuedBytes, at: now) }
+
+    /// Closes a connection whose client does not read.
+    func closeStalled() {
+        door.engine.metrics.update { $0.connectionsStalled += 1 }
+        close()
+    }
+
+    /// Whether the client has left its answer unread for too long.
     private func isStalled(at now: UInt64) -> Bool {
         let unwritten = socket.unwrittenBytes
         progress.look(
             ClientProgress.Standing(
                 unread: unwritten, taken: handedBytes - UInt64(clamping: unwritten),
                 inSystem: unwritten > 0 ? socket.bytesInSystem : 0), at: now)
-        return progress.unreadFor(now) > UInt64(door.engine.limits.stallSeconds) * 1_000_000_000
+        return progress.hasLeftUnread(for: door.engine.limits.stallSeconds, at: now)
     }
 
     // MARK: The end
