@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// What `CatalogQuery` found.
+/// The result of `CatalogQuery`.
 struct Catalog: Sendable, Equatable {
     struct Column: Sendable, Equatable {
         let name: String
@@ -9,7 +9,7 @@ struct Catalog: Sendable, Equatable {
         let modifier: Int
         /// The type as SQL writes it, such as `character varying(20)`.
         let typeText: String
-        /// What a generated column is computed by; empty for other columns.
+        /// The expression of a generated column; empty for other columns.
         let expression: String
         let maySelect: Bool
 
@@ -23,19 +23,19 @@ struct Catalog: Sendable, Equatable {
         let isIdentity: Bool
         let isPartial: Bool
         let isImmediate: Bool
-        /// An empty name is an expression.
+        /// The index's columns; an empty name stands for an expression.
         let columns: [String]
     }
 
     struct Table: Sendable, Equatable {
         let id: UInt32
-        /// `r` an ordinary table, `p` a partitioned one; others cannot be followed.
+        /// The kind of relation: `r` an ordinary table, `p` a partitioned one; others cannot be followed.
         let kind: String
-        /// `p` permanent, `u` unlogged, `t` temporary.
+        /// The persistence: `p` permanent, `u` unlogged, `t` temporary.
         let persistence: String
         /// The replica identity: `d` the primary key, `i` an index, `f` all columns, `n` nothing.
         let identity: String
-        /// The server's estimate; negative if it has none.
+        /// The server's estimate of the number of rows; negative if it has none.
         let rows: Int
         let isOwner: Bool
         let owner: String
@@ -46,7 +46,7 @@ struct Catalog: Sendable, Equatable {
     struct Slot: Sendable, Equatable {
         let plugin: String
         let database: String
-        /// The process of the server that uses it.
+        /// The server process that uses the slot; nil if none does.
         let process: Int?
         let isTemporary: Bool
         let confirmed: LogPosition?
@@ -60,9 +60,9 @@ struct Catalog: Sendable, Equatable {
         let isComplete: Bool
         let isViaRoot: Bool
         let hasTable: Bool
-        /// The condition on rows, from version 15 on.
+        /// The row filter, from PostgreSQL 15.
         let rowFilter: String?
-        /// The columns that are published; nil: all that can be.
+        /// The published columns; nil: all that can be.
         let columns: [String]?
     }
 
@@ -84,7 +84,7 @@ struct Catalog: Sendable, Equatable {
     let slot: Slot?
     let publication: Publication?
 
-    /// - Parameter text: the JSON that the query gives.
+    /// - Parameter text: the JSON that the query returns.
     init(_ text: String) throws(PostgresError) {
         let json: JSONValue
         do throws(JSONError) { json = try JSONReader.parse(text) } catch {

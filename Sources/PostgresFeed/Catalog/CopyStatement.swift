@@ -2,8 +2,8 @@
 
 /// The statement that copies a table's rows.
 enum CopyStatement {
-    /// Binary COPY of each column's text, which is what logical replication sends of it, so that both give the same
-    /// features. The geometry alone is binary: its text is the same bytes in hexadecimal digits.
+    /// A binary COPY of each column's text. Logical replication sends the same text, so both produce the same
+    /// features. Only the geometry is binary: its text is the same bytes in hexadecimal.
     static func sql(
         _ layout: TableLayout, _ catalog: Catalog, _ configuration: TableFeedConfiguration,
         table: Catalog.Table,
@@ -13,7 +13,7 @@ enum CopyStatement {
             if case .geometry = layout.position, index == 1 { return SQLName.quote(column.name) }
             return text(column, catalog.types)
         }.joined(separator: ", ")
-        // Tables that inherit are published under their own names; partitions under the root's.
+        // Inheriting tables are published under their own names, partitions under the root's name.
         let only = table.kind == "p" ? "" : "ONLY "
         let condition = rowFilter.map { " WHERE \($0)" } ?? ""
         return
@@ -25,11 +25,11 @@ enum CopyStatement {
     }
 
     /// - Parameters:
-    ///   - name: SQL of the value.
-    ///   - castsToOutput: whether a cast to text gives what the output function does.
+    ///   - name: SQL for the value.
+    ///   - castsToOutput: whether a cast to text returns the same as the output function.
     static func text(_ name: String, castsToOutput: Bool) -> String {
         if castsToOutput { return name + "::pg_catalog.text" }
-        // What has a cast of its own to text may look otherwise by it. `format` uses the output function.
+        // Types with their own cast to text may look different when cast. `format` uses the output function.
         return "CASE WHEN \(name) IS NOT NULL THEN pg_catalog.format('%s', \(name)) END"
     }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Whether and how a table can be followed, found from the catalog without asking the server anything more.
+/// How a table can be followed, derived from the catalog without further queries.
 struct FollowPlan: Sendable, Equatable {
-    /// The server's, such as 150020 for 15.20.
+    /// The server's version, such as 150020 for 15.20.
     let version: Int
     let layout: TableLayout
     let table: Catalog.Table
     let fingerprint: UInt32
-    /// The statements that make the publication ready; empty if it is.
+    /// The statements that create or complete the publication; empty if it is ready.
     let publicationSQL: [String]
     /// The statement that copies the table.
     let copySQL: String
 
-    /// - Throws: all problems that were found.
+    /// - Throws: all problems found.
     static func make(
         _ catalog: Catalog, _ configuration: TableFeedConfiguration
     ) -> Result<FollowPlan, TableProblems> {

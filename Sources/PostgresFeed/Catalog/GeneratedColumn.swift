@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The SQL of generated columns that make points of other geometries.
+/// The SQL of generated columns that derive points from other geometries.
 enum GeneratedColumn {
     /// A column with the same points in degrees.
     static func transformed(_ column: Catalog.Column, of configuration: TableFeedConfiguration) -> [String] {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds what generated columns are computed from.
+/// Finds the columns from which generated columns are computed.
 struct GeneratedInputs {
     private let catalog: Catalog
 
     init(_ catalog: Catalog) { self.catalog = catalog }
 
-    /// The columns that an expression names. A name that is part of another word may be among them: computing does not
-    /// depend on it.
+    /// The columns that an expression names. They may include a name that is only part of another word, which
+    /// does no harm to the computation.
     func names(_ column: Catalog.Column) -> [String] {
         catalog.columns.filter { !$0.isGenerated && column.expression.contains($0.name) }.map(\.name)
     }
 
-    /// The generated columns of a layout, by their indexes in it, and all columns that these are computed from.
+    /// The generated columns of a layout, with their indexes in it, and all columns from which they are computed.
     func find(_ columns: [String]) -> ([TableLayout.Generated], [TableLayout.Input]) {
         let generated = columns.enumerated().compactMap { index, name in
             catalog.columns.first { $0.name == name && $0.isGenerated }.map { (index, $0) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What the type modifier of a PostGIS column says, such as that of `geometry(Point, 4326)`.
+/// The type modifier of a PostGIS column, such as that of `geometry(Point, 4326)`.
 ///
 /// Source: TYPMOD_GET_SRID and TYPMOD_GET_TYPE in PostGIS's liblwgeom.h.
 struct GeometryModifier: Equatable {

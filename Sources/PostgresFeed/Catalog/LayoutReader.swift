@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds a table's layout in the catalog, or what is wrong with the table.
+/// Derives a table's layout from the catalog, or the problems with the table.
 struct LayoutReader {
     let catalog: Catalog
     let configuration: TableFeedConfiguration
@@ -12,7 +12,7 @@ struct LayoutReader {
         (self.catalog, self.configuration) = (catalog, configuration)
     }
 
-    /// Nil if there are problems.
+    /// The layout; nil if there are problems.
     mutating func layout() -> TableLayout? {
         let (id, position) = (idColumn(), position())
         var used: Set<String> = []
@@ -50,7 +50,7 @@ struct LayoutReader {
         return checked(column)
     }
 
-    /// Whether the column can be read and is published.
+    /// Returns the column if it can be read and is published; otherwise records a problem.
     private mutating func checked(_ column: Catalog.Column) -> Catalog.Column? {
         let name = SQLName.readable(column.name)
         if column.isGenerated && !isComputable(column) {
@@ -64,7 +64,7 @@ struct LayoutReader {
                     ]))
             return nil
         }
-        // If no column can be read, that is said once, of the table.
+        // If no column can be read, that is reported once, for the table.
         if !column.maySelect && catalog.columns.contains(where: \.maySelect) {
             problems.append(
                 TableProblem(
@@ -90,7 +90,7 @@ struct LayoutReader {
 
     private func isPublished(_ name: String) -> Bool { catalog.publication?.columns?.contains(name) ?? true }
 
-    /// Whether a generated column can be computed from what is published.
+    /// Whether a generated column can be computed from the published columns.
     private func isComputable(_ column: Catalog.Column) -> Bool {
         GeneratedInputs(catalog).names(column).allSatisfy { isPublished($0) }
     }
@@ -153,7 +153,7 @@ struct LayoutReader {
         return primary.columns[0]
     }
 
-    /// Whether changes of rows carry the id: their old values are those of the replica identity.
+    /// Checks that changes of rows contain the id: their old values are those of the replica identity.
     private mutating func checkIdentity(_ id: String) {
         let identity = catalog.table?.identity ?? "d"
         let index =

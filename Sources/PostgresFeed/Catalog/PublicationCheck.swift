@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What is wrong with the publication, and the SQL that makes it ready if the rights suffice.
+/// Finds problems with the publication, and the SQL that makes it ready if the rights suffice.
 struct PublicationCheck {
     let catalog: Catalog
     let configuration: TableFeedConfiguration
@@ -8,10 +8,11 @@ struct PublicationCheck {
 
     private var name: String { SQLName.readable(configuration.publicationName) }
     private var tableName: String { configuration.readableTable }
-    /// Changes of partitions have to come as changes of the table that they are of.
+    /// Whether the table is partitioned. Changes of partitions must then be published as changes of the
+    /// partitioned table.
     private var isPartitioned: Bool { table.kind == "p" }
 
-    /// What the feed may not do itself.
+    /// The problems that the feed may not solve by itself.
     func problems() -> [TableProblem] {
         let required = statements()
         guard !required.isEmpty else { return [] }
@@ -33,7 +34,7 @@ struct PublicationCheck {
         ]
     }
 
-    /// The statements that make the publication ready.
+    /// The statements that create or complete the publication.
     func statements() -> [String] {
         guard let publication = catalog.publication else {
             let options = isPartitioned ? " WITH (publish_via_partition_root = true)" : ""

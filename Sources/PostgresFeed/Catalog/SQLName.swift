@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Names and literals in SQL text.
+/// Writes names and literals in SQL.
 enum SQLName {
-    /// A name in quotation marks, which is exact whatever it contains.
+    /// A name in quotation marks, which is unambiguous whatever it contains.
     static func quote(_ name: String) -> String {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
@@ -26,7 +26,7 @@ enum SQLName {
             + quoted.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "\\\\") + "'"
     }
 
-    /// The parts of `a.b`, where a part may be in quotation marks. Names without them are in lower case, as in SQL.
+    /// The parts of `a.b`, each of which may be in quotation marks. Unquoted names become lower case, as in SQL.
     static func split(_ text: String) -> [String] {
         var parts: [String] = []
         var part = ""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What is wrong with the server, the user's rights, the table or the slot.
+/// Finds problems with the server, the user's rights, the table or the slot.
 struct ServerCheck {
     let catalog: Catalog
     let configuration: TableFeedConfiguration

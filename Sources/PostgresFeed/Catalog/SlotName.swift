@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Names of replication slots: lower-case letters, digits and underscores, at most 63 bytes.
+/// Makes and checks names of replication slots: lower-case letters, digits and underscores, at most 63 bytes.
 public enum SlotName {
-    /// The machine's id (machine-id(5)); a number made from its host name if it has none.
+    /// The machine's id (machine-id(5)); if it has none, a number derived from its host name.
     public static let machineID: String = {
         for path in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
             guard let file = fopen(path, "r") else { continue }
@@ -20,12 +20,12 @@ public enum SlotName {
         )
     }()
 
-    /// The name of a source's slot if the configuration gives none: the same after every start, and another for each
-    /// machine, state directory and source.
+    /// The default name of a source's slot: the same after every start, and different for each machine, state
+    /// directory and source.
     ///
     /// - Parameters:
-    ///   - label: what a person recognises it by; characters that a slot's name cannot have become underscores.
-    ///   - scope: what distinguishes slots of one machine.
+    ///   - label: a part that people recognise; characters that a slot's name cannot contain become underscores.
+    ///   - scope: a text that distinguishes slots of one machine.
     public static func standard(machine: String, label: String, scope: String) -> String {
         let readable = label.lowercased().utf8.map { byte in
             switch byte {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// What a look at a table has found: whether it can be followed, and what is missing.
+/// The result of checking a table: whether it can be followed, and what is missing.
 public struct TableCheck: Sendable, Equatable {
-    /// What prevents that the table is followed; empty if nothing does.
+    /// What prevents following the table; empty if nothing does.
     public let problems: [TableProblem]
-    /// What the daemon does by itself when it starts, and what is worth knowing; sentences without a period.
+    /// What the daemon does by itself when it starts, and other notes; sentences without a period.
     public let remarks: [String]
-    /// What rows become; nil while there are problems.
+    /// What rows become; nil if there are problems.
     public let columns: Columns?
 
-    /// The columns by what they become.
+    /// The columns, by what they become.
     public struct Columns: Sendable, Equatable {
         public let id: String
         public let geometry: TableFeedConfiguration.Geometry
         public let properties: [String]
     }
 
-    /// Connects, looks, and changes nothing. Blocks for as long as that takes, 30 s at the most: for command-line tools.
+    /// Connects and checks, and changes nothing. Blocks for at most 30 s, so it is for command-line tools.
     public static func run(_ configuration: TableFeedConfiguration) throws -> TableCheck {
         let loop = try EventLoop()
         let checker = TableChecker(on: loop, configuration)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// What a table's rows become: which column is the id, which the position, which are properties.
+/// How a table's rows become features: which column is the id, which the position, and which are properties.
 struct TableLayout: Sendable, Equatable {
     struct Column: Sendable, Equatable {
         let name: String
         let type: UInt32
-        /// Of the type, such as a numeric's digits; -1 if there is none.
+        /// The type modifier, such as a numeric's digits; -1 if there is none.
         let modifier: Int
         let kind: ValueKind
     }
@@ -17,25 +17,25 @@ struct TableLayout: Sendable, Equatable {
 
     let id: Column
     let position: Position
-    /// In the table's order.
+    /// The columns that become properties, in the table's order.
     let properties: [Column]
-    /// Whether all columns of the table are read, so that another one changes the layout.
+    /// Whether all columns of the table are read, so that an additional column changes the layout.
     let takesAllColumns: Bool
 
-    /// The generated columns among them; their values do not come with changes.
+    /// The generated columns among these; changes do not contain their values.
     let generated: [Generated]
-    /// The columns that those are computed from.
+    /// The columns from which the generated columns are computed.
     let inputs: [Input]
 
     /// A generated column.
     struct Generated: Sendable, Equatable {
-        /// In `columns`.
+        /// The column's index in `columns`.
         let index: Int
         let expression: String
         /// The type as SQL writes it.
         let typeText: String
         let castsToOutput: Bool
-        /// In `inputs`: the columns that the expression names.
+        /// The indexes in `inputs` of the columns that the expression names.
         let inputs: [Int]
     }
 
@@ -46,7 +46,7 @@ struct TableLayout: Sendable, Equatable {
         let typeText: String
     }
 
-    /// All columns that are read, in the order in which a copy asks for them.
+    /// All columns that are read, in the order in which a copy selects them.
     var columns: [Column] { Self.columns(id, position, properties) }
 
     static func columns(_ id: Column, _ position: Position, _ properties: [Column]) -> [Column] {
@@ -56,7 +56,7 @@ struct TableLayout: Sendable, Equatable {
         }
     }
 
-    /// A number that is another one if rows would become other features.
+    /// A number that changes whenever rows would become different features.
     func fingerprint(rowFilter: String?) -> UInt32 {
         var text = ""
         for column in columns {

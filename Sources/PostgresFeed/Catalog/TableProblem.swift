@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a table cannot be followed, and the SQL that changes that.
+/// Why a table cannot be followed, and the SQL that solves the problem.
 public struct TableProblem: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Kind: String, Sendable {
         case connection, version, walLevel, standby, rights, table, key, geometry, columns, replicaIdentity,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The types of a table's columns, with the types that they consist of.
+/// The types of a table's columns, with their component types.
 struct TypeCatalog: Sendable, Equatable {
     struct Entry: Sendable, Equatable {
         let name: String
-        /// `b` base, `c` composite, `d` domain, `e` enum, `r` range.
+        /// The kind of type: `b` base, `c` composite, `d` domain, `e` enum, `r` range.
         let kind: String
         let base: UInt32
         let modifier: Int
         let element: UInt32
         let delimiter: UInt8
-        /// Whether a cast to text gives another text than the output function does.
+        /// Whether a cast to text returns a text that differs from the output function's.
         let hasTextCast: Bool
         let fields: [(name: String, type: UInt32)]
 
@@ -39,13 +39,13 @@ struct TypeCatalog: Sendable, Equatable {
         self.entries = entries
     }
 
-    /// A type's own name; for a domain the name of the type below it.
+    /// A type's own name; for a domain, the name of the underlying type.
     func baseName(_ type: UInt32) -> String { entries[base(type)]?.name ?? "" }
 
-    /// The type below domains, with the modifier that the last domain gives it.
+    /// The type that underlies a domain, directly or through other domains.
     func base(_ type: UInt32) -> UInt32 { resolve(type, modifier: -1).type }
 
-    /// The type below domains, and its modifier.
+    /// The type that underlies domains, with its modifier, which is that of the last domain.
     func resolve(_ type: UInt32, modifier: Int) -> (type: UInt32, modifier: Int) {
         var (type, modifier) = (type, modifier)
         // Domains cannot contain themselves.
@@ -55,10 +55,10 @@ struct TypeCatalog: Sendable, Equatable {
         return (type, modifier)
     }
 
-    /// Whether `::text` gives the text of the output function.
+    /// Whether `::text` returns the text of the output function.
     func castsToOutput(_ type: UInt32) -> Bool { entries[base(type)]?.hasTextCast == false }
 
-    /// How values of a type become JSON. Types that were not in the catalog are strings.
+    /// How values of a type become JSON. Types that are not in the catalog become strings.
     func kind(of type: UInt32) -> ValueKind {
         let type = base(type)
         switch type {

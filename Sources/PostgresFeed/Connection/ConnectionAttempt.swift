@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// Makes a connection: the steps run on the pool, since they may look up names and read files, and the waiting is the
-/// loop's.
+/// Makes a connection. The steps run on the pool, because they may look up names and read files; the loop does
+/// the waiting.
 final class ConnectionAttempt {
     private let loop: EventLoop
     private let connection: String
@@ -12,7 +12,7 @@ final class ConnectionAttempt {
     private var deadline: Timer?
     private var then: ((Result<PostgresConnection, PostgresError>) -> Void)?
 
-    /// How long a server has to accept a connection, in milliseconds.
+    /// How long a server may take to accept a connection, in milliseconds.
     static let timeout: UInt64 = 15_000
 
     /// Begins at once. `then` is called once, unless the attempt is cancelled.
@@ -29,11 +29,11 @@ final class ConnectionAttempt {
         start()
     }
 
-    /// Gives up; `then` is not called any more.
+    /// Gives up; `then` is not called.
     func cancel() { (watcher, deadline, then) = (nil, nil, nil) }
 
-    /// What a step on the pool has found. The loop reads it after the pool has written it; libuv orders the two, which is
-    /// why it may be shared.
+    /// The result of a step on the pool. The loop reads it after the pool has written it, and libuv orders the
+    /// two, so `@unchecked Sendable` is sound.
     private final class Step: @unchecked Sendable {
         var handle: ConnectionHandle?
         var progress = ConnectionHandle.Progress.writing
@@ -44,7 +44,7 @@ final class ConnectionAttempt {
         run { step in
             do throws(PostgresError) {
                 step.handle = try ConnectionHandle(connection, isReplication: isReplication)
-                // As libpq's documents require: to behave as if the last step had asked for writing.
+                // As libpq's documentation requires: begin as if the last step had asked for writing.
                 if let handle = step.handle, handle.descriptor < 0 {
                     step.progress = .failed(handle.connectionError)
                 }

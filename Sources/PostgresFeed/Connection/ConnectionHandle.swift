@@ -2,11 +2,11 @@
 import CPostgres
 import Glibc
 
-/// A connection of libpq, behind functions that neither block nor give out its memory.
+/// A libpq connection, behind functions that do not expose its memory, and do not block unless they say so.
 ///
-/// Invariant: `raw` comes from PQconnectStartParams, and is released by `deinit` only. One thread uses it at a time:
-/// the pool while it connects, since looking up a host's name blocks, and afterwards the loop's thread. libuv's own
-/// hand-over orders the two; that is why this may be sent.
+/// Invariant: `raw` comes from PQconnectStartParams and is released only by `deinit`. One thread uses it at a
+/// time: the pool while it connects, because looking up a host's name blocks, and then the loop's thread. libuv's
+/// own hand-over orders the two, so `@unchecked Sendable` is sound.
 final class ConnectionHandle: @unchecked Sendable {
     private let raw: OpaquePointer
 
@@ -17,7 +17,7 @@ final class ConnectionHandle: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - connection: a connection string or URI.
-    ///   - isReplication: whether the connection takes replication commands, besides SQL.
+    ///   - isReplication: whether the connection accepts replication commands besides SQL.
     init(_ connection: String, isReplication: Bool) throws(PostgresError) {
         try Self.check(connection)
         var options = [
@@ -31,13 +31,13 @@ final class ConnectionHandle: @unchecked Sendable {
             throw PostgresError("out of memory")
         }
         self.raw = raw
-        // Notices would go to standard error.
+        // libpq would otherwise write notices to standard error.
         PQsetNoticeReceiver(raw, { _, _ in }, nil)
     }
 
     deinit { PQfinish(raw) }
 
-    /// Finds faults of the string itself. libpq's own words repeat parts of the string, which may be secrets.
+    /// Checks the string itself. libpq's own messages repeat parts of the string, which may be secrets.
     private static func check(_ connection: String) throws(PostgresError) {
         let options = PQconninfoParse(connection, nil)
         guard options != nil else {
@@ -48,7 +48,7 @@ final class ConnectionHandle: @unchecked Sendable {
         PQconninfoFree(options)
     }
 
-    /// The next step of connecting. May block while another host's name is looked up.
+    /// Performs the next step of connecting. May block while another host's name is looked up.
     func connect() -> Progress {
         switch PQconnectPoll(raw) {
         case PGRES_POLLING_READING: return .reading
@@ -60,7 +60,7 @@ final class ConnectionHandle: @unchecked Sendable {
         }
     }
 
-    /// The socket, another one after each step of connecting; negative if there is none.
+    /// The socket, which may change with each step of connecting; negative if there is none.
     var descriptor: Int32 { PQsocket(raw) }
 
     /// Why the connection does not work.
@@ -74,15 +74,15 @@ final class ConnectionHandle: @unchecked Sendable {
         guard PQsendQuery(raw, sql) == 1 else { throw connectionError }
     }
 
-    /// Takes in what has arrived.
+    /// Reads what has arrived.
     func consumeInput() throws(PostgresError) {
         guard PQconsumeInput(raw) == 1 else { throw connectionError }
     }
 
-    /// Whether the next result has not arrived completely.
+    /// Whether the next result is still incomplete.
     var isBusy: Bool { PQisBusy(raw) == 1 }
 
-    /// The next result; nil if the statement is done. Only while not `isBusy`.
+    /// The next result; nil if the statement is complete. Call it only while `isBusy` is false.
     func nextResult() -> ServerResult? {
         guard let result = PQgetResult(raw) else { return nil }
         defer { PQclear(result) }
@@ -95,10 +95,10 @@ final class ConnectionHandle: @unchecked Sendable {
         }
     }
 
-    /// What a read of copied data gives.
+    /// The result of reading copied data.
     enum CopyRead { case data, nothingYet, ended }
 
-    /// Calls `body` with the next message of copied data, whose bytes are valid during the call only.
+    /// Calls `body` with the next message of copied data, whose bytes are valid only during the call.
     func readCopyData(_ body: (UnsafeRawBufferPointer) -> Void) throws(PostgresError) -> CopyRead {
         var buffer: UnsafeMutablePointer<CChar>?
         let count = PQgetCopyData(raw, &buffer, 1)
@@ -122,7 +122,7 @@ final class ConnectionHandle: @unchecked Sendable {
         guard status >= 0 else { throw connectionError }
     }
 
-    /// Sends what is queued; false if the socket takes no more at present.
+    /// Sends what is queued; returns false if the socket currently accepts no more.
     func flush() throws(PostgresError) -> Bool {
         let status = PQflush(raw)
         guard status >= 0 else { throw connectionError }
@@ -142,7 +142,7 @@ final class ConnectionHandle: @unchecked Sendable {
     }
 
     private func error(_ result: OpaquePointer) -> PostgresError {
-        // Numbers of <postgres_ext.h>: PG_DIAG_SQLSTATE and so on are macros of characters.
+        // Codes of <postgres_ext.h>: PG_DIAG_SQLSTATE and others are macros for characters.
         func field(_ code: Character) -> String {
             text(PQresultErrorField(result, Int32(code.asciiValue ?? 0)), fallback: "")
         }

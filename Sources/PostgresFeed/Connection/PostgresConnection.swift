@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// A connection to the server on the loop: one statement at a time, whose results come by callbacks. It never blocks the
-/// loop's thread.
+/// A connection to the server, on the loop: one statement at a time, with results delivered by callbacks. It
+/// never blocks the loop's thread.
 ///
-/// After a fault of the connection, each callback that is due gets the error, and nothing works any more.
+/// After a connection error, each pending callback gets the error, and nothing works any more.
 final class PostgresConnection {
     typealias Answer = Result<[ServerResult], PostgresError>
 
-    /// Who gets data that are copied, message by message, and then the outcome.
+    /// Receives copied data message by message, and then the outcome.
     struct CopyReceiver {
-        /// The server has begun.
+        /// Called when the server has begun.
         var started: () -> Void = {}
-        /// The bytes are valid during the call only.
+        /// Called with each message, whose bytes are valid only during the call.
         let data: (UnsafeRawBufferPointer) -> Void
-        /// All messages of one turn were given to `data`.
+        /// Called when all messages of one turn have been passed to `data`.
         var turnEnded: () -> Void = {}
         let ended: (Result<Void, PostgresError>) -> Void
     }
@@ -23,7 +23,7 @@ final class PostgresConnection {
         case idle
         case statement((Answer) -> Void)
         case copying(CopyReceiver)
-        /// The rows were copied; the statement's outcome is still to come.
+        /// The rows have been copied; the statement's outcome is still to come.
         case endingCopy(CopyReceiver)
     }
 
@@ -38,10 +38,10 @@ final class PostgresConnection {
     /// When something last arrived, in milliseconds of the loop's clock.
     private(set) var lastArrival: UInt64
 
-    /// Called when the connection is lost while no statement is under way.
+    /// Called when the connection is lost while no statement is running.
     var onLoss: ((PostgresError) -> Void)?
 
-    /// Takes over a connection that is made.
+    /// Takes ownership of an established connection.
     init(on loop: EventLoop, _ handle: ConnectionHandle) throws(PostgresError) {
         (self.loop, self.handle) = (loop, handle)
         lastArrival = loop.now
@@ -60,14 +60,14 @@ final class PostgresConnection {
         didSet {
             guard isPaused != oldValue, !isClosed else { return }
             watchSocket(needsWriting: watcher?.interest.contains(.writable) ?? false)
-            // libpq may hold messages that have arrived before.
+            // libpq may hold messages that arrived earlier.
             guard !isPaused else { return }
             lastArrival = loop.now
             continueSoon()
         }
     }
 
-    /// Runs SQL or a replication command; several statements may be in one text.
+    /// Runs SQL or a replication command; one text may contain several statements.
     func query(_ sql: String, _ then: @escaping (Answer) -> Void) {
         begin(sql, .statement(then), failed: { then(.failure($0)) })
     }
@@ -78,13 +78,13 @@ final class PostgresConnection {
         begin(
             sql,
             .statement { [weak self] answer in
-                // Without a copy there is only the outcome.
+                // If there is no copy, there is only the outcome.
                 self?.receiver = nil
                 receiver.ended(answer.flatMap { _ in .failure(PostgresError("the server copied nothing")) })
             }, failed: { receiver.ended(.failure($0)) })
     }
 
-    /// Sends a message to the server while it copies to both sides.
+    /// Sends a message to the server during a copy in both directions.
     func send(copyData bytes: [UInt8]) {
         guard !isClosed else { return }
         do throws(PostgresError) {
@@ -95,7 +95,7 @@ final class PostgresConnection {
         }
     }
 
-    /// Ends the connection; no callback comes afterwards.
+    /// Closes the connection; no callback follows.
     func close() {
         isClosed = true
         (watcher, continuation, receiver, onLoss) = (nil, nil, nil, nil)
@@ -132,7 +132,7 @@ final class PostgresConnection {
         }
     }
 
-    /// Takes what has arrived already.
+    /// Processes what has already arrived.
     private func advance() throws(PostgresError) {
         while !isClosed {
             switch work {
@@ -156,10 +156,10 @@ final class PostgresConnection {
         }
     }
 
-    /// How many bytes one turn of the loop takes, so that other callbacks get their turn.
+    /// How many bytes one turn of the loop processes, so that other callbacks get their turn.
     private static let turnBytes = 256 << 10
 
-    /// Takes copied messages; true once there are no more to come.
+    /// Takes copied messages; returns true once there are no more to come.
     private func drain(_ receiver: CopyReceiver) throws(PostgresError) -> Bool {
         var bytes = 0
         while !isClosed {
@@ -215,7 +215,7 @@ final class PostgresConnection {
 
     private func fail(_ error: PostgresError) {
         guard !isClosed else { return }
-        // The server may have said why before it went.
+        // The server may have sent a reason before it closed the connection.
         var reason = error
         if case .failed(let last)? = results.last { reason = last }
         let (lost, loss) = (work, onLoss)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// What the server, or the connection to it, has refused. It holds no secrets.
+/// An error from the server or of the connection to it. It contains no secrets.
 public struct PostgresError: Error, Sendable, Equatable, CustomStringConvertible {
     public let message: String
-    /// The server's code of five characters (SQLSTATE); empty for faults of the connection.
+    /// The server's code of five characters (SQLSTATE); empty for connection errors.
     public let code: String
     public let detail: String
     public let hint: String
-    /// Whose connection was refused; empty if that is not what happened.
+    /// The user whose connection was refused; empty for other errors.
     let user: String
 
     init(_ message: String, code: String = "", detail: String = "", hint: String = "", user: String = "") {
@@ -15,15 +15,15 @@ public struct PostgresError: Error, Sendable, Equatable, CustomStringConvertible
         self.user = user
     }
 
-    /// For a person.
+    /// A message for a person.
     public var description: String {
         [message, detail, hint].filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
-    /// Whether the connection is lost or was never made, so that only a new one helps.
+    /// Whether the connection was lost or never made, so that only a new one helps.
     var isConnectionFault: Bool { code.isEmpty || code.hasPrefix("08") || code.hasPrefix("57P") }
 
-    /// Codes that the feed reacts to (PostgreSQL, Appendix A).
+    /// Error codes to which the feed reacts (PostgreSQL, Appendix A).
     enum Code {
         static let objectInUse = "55006"
         static let undefinedObject = "42704"

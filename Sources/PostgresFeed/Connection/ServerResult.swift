@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// What the server answers to a statement.
+/// The server's result of a statement.
 enum ServerResult: Sendable, Equatable {
-    /// The values in text form, row by row.
+    /// The values of rows, in text form.
     case rows([[String?]])
-    /// A statement without rows is done.
+    /// A statement without rows has completed.
     case done
     /// The server sends copied rows next.
     case copyOut

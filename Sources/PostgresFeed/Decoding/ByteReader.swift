@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Why bytes of the server's could not be read.
+/// Why bytes from the server could not be read.
 public struct PostgresDataError: Error, Sendable, Equatable, CustomStringConvertible {
     public let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Reads big-endian numbers and strings, as the PostgreSQL protocol has them, and never past the end.
+/// Reads big-endian numbers and strings as in the PostgreSQL protocol, never past the end.
 struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
     private(set) var offset = 0
@@ -22,7 +22,7 @@ struct ByteReader {
         Number(bigEndian: try raw(Number.self))
     }
 
-    /// A number in the order that a geometry names.
+    /// Reads a number in the byte order of a geometry.
     mutating func integer<Number: FixedWidthInteger>(
         _: Number.Type = Number.self, littleEndian: Bool
     ) throws(PostgresDataError) -> Number {
@@ -37,14 +37,14 @@ struct ByteReader {
         return bytes.loadUnaligned(fromByteOffset: offset, as: Number.self)
     }
 
-    /// The next bytes; they are valid as long as the message is.
+    /// Reads bytes, which are valid as long as the message is.
     mutating func slice(_ count: Int) throws(PostgresDataError) -> UnsafeRawBufferPointer {
         guard count >= 0, remaining >= count else { throw PostgresDataError("a message ends early") }
         defer { offset += count }
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
     }
 
-    /// A string up to its zero byte.
+    /// Reads a string up to its zero byte.
     mutating func string() throws(PostgresDataError) -> String {
         let rest = bytes[offset...]
         guard let end = rest.firstIndex(of: 0) else { throw PostgresDataError("a string has no end") }
@@ -55,7 +55,7 @@ struct ByteReader {
 }
 
 extension [UInt8] {
-    /// The bytes for a reader, which throws its own errors only.
+    /// Passes the bytes to a reader, which may throw only its own errors.
     func withBytes<Value>(
         _ body: (UnsafeRawBufferPointer) throws(PostgresDataError) -> Value
     ) throws(PostgresDataError) -> Value {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads binary COPY. Each message of the server has whole rows; the header stands before the first row.
+/// Reads binary COPY. Each message of the server contains whole rows; the header precedes the first row.
 ///
 /// Source: https://www.postgresql.org/docs/15/sql-copy.html, "Binary Format", and
 /// https://www.postgresql.org/docs/15/protocol-message-formats.html, "CopyData"
 enum CopyDecoder {
     private static let signature = Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0x00]
 
-    /// How many bytes the header has at the beginning of the first message.
+    /// The size in bytes of the header at the beginning of the first message.
     static func headerSize(_ message: UnsafeRawBufferPointer) throws(PostgresDataError) -> Int {
         guard message.count >= 19, message.starts(with: signature) else {
             throw PostgresDataError("the server did not send rows in binary form")
@@ -25,7 +25,7 @@ enum CopyDecoder {
         message.count == 2 && message[0] == 0xff && message[1] == 0xff
     }
 
-    /// Calls `body` for each row. The values are valid during the call.
+    /// Calls `body` for each row. The values are valid only during the call.
     ///
     /// - Parameter bytes: whole rows.
     static func read(

@@ -21,7 +21,7 @@ struct GeometryHead {
         isLittleEndian = order == 1
         let type: UInt32 = try reader.integer(littleEndian: isLittleEndian)
         reference = type & 0x2000_0000 == 0 ? 0 : try reader.integer(littleEndian: isLittleEndian)
-        // PostGIS has bits for the dimensions; ISO adds 1000 to the kind for Z, 2000 for M, 3000 for both.
+        // PostGIS uses bits for the dimensions; ISO adds 1000 to the kind for Z, 2000 for M, 3000 for both.
         let number = type & 0x1fff_ffff
         kind = Kind(rawValue: number % 1000) ?? .other
         hasAltitude = type & 0x8000_0000 != 0 || [1, 3].contains(number / 1000)
@@ -32,7 +32,7 @@ struct GeometryHead {
         Double(bitPattern: try reader.integer(UInt64.self, littleEndian: isLittleEndian))
     }
 
-    /// A number of parts, each of which has at least `bytes` bytes.
+    /// Reads a number of parts, each of which has at least `bytes` bytes.
     func count(_ reader: inout ByteReader, ofAtLeast bytes: Int) throws(PostgresDataError) -> Int {
         let count = Int(try reader.integer(UInt32.self, littleEndian: isLittleEndian))
         guard count <= reader.remaining / bytes else { throw PostgresDataError("a geometry ends early") }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Hexadecimal digits.
+/// Decodes hexadecimal digits.
 enum Hexadecimal {
     static func byte(_ high: UInt8, _ low: UInt8) throws(PostgresDataError) -> UInt8 {
         guard let high = digit(high), let low = digit(low) else {
@@ -9,7 +9,7 @@ enum Hexadecimal {
         return high << 4 | low
     }
 
-    /// All bytes of a text.
+    /// The bytes that a text of digits encodes.
     static func bytes(_ text: UnsafeRawBufferPointer) throws(PostgresDataError) -> [UInt8] {
         guard text.count % 2 == 0 else { throw PostgresDataError("a geometry has half a byte") }
         var bytes: [UInt8] = []

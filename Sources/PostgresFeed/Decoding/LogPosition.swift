@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// A position in the server's write-ahead log, as PostgreSQL's type `pg_lsn`.
+/// A position in the server's write-ahead log, of PostgreSQL's type `pg_lsn`.
 public struct LogPosition: Sendable, Hashable, Comparable, LosslessStringConvertible {
-    /// Bytes from the log's beginning.
+    /// The offset from the log's beginning, in bytes.
     public let rawValue: UInt64
 
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -17,7 +17,7 @@ public struct LogPosition: Sendable, Hashable, Comparable, LosslessStringConvert
     }
 
     private static func half(_ digits: Substring.UTF8View) -> UInt32? {
-        // The initializer would accept a sign.
+        // `UInt64.init` would also accept a sign.
         guard (1...8).contains(digits.count),
             digits.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") })
         else { return nil }

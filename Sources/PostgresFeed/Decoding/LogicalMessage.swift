@@ -7,13 +7,13 @@
 /// Source: https://www.postgresql.org/docs/15/protocol-logicalrep-message-formats.html
 enum LogicalMessage {
     case begin(commitPosition: LogPosition, transaction: UInt32)
-    /// `end` is the position behind the transaction, `time` in microseconds since 2000-01-01.
+    /// `end` is the position after the transaction; `time` is in microseconds since 2000-01-01.
     case commit(end: LogPosition, time: Int64)
     case relation(ReplicatedTable)
     case insert(table: UInt32, row: [RowValue])
-    /// `old` has the key's old values if they changed, or the whole old row.
+    /// `old` contains the key's old values if they changed, or the whole old row.
     case update(table: UInt32, old: [RowValue]?, row: [RowValue])
-    /// `old` has the key's values, or the whole row.
+    /// `old` contains the key's values, or the whole row.
     case delete(table: UInt32, old: [RowValue])
     case truncate(tables: [UInt32])
     case streamStart(transaction: UInt32, isFirst: Bool)
@@ -21,12 +21,12 @@ enum LogicalMessage {
     case streamCommit(transaction: UInt32, end: LogPosition, time: Int64)
     /// A transaction, or a subtransaction of it, was rolled back.
     case streamAbort(transaction: UInt32, subtransaction: UInt32)
-    /// A message that changes no row: an origin, a type, a message of an application.
+    /// A message that changes no row: an origin, a type, or an application's message.
     case other
 
-    /// - Parameter isStreamed: whether the message stands between a stream's start and stop: it then begins with the
-    ///   transaction it belongs to.
-    /// - Returns: that transaction too, 0 outside of a stream.
+    /// - Parameter isStreamed: whether the message is between a stream's start and stop. It then begins with the
+    ///   transaction to which it belongs.
+    /// - Returns: the message and that transaction, which is 0 outside a stream.
     static func read(
         _ bytes: UnsafeRawBufferPointer, isStreamed: Bool
     ) throws(PostgresDataError) -> (message: LogicalMessage, transaction: UInt32) {
@@ -91,7 +91,7 @@ enum LogicalMessage {
     private static func commit(
         _ reader: inout ByteReader
     ) throws(PostgresDataError) -> (end: LogPosition, time: Int64) {
-        // Flags, of which there are none, and the position of the commit's record.
+        // Unused flags, and the position of the commit's record.
         _ = try reader.slice(9)
         return (LogPosition(rawValue: try reader.integer()), try reader.integer())
     }

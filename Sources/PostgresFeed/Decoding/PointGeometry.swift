@@ -36,9 +36,9 @@ enum PointGeometry: Equatable, Sendable {
         }
     }
 
-    /// The text form that PostgreSQL gives a geometry: hexadecimal EWKB.
+    /// Reads the text form of a geometry in PostgreSQL: hexadecimal EWKB.
     init(hexadecimal text: UnsafeRawBufferPointer) throws(PostgresDataError) {
-        // A point of four dimensions with a reference has 41 bytes; nothing behind them is read.
+        // A point of four dimensions with a reference has 41 bytes; nothing after them is read.
         let count = min(text.count, 82) / 2
         self = try withUnsafeTemporaryAllocation(byteCount: max(count, 1), alignment: 8) {
             (bytes) throws(PostgresDataError) in

@@ -14,7 +14,7 @@ struct ReplicatedTable: Sendable, Equatable {
     let id: UInt32
     let schema: String
     let name: String
-    /// `d` default, `n` nothing, `f` all columns, `i` an index.
+    /// The replica identity: `d` default, `n` nothing, `f` all columns, `i` an index.
     let replicaIdentity: UInt8
     let columns: [Column]
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A message of the streaming replication protocol, inside of CopyData.
+/// A message of the streaming replication protocol, within CopyData.
 ///
 /// Source: https://www.postgresql.org/docs/15/protocol-replication.html
 enum ReplicationFrame {
-    /// Data of the log; `end` is the server's end of the log when it was sent.
+    /// Log data; `end` is the end of the server's log when it was sent.
     case data(start: LogPosition, end: LogPosition, payload: UnsafeRawBufferPointer)
     case keepalive(end: LogPosition, wantsReply: Bool)
 
@@ -28,8 +28,8 @@ enum ReplicationFrame {
     /// A standby's status update.
     ///
     /// - Parameters:
-    ///   - received: up to where data have arrived.
-    ///   - durable: up to where they are on disk; the server may forget what comes before.
+    ///   - received: the position up to which data have arrived.
+    ///   - durable: the position up to which data are durable; the server may discard what precedes it.
     ///   - microseconds: the current time, since 2000-01-01.
     static func statusUpdate(
         received: LogPosition, durable: LogPosition, microseconds: Int64, wantsReply: Bool = false

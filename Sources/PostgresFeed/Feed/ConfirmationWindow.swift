@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// What was delivered and is not confirmed yet.
+/// Transactions that were delivered and not confirmed yet.
 struct ConfirmationWindow {
     private struct Entry {
         let position: LogPosition
         let bytes: Int
         let changes: Int
-        /// When it was committed, in microseconds since 1970; nil for a copy.
+        /// When the transaction was committed, in microseconds since 1970; nil for a copy.
         let committed: Int64?
     }
 
     private var entries: [Entry] = []
-    /// Of the first entry that is not confirmed.
+    /// The index of the first entry that is not confirmed.
     private var first = 0
     private var bytes = 0
     private var changes = 0
 
-    /// How much may be unconfirmed before the feed stops reading; one larger transaction always may.
-    /// Twice what is applied together, so that the next changes arrive meanwhile.
+    /// How many bytes may be unconfirmed before the feed stops reading; a single larger transaction is always
+    /// allowed. It is twice what is applied together, so that the next changes arrive meanwhile.
     static let mostBytes = 8 << 20
     static let mostChanges = 40_000
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Decides whether changes can be followed from a position, or the table has to be copied.
+/// Decides whether changes can be followed from a position, or the table must be copied.
 enum CopyDecision {
-    /// Why there has to be a copy; nil if there need not be one.
+    /// Why the table must be copied; nil if it need not be.
     static func reason(
         resume: FeedPosition?, forced: String?, system: SystemIdentity, catalog: Catalog, plan: FollowPlan,
         slot: String

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Rows of a copy as the server sent them. Several pieces may be read at the same time; their order is that of delivery.
+/// Rows of a copy as the server sent them. Several pieces may be read concurrently; their order is that of delivery.
 public struct CopyPiece: Sendable {
     /// Whole rows of binary COPY.
     let rows: [UInt8]
@@ -9,10 +9,10 @@ public struct CopyPiece: Sendable {
 
     public var byteCount: Int { rows.count }
 
-    /// Reads the rows. For the pool.
+    /// Reads the rows. Call it on the pool.
     ///
-    /// - Parameter body: called for each row that is a feature; its bytes are valid during the call.
-    /// - Returns: what `TableFeed.take` expects.
+    /// - Parameter body: called for each row that is a feature; its bytes are valid only during the call.
+    /// - Returns: the value to pass to `TableFeed.take`.
     public func read(_ body: (CopiedRow) -> Void) -> CopyCount {
         var count = CopyCount(byteCount: rows.count)
         var text = ByteWriter(capacity: 4096)
@@ -43,9 +43,9 @@ public struct CopiedRow {
 
     init(text: UnsafeRawBufferPointer, parts: RowWriter.Parts) { (self.text, self.parts) = (text, parts) }
 
-    /// Whether the text is valid JSON for sure: nothing in it was taken over from values of JSON's types.
+    /// Whether the text is certainly valid JSON: no part of it was copied from values of JSON types.
     public var isPlain: Bool { parts.isPlain }
-    /// The id's text: an integer or a string.
+    /// The text of the id: an integer or a string.
     public var identifier: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[parts.identifier]) }
     /// The text of the array of coordinates.
     public var coordinates: UnsafeRawBufferPointer {
@@ -53,16 +53,16 @@ public struct CopiedRow {
     }
     /// The text of the object of properties.
     public var properties: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[parts.properties]) }
-    /// In degrees.
+    /// The position in degrees.
     public var longitude: Double { parts.longitude }
     public var latitude: Double { parts.latitude }
 }
 
-/// What was in a piece of a copy.
+/// The content of a piece of a copy.
 public struct CopyCount: Sendable {
-    /// The piece's size.
+    /// The piece's size in bytes.
     let byteCount: Int
-    /// How many rows are features.
+    /// The number of rows that are features.
     public internal(set) var rows = 0
     public internal(set) var skipped = SkippedRows()
     /// Why the rest of the piece could not be read.

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// Copies a table: the loop receives rows and delivers them in pieces, which the consumer reads on the pool, several at
-/// the same time. While too much is delivered and not taken, nothing is received, so memory holds a few pieces.
+/// Copies a table. The loop receives rows and delivers them in pieces, which the consumer reads on the pool,
+/// several concurrently. While too many delivered bytes have not been taken, nothing is received, so memory holds
+/// only a few pieces.
 final class CopyRun {
     private let connection: PostgresConnection
     private let plan: FollowPlan
     private let writer: RowWriter
     private weak var owner: (any FeedSessionOwner)?
     private let ended: (Result<CopyRun, FeedSession.End>) -> Void
-    /// Received, not delivered.
+    /// Rows received and not delivered.
     private var batch: [UInt8] = []
     private var hasHeader = false
     /// Whether the end of all rows has arrived.
     private var isComplete = false
     /// Whether the statement has ended.
     private var hasEnded = false
-    /// Delivered, not taken: in bytes.
+    /// Bytes delivered and not taken.
     private var deliveredBytes = 0
     private var isOver = false
-    /// Of the pieces that were taken.
+    /// The number of rows in the pieces taken.
     private(set) var rowCount = 0
     private(set) var skipped = SkippedRows()
 
-    /// A piece is delivered from this size on, in bytes: what a core reads at once stays in its cache.
+    /// The size in bytes from which a piece is delivered: what a core reads at once stays in its cache.
     private static let pieceBytes = 256 << 10
-    /// How much may be delivered and not taken, in bytes; one larger piece always may.
+    /// How many bytes may be delivered and not taken; a single larger piece is always allowed.
     private static let mostDelivered = 4 << 20
 
     init(

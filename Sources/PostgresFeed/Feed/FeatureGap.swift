@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A property's value that is missing from a feature's text.
+/// A place in a feature's text where a property's value is missing.
 struct FeatureGap: Sendable, Equatable {
-    /// Where the value belongs, in bytes from the text's beginning.
+    /// The offset at which the value belongs, in bytes from the beginning of the text.
     let offset: Int
     /// The property's name.
     let name: [UInt8]
 
-    /// Inserts the values of a stored feature's properties; nil if one is not there. Takes time proportional to both texts.
+    /// Fills the gaps with values from a stored feature's properties; returns nil if one is missing there. O(both
+    /// texts).
     static func fill(
         _ gaps: [FeatureGap], of template: [UInt8], from properties: UnsafeRawBufferPointer
     ) -> [UInt8]? {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a source is in the log of one server, with what distinguishes that server's history from another's.
+/// A source's position in the log of one server, and what distinguishes that server's history from others.
 ///
 /// Its text is `SYSTEM:TIMELINE:TABLE:LAYOUT:LOG`, such as `7312345678901234567:1:16385:97c3a0b1:0/16B3748`.
 public struct FeedPosition: Sendable, Equatable, LosslessStringConvertible {
-    /// The system identifier that the server's data directory got when it was made.
+    /// The server's system identifier, which its data directory got when it was created.
     public let system: UInt64
-    /// Increases with each failover and each recovery to a point in time.
+    /// The timeline, which increases with each failover and each point-in-time recovery.
     public let timeline: UInt32
-    /// The table's object id; a table that was dropped and created again has another.
+    /// The table's object id; a table that was dropped and recreated has a different one.
     public let table: UInt32
-    /// Distinguishes what the rows become: the declaration, and the columns and their types.
+    /// Identifies how rows become features: the declaration, and the columns and their types.
     let layout: UInt32
-    /// The position in the log: all transactions that ended before it are part of the data.
+    /// The position in the log: the data contain all transactions that ended before it.
     public let log: LogPosition
 
     init(system: UInt64, timeline: UInt32, table: UInt32, layout: UInt32, log: LogPosition) {
@@ -32,7 +32,7 @@ public struct FeedPosition: Sendable, Equatable, LosslessStringConvertible {
 
     public var description: String { "\(system):\(timeline):\(table):\(String(layout, radix: 16)):\(log)" }
 
-    /// Whether positions in the log can be compared.
+    /// Whether the positions belong to the same history, so that they can be compared.
     func isOfSameHistory(as other: FeedPosition) -> Bool { moved(to: other.log) == other }
 
     /// The same history at another position of the log.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// Whom a session reports to.
+/// Receives a session's reports.
 protocol FeedSessionOwner: AnyObject {
     func sessionConnected()
-    /// The session cannot go on at once, but does so by itself.
+    /// The session cannot continue now, but will continue by itself.
     func sessionWaits(_ reason: String)
     func sessionStartedCopy(_ copy: CopyStart)
     func sessionCopied(_ piece: CopyPiece)
@@ -12,24 +12,24 @@ protocol FeedSessionOwner: AnyObject {
     /// Changes are being followed.
     func sessionFollows(serverEnd: LogPosition)
     func sessionCommitted(_ transaction: FeedTransaction)
-    /// All transactions before this position were delivered.
+    /// All transactions before this position have been delivered.
     func sessionIsIdle(at position: FeedPosition)
     func sessionReceived(bytes: Int, serverEnd: LogPosition?)
     func sessionSpooled(bytes: Int)
-    /// The connection is closed. The last call.
+    /// The connection is closed. This is the last call.
     func sessionEnded(_ end: FeedSession.End)
 }
 
-/// One connection's life: what is to be followed is looked up, copied if necessary, and followed until something breaks.
+/// One connection's life: it reads the catalog, copies the table if necessary, and follows it until an error.
 final class FeedSession {
     /// Why a session ended.
     enum End: Error {
         case lost(PostgresError)
-        /// Someone has to change something.
+        /// A person must change something.
         case problems(TableProblems)
         /// Another process uses the slot.
         case slotInUse(String)
-        /// Only a copy helps.
+        /// Only a new copy helps; the reason.
         case mustCopy(String)
     }
 
@@ -45,12 +45,12 @@ final class FeedSession {
     private var copy: CopyRun?
     private var follow: FollowRun?
     private var isOver = false
-    /// Whether the publication was made ready once: if that was not enough, it never is.
+    /// Whether the publication has been made ready once: if that did not suffice, repeating it will not.
     private var hasPrepared = false
 
     /// - Parameters:
-    ///   - resume: the last position that was delivered; nil if there are no data.
-    ///   - copyReason: why there has to be a copy; nil if there need not be one.
+    ///   - resume: the last delivered position; nil if there are no data.
+    ///   - copyReason: why the table must be copied; nil if it need not be.
     init(
         on loop: EventLoop, _ configuration: TableFeedConfiguration, resume: FeedPosition?,
         copyReason: String?,
@@ -75,7 +75,7 @@ final class FeedSession {
         }
     }
 
-    /// Closes the connection; no call to the owner comes afterwards.
+    /// Closes the connection; no call to the owner follows.
     func close() {
         isOver = true
         owner = nil
@@ -92,17 +92,17 @@ final class FeedSession {
         owner?.sessionEnded(end)
     }
 
-    // MARK: What the consumer has done
+    // MARK: Calls from the consumer
 
     /// The consumer has taken a piece of the copy.
     func take(_ count: CopyCount) { copy?.take(count) }
 
-    /// What may be reported to the server, and whether more may be read.
+    /// Updates the position to report to the server, and whether more may be read.
     func confirmed(_ position: LogPosition?, isFull: Bool) { follow?.confirmed(position, isFull: isFull) }
 
     // MARK: Statements
 
-    /// Runs SQL; goes on with its results, or ends the session.
+    /// Runs SQL; continues with its results, or ends the session if it fails.
     func query(_ sql: String, _ then: @escaping (FeedSession, [ServerResult]) -> Void) {
         connection?.query(sql) { [weak self] answer in
             guard let self, !isOver else { return }
@@ -117,7 +117,7 @@ final class FeedSession {
         query(sql) { session, _ in then(session) }
     }
 
-    /// The rows of the last result that has some.
+    /// The rows of the last result that has rows.
     static func rows(_ results: [ServerResult]) -> [[String?]] {
         for result in results.reversed() { if case .rows(let rows) = result { return rows } }
         return []
@@ -177,7 +177,7 @@ final class FeedSession {
             guard let self, !isOver else { return }
             guard case .failure(let error) = answer else { return readCatalog { $0.decide($1, $2) } }
             if error.isConnectionFault { return end(.lost(error)) }
-            // Another daemon may have made it at the same moment.
+            // Another daemon may have created it at the same moment.
             readCatalog { session, catalog, plan in
                 guard !plan.publicationSQL.isEmpty else { return session.decide(catalog, plan) }
                 let problem = TableProblem(.publication, error.description, sql: plan.publicationSQL)
@@ -186,7 +186,7 @@ final class FeedSession {
         }
     }
 
-    /// An empty server in place of the one that had the data is more likely a mistake than meant.
+    /// An empty table where there were data is more likely a mistake than intended.
     private func checkNotEmpty(_ then: @escaping (FeedSession) -> Void) {
         query("SELECT 1 FROM \(configuration.qualifiedTable) LIMIT 1") { session, results in
             guard Self.rows(results).isEmpty else { return then(session) }
@@ -224,7 +224,7 @@ final class FeedSession {
                 else {
                     return session.end(.lost(PostgresError("the server did not say where the slot begins")))
                 }
-                // In the slot's snapshot: the table may have changed since.
+                // Reads the catalog in the slot's snapshot, because the table may have changed since.
                 session.readCatalog { session, _, plan in session.copy(plan, slot, from: start, reason) }
             }
         }

@@ -3,40 +3,41 @@
 /// What a feed is doing.
 public enum FeedState: Sendable, Equatable {
     case connecting
-    /// It cannot go on at present and tries again by itself. The text says why, for a person; it holds no secrets.
+    /// It cannot continue now and retries by itself. The text gives the reason for a person; it contains no secrets.
     case waiting(String)
     /// The table is being copied.
     case copying
     /// Changes arrive as they are committed.
     case following
-    /// Someone has to act first; the text says what is wrong and has the SQL. It is checked again from time to time.
+    /// A person must act first; the text says what is wrong and contains the SQL. It is checked again from time
+    /// to time.
     case failed(String)
 }
 
-/// How far a feed is.
+/// The progress of a feed.
 public struct FeedStatus: Sendable, Equatable {
     public internal(set) var state = FeedState.connecting
-    /// Up to where changes were confirmed.
+    /// The position up to which changes are confirmed.
     public internal(set) var confirmed: FeedPosition?
-    /// The end of the server's log when it last reported it.
+    /// The end of the server's log when the server last reported it.
     public internal(set) var serverPosition: LogPosition?
-    /// How many bytes of the log are between the confirmed position and the server's end; nil if unknown.
+    /// The number of bytes of log between the confirmed position and the server's end; nil if unknown.
     public internal(set) var lagBytes: Int64?
-    /// How long ago the oldest unconfirmed transaction was committed, or since when changes are not followed, in
-    /// milliseconds; 0 if there is no such transaction and changes are followed.
+    /// How long ago the oldest unconfirmed transaction was committed, or how long changes have not been followed,
+    /// in milliseconds; 0 if changes are followed and everything is confirmed.
     public internal(set) var lagMilliseconds: Int64?
-    /// Since the feed was made.
+    /// Counters since the feed was created.
     public internal(set) var counters = FeedCounters()
 }
 
-/// What a feed has done since it was made.
+/// What a feed has done since it was created.
 public struct FeedCounters: Sendable, Equatable {
     public internal(set) var connections = 0
     public internal(set) var copies = 0
     public internal(set) var copiedRows = 0
     public internal(set) var transactions = 0
     public internal(set) var changes = 0
-    /// Bytes of transactions that went to the spool.
+    /// Bytes of transactions written to the spool.
     public internal(set) var spooledBytes = 0
     public internal(set) var receivedBytes = 0
 }

@@ -2,7 +2,7 @@
 import EventLoop
 import Glibc
 
-/// Follows a table's changes by logical replication, and reports to the server how far they are confirmed.
+/// Follows a table's changes by logical replication, and reports the confirmed position to the server.
 final class FollowRun {
     private let loop: EventLoop
     private let connection: PostgresConnection
@@ -23,7 +23,7 @@ final class FollowRun {
     private var isFull = false
     private var isSpooling = false
     private var isComputing = false
-    /// Whether the server has begun to send: before, nothing may be sent to it.
+    /// Whether the server has begun to send; nothing may be sent to it before.
     private var hasStarted = false
 
     init(
@@ -65,7 +65,7 @@ final class FollowRun {
         }
     }
 
-    /// Ends the second connection, if there is one.
+    /// Closes the second connection, if there is one.
     func close() {
         generated.close()
         tick = nil
@@ -73,7 +73,7 @@ final class FollowRun {
 
     private var command: String {
         let publication = SQLName.literal(SQLName.quote(configuration.publicationName))
-        // Streaming of transactions before their commit came with version 14 and protocol 2.
+        // Streaming of transactions before their commit requires PostgreSQL 14 and protocol 2.
         let options = version >= 140_000 ? "proto_version '2', streaming 'on'" : "proto_version '1'"
         return "START_REPLICATION SLOT \(SQLName.quote(configuration.slotName)) LOGICAL \(base.log) "
             + "(\(options), publication_names \(publication))"
@@ -82,7 +82,7 @@ final class FollowRun {
     private static func end(_ error: PostgresError) -> FeedSession.End {
         switch error.code {
         case PostgresError.Code.objectInUse: .slotInUse(error.message)
-        // The log is decoded with the catalog of its time, in which the publication was missing.
+        // The log is decoded with the catalog of its time, which did not contain the publication.
         case PostgresError.Code.undefinedObject where error.message.contains("publication"):
             .mustCopy("the publication did not exist when changes were made (\(error.message))")
         default: .lost(error)
@@ -125,7 +125,7 @@ final class FollowRun {
 
     private static let mostPendingBytes = 1 << 20
 
-    /// Reads nothing until the values of generated columns are there, then goes on.
+    /// Stops reading until the values of generated columns have been computed, then continues.
     private func compute(_ then: @escaping (FollowRun) -> Void) {
         guard !assembler.pending.isEmpty else { return then(self) }
         isComputing = true
@@ -145,7 +145,7 @@ final class FollowRun {
         }
     }
 
-    /// Reads nothing until the pool has written a spool, then goes on.
+    /// Stops reading until the pool has written a spool, then continues.
     private func wait(for log: ChangeLog, _ then: @escaping (FollowRun) -> Void) {
         guard log.isWriting else { return then(self) }
         isSpooling = true
@@ -179,12 +179,12 @@ final class FollowRun {
         }
     }
 
-    /// From 1970 to 2000, the beginning of PostgreSQL's time.
+    /// The microseconds from 1970 to 2000, the epoch of PostgreSQL's time.
     private static let epochMicroseconds: Int64 = 946_684_800_000_000
 
-    // MARK: To the server
+    // MARK: Messages to the server
 
-    /// - Parameter isFull: whether the consumer has to catch up before more is read.
+    /// - Parameter isFull: whether the consumer must catch up before more is read.
     func confirmed(_ position: LogPosition?, isFull: Bool) {
         confirmed = max(confirmed, position ?? confirmed)
         self.isFull = isFull
@@ -197,9 +197,10 @@ final class FollowRun {
 
     private static let tickMilliseconds: UInt64 = 1000
     private static let replyMilliseconds: UInt64 = 100
-    /// The server ends a connection that is silent for wal_sender_timeout, 60 s by default.
+    /// The interval between messages in milliseconds: the server ends a connection that is silent for
+    /// wal_sender_timeout, 60 s by default.
     private static let silenceMilliseconds: UInt64 = 10_000
-    /// After this without an answer the connection counts as lost.
+    /// The time without an answer after which the connection counts as lost, in milliseconds.
     private static let deadMilliseconds: UInt64 = 60_000
 
     private func keepAlive() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// How many rows are not features, by reason.
+/// The number of rows that are not features, by reason.
 public struct SkippedRows: Sendable, Equatable {
     public enum Reason: String, Sendable, CaseIterable {
         /// The geometry or a coordinate is NULL, or the geometry is empty.

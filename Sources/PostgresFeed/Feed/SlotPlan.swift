@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// The commands that make a slot whose start is the snapshot of a copy.
+/// The commands that create a slot that starts at the snapshot of a copy.
 ///
-/// A slot that exists is kept, since it may be an administrator's: a temporary companion gives the snapshot, and the slot
-/// is followed from the companion's start on.
+/// An existing slot is kept, because it may be an administrator's: a temporary companion provides the snapshot,
+/// and the slot is then followed from the companion's start.
 struct SlotPlan {
-    /// Whether the slot is dropped first, because no one can use it any more.
+    /// Whether the slot is dropped first, because it can no longer be used.
     let replaces: Bool
     let creating: String
     let dropping: String

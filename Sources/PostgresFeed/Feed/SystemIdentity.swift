@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What distinguishes a server's history from others: the answer to `IDENTIFY_SYSTEM`.
+/// The answer to `IDENTIFY_SYSTEM`, which distinguishes a server's history from others.
 struct SystemIdentity: Equatable {
     var system: UInt64 = 0
     var timeline: UInt32 = 0

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// What a transaction does to one row, or to all.
+/// A transaction's change to one row, or to all.
 public enum TableChange: Sendable, Equatable {
     /// The row is a feature, new or changed.
     case put(FeatureRow)
-    /// The row was deleted, or is not a feature any more. `id` is JSON text.
+    /// The row was deleted, or is no longer a feature. `id` is JSON text.
     case remove(id: [UInt8])
     /// All rows were deleted (TRUNCATE).
     case clear
@@ -12,13 +12,13 @@ public enum TableChange: Sendable, Equatable {
 
 /// A row that is a feature.
 public struct FeatureRow: Sendable, Equatable {
-    /// JSON text: an integer or a string.
+    /// The id as JSON text: an integer or a string.
     public let id: [UInt8]
-    /// The id that the row had before; nil if it did not change.
+    /// The id that the row had before; nil if it has not changed.
     public let previousID: [UInt8]?
     /// The feature's GeoJSON text without the values that the server did not repeat.
     let template: [UInt8]
-    /// Those values, in the order of the text.
+    /// The missing values, in the order of the text.
     let gaps: [FeatureGap]
 
     /// Whether the server sent all values. If not, `feature(keepingFrom:)` takes the others from the stored feature.
@@ -27,11 +27,11 @@ public struct FeatureRow: Sendable, Equatable {
     /// The feature's GeoJSON text, if it is complete.
     public var feature: [UInt8] { template }
 
-    /// The feature's GeoJSON text with unchanged large values taken from the feature that is stored.
+    /// The feature's GeoJSON text, with unchanged large values taken from the stored feature.
     ///
-    /// - Parameter properties: the JSON text of the properties of the feature that the row was before. Its id was
-    ///   `previousID` if that is not nil, else `id`.
-    /// - Returns: nil if a value is missing there; only a new copy helps then (`TableFeed.copyAgain`).
+    /// - Parameter properties: the JSON text of the properties of the feature that the row was before. That
+    ///   feature's id is `previousID` if it is not nil, else `id`.
+    /// - Returns: nil if a value is missing there; then only a new copy helps (`TableFeed.copyAgain`).
     public func feature(keepingFrom properties: UnsafeRawBufferPointer) -> [UInt8]? {
         FeatureGap.fill(gaps, of: template, from: properties)
     }

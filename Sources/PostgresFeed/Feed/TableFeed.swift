@@ -2,11 +2,11 @@
 import EventLoop
 import Glibc
 
-/// Follows one table of a PostgreSQL server: copies it, then delivers its transactions in commit order, and keeps at it
-/// through whatever happens to the connection and the server. All of it is for the loop's thread.
+/// Follows one table of a PostgreSQL server: copies it, then delivers its transactions in commit order. It
+/// recovers from all failures of the connection and the server. Used only on the loop's thread.
 ///
-/// Several transactions may be delivered before the first is confirmed; beyond a window the feed stops reading, and the
-/// server keeps the log. The server may forget what was confirmed.
+/// Several transactions may be delivered before the first is confirmed; when a window is full the feed stops
+/// reading, and the server keeps the log. The server may discard what was confirmed.
 public final class TableFeed {
     public let configuration: TableFeedConfiguration
     private let loop: EventLoop
@@ -17,25 +17,26 @@ public final class TableFeed {
     private var window = ConfirmationWindow()
     private var state = FeedState.connecting
     private var counters = FeedCounters()
-    /// The end of what the consumer was given.
+    /// The position up to which the consumer has received transactions.
     private var delivered: FeedPosition?
     private var confirmed: FeedPosition?
     private var serverPosition: LogPosition?
-    /// Up to where the server has nothing more for the table.
+    /// The position up to which the server has nothing more for the table.
     private var idle: FeedPosition?
     private var copyReason: String?
     private var isCopying = false
-    /// How often the slot was in use in a row: the server takes a moment to notice that this feed's last connection ended.
+    /// The number of consecutive attempts that found the slot in use: the server takes a moment to notice that
+    /// this feed's last connection ended.
     private var refusals = 0
     private var connectedAt: UInt64 = 0
-    /// Since when the consumer's data may lack transactions that nobody here knows of, in microseconds since 1970; nil while
-    /// changes are followed, and if there are no data.
+    /// The time since which the consumer's data may lack transactions that are unknown here, in microseconds
+    /// since 1970; nil while changes are followed, and if there are no data.
     private var staleSince: Int64?
     /// The end of the server's log when this session began to follow it; nil before.
     private var followStart: LogPosition?
     private var isStopped = false
 
-    /// A connection that lasted this long was good: the next attempt comes soon.
+    /// After a connection that lasted this long, the next attempt follows soon.
     private static let stableMilliseconds: UInt64 = 10_000
 
     /// - Parameter consumer: held weakly.
@@ -46,24 +47,25 @@ public final class TableFeed {
     }
 
     deinit {
-        // Handles of the loop go before the loop does.
+        // The loop's handles must be released before the loop.
         session?.close()
         (session, reconnection) = (nil, nil)
     }
 
     /// Begins to connect.
     ///
-    /// - Parameter position: the last that was made durable; nil for a copy. If the server cannot go on from there, there
-    ///   is a copy too.
+    /// - Parameter position: the last position that was made durable; nil for a copy. If the server cannot
+    ///   continue from it, the table is copied too.
     public func start(from position: FeedPosition?) {
         (delivered, confirmed) = (position, position)
         if position != nil { staleSince = Self.now }
         connect()
     }
 
-    /// Everything up to this position is applied and durable. Positions ascend; the last of several is enough.
+    /// Confirms that everything up to this position is applied and durable. Positions ascend; confirming the last
+    /// of several suffices.
     public func confirm(_ position: FeedPosition) {
-        // What was delivered before a copy began says nothing of what comes after it.
+        // Positions delivered before a copy began say nothing about what follows it.
         guard !isStopped, !isCopying, let delivered, position.isOfSameHistory(as: delivered),
             position.log <= delivered.log
         else { return }
@@ -74,15 +76,15 @@ public final class TableFeed {
         announceIdle()
     }
 
-    /// The consumer has read a piece of the copy under way, and is done with it.
+    /// The consumer has read a piece of the current copy and no longer needs it.
     ///
-    /// - Parameter count: what `CopyPiece.read` returned. A piece of a copy that was abandoned is not taken.
+    /// - Parameter count: the result of `CopyPiece.read`. Do not take pieces of an abandoned copy.
     public func take(_ count: CopyCount) {
         counters.copiedRows += count.rows
         session?.take(count)
     }
 
-    /// Copies the table again, beside the present data, because those are of no use any more.
+    /// Copies the table again, beside the present data, because these are no longer usable.
     ///
     /// - Parameter reason: a sentence for the log.
     public func copyAgain(_ reason: String) {
@@ -92,7 +94,7 @@ public final class TableFeed {
         reconnect(after: BackOff.first)
     }
 
-    /// Disconnects; no callback comes afterwards but `then`. The slot stays.
+    /// Disconnects; no callback follows except `then`. The slot remains.
     public func stop(_ then: @escaping () -> Void) {
         isStopped = true
         session?.close()
@@ -100,7 +102,7 @@ public final class TableFeed {
         then()
     }
 
-    /// How far the feed is at this moment.
+    /// The current progress of the feed.
     public var status: FeedStatus {
         var status = FeedStatus()
         status.state = state
@@ -116,7 +118,7 @@ public final class TableFeed {
         return status
     }
 
-    /// Whether the consumer has so much to confirm that nothing is read.
+    /// Whether reading has stopped because too much is unconfirmed.
     var isReadingStopped: Bool { window.isFull }
 
     private static var now: Int64 {
@@ -141,7 +143,7 @@ public final class TableFeed {
         reconnection = Timer(on: loop, delay: milliseconds) { [weak self] in self?.connect() }
     }
 
-    /// Ends the session from this side; a copy under way is of no use.
+    /// Ends the session from this side; a copy in progress is abandoned.
     private func endSession() {
         session?.close()
         session = nil
@@ -154,7 +156,7 @@ public final class TableFeed {
         if delivered != nil, staleSince == nil { staleSince = Self.now }
     }
 
-    /// Notes that the consumer has all that the server had when it began to send changes.
+    /// Records whether the consumer has everything that the server had when it began to send changes.
     private func noteCurrent() {
         guard let followStart, window.isEmpty, let delivered, delivered.log >= followStart else { return }
         staleSince = nil
@@ -174,7 +176,7 @@ public final class TableFeed {
 
     private func updateSession() { session?.confirmed(confirmed?.log, isFull: window.isFull) }
 
-    /// The position with nothing unconfirmed, once the server has reported that there is nothing more.
+    /// Reports the position when nothing is unconfirmed and the server has reported that there is nothing more.
     private func announceIdle() {
         guard let idle, window.isEmpty, !isCopying, let delivered else { return }
         self.idle = nil

@@ -9,7 +9,7 @@ public struct TableFeedConfiguration: Sendable, Equatable {
         case coordinates(longitude: String, latitude: String)
     }
 
-    /// A connection string or URI for libpq. May hold secrets: never logged.
+    /// A connection string or URI for libpq. It may contain secrets, so it is never logged.
     public var connection: String
     public var schema: String
     public var table: String
@@ -22,7 +22,7 @@ public struct TableFeedConfiguration: Sendable, Equatable {
     public var slot: String?
     /// The publication; nil: a name made from the table's.
     public var publication: String?
-    /// Whether the slot goes with the connection: for daemons that keep no state.
+    /// Whether the slot is dropped when the connection closes: for daemons that keep no state.
     public var isTemporary = false
     /// The readable part of the default slot name: the source's name.
     public var slotLabel: String
@@ -30,9 +30,9 @@ public struct TableFeedConfiguration: Sendable, Equatable {
     public var slotScope = ""
     /// The folder of the spool of large transactions.
     public var spoolDirectory = "/tmp"
-    /// How many bytes of changes one transaction may have in memory; more go to the spool.
+    /// How many bytes of changes of one transaction stay in memory; more are written to the spool.
     public var memoryBudget = 16 << 20
-    /// Features whose text is larger are not taken, in bytes.
+    /// The maximum size of a feature's text in bytes; larger features are skipped.
     public var maximumFeatureBytes = 16 << 20
 
     /// - Parameter table: `schema.table`, or a table of the schema `public`. Names with capitals or dots are quoted as in SQL.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// What follows a table through a `TableFeed`. All calls come on the loop's thread, one at a time.
+/// Follows a table through a `TableFeed`. All calls are made on the loop's thread, one at a time.
 public protocol TableFeedConsumer: AnyObject {
-    /// A copy of the whole table begins; it is gathered beside the present data.
+    /// A copy of the whole table begins; it is collected beside the present data.
     func feedStartedCopy(_ feed: TableFeed, _ copy: CopyStart)
-    /// Rows of the copy, to be read on the pool; `TableFeed.take` asks for more. Pieces may be read in any order, and
-    /// several at the same time.
+    /// Rows of the copy, to be read on the pool; `TableFeed.take` requests more. Pieces may be read in any order
+    /// and concurrently.
     func feed(_ feed: TableFeed, copied piece: CopyPiece)
-    /// All pieces were delivered and taken. `TableFeed.confirm` follows once the copy is durable.
+    /// All pieces have been delivered and taken. Call `TableFeed.confirm` once the copy is durable.
     func feedFinishedCopy(_ feed: TableFeed, _ copy: CopyEnd)
-    /// The copy cannot be finished: its pieces are of no use. Another copy begins later.
+    /// The copy cannot be finished: discard its pieces. Another copy begins later.
     func feedAbandonedCopy(_ feed: TableFeed)
-    /// A transaction was committed. They come in commit order.
+    /// A transaction was committed. Transactions arrive in commit order.
     func feed(_ feed: TableFeed, committed transaction: FeedTransaction)
     /// The table did not change up to this position, and nothing is unconfirmed.
     func feed(_ feed: TableFeed, advancedTo position: FeedPosition)
@@ -20,17 +20,17 @@ public protocol TableFeedConsumer: AnyObject {
 
 /// The beginning of a copy.
 public struct CopyStart: Sendable, Equatable {
-    /// Why there is a copy: a sentence for the log.
+    /// Why the table is copied: a sentence for the log.
     public let reason: String
-    /// The server's estimate; nil if it has none.
+    /// The server's estimate of the number of rows; nil if it has none.
     public let estimatedRows: Int?
 }
 
 /// The end of a copy.
 public struct CopyEnd: Sendable, Equatable {
-    /// The copy has exactly the transactions that were committed before this position.
+    /// The copy contains exactly the transactions that were committed before this position.
     public let position: FeedPosition
-    /// How many rows are features.
+    /// The number of rows that are features.
     public let rowCount: Int
     public let skipped: SkippedRows
 }

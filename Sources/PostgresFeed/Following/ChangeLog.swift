@@ -2,10 +2,10 @@
 import EventLoop
 import SystemSupport
 
-/// The changes of one transaction while it arrives: in memory up to a budget, beyond it in a spool that the pool writes.
-/// For the loop's thread.
+/// The changes of one transaction while it arrives: in memory up to a budget, beyond that in a spool that the
+/// pool writes. Used on the loop's thread.
 final class ChangeLog {
-    /// All changes, once none are added any more.
+    /// All changes, when no more will be added.
     struct Contents: Sendable {
         let count: Int
         let byteCount: Int
@@ -24,11 +24,11 @@ final class ChangeLog {
     private var skipped = SkippedRows()
     private var error: FileError?
     private var whenWritten: (() -> Void)?
-    /// Whether the pool is writing: reading more has to wait.
+    /// Whether the pool is writing; reading more must wait.
     private(set) var isWriting = false
 
     /// - Parameters:
-    ///   - folder: where a spool is made.
+    ///   - folder: the folder in which a spool is created.
     ///   - budget: how many bytes stay in memory.
     init(on loop: EventLoop, spoolingIn folder: String, budget: Int) {
         (self.loop, self.folder, self.budget) = (loop, folder, budget)
@@ -39,7 +39,7 @@ final class ChangeLog {
     /// Bytes that are in the spool.
     var spooled: Int { spooledBytes }
 
-    /// - Parameter subtransaction: what it goes with if it is rolled back; 0: nothing.
+    /// - Parameter subtransaction: the subtransaction whose rollback also removes the change; 0: none.
     func append(_ change: TableChange, subtransaction: UInt32 = 0) {
         ChangeRecord.append(change, subtransaction: subtransaction, to: &memory)
         count += 1
@@ -75,19 +75,19 @@ final class ChangeLog {
         }
     }
 
-    /// What the pool found. The loop reads it after the pool has written it; libuv orders the two, which is why it may be
-    /// shared.
+    /// The pool's result. The loop reads it after the pool has written it, and libuv orders the two, so
+    /// `@unchecked Sendable` is sound.
     private final class Outcome: @unchecked Sendable {
         var file: SpoolFile?
         var error: FileError?
     }
 
-    /// Calls back once nothing is being written: at once if that is so already.
+    /// Calls `then` once nothing is being written: immediately if nothing is.
     func afterWriting(_ then: @escaping () -> Void) {
         if isWriting { whenWritten = then } else { then() }
     }
 
-    /// All that was added. Only while nothing is being written.
+    /// Everything that was added. Call it only while nothing is being written.
     func contents() throws(FileError) -> Contents {
         if let error { throw error }
         return Contents(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Changes as bytes, in memory and in the spool: a kind, the subtransaction, and texts with their lengths before them.
+/// Encodes changes as bytes, in memory and in the spool: a kind, the subtransaction, and texts preceded by their
+/// lengths.
 enum ChangeRecord {
     private static let put: UInt8 = 1
     private static let remove: UInt8 = 2
@@ -31,7 +32,7 @@ enum ChangeRecord {
         withUnsafeBytes(of: length.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
     }
 
-    /// The length of a record behind its four bytes of length; nil if those are not there yet.
+    /// The length of a record after its four bytes of length; nil if these have not been read yet.
     static func length(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard bytes.count >= 4 else { return nil }
         return Int(UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A committed transaction: what it did to the table's rows, in order.
+/// A committed transaction: its changes to the table's rows, in order.
 ///
 /// Large ones are read from the spool, so that memory stays bounded however many rows there are.
 public final class FeedTransaction: Sendable {
-    /// The end of the commit: the data's position with this transaction.
+    /// The end of the commit: the position of data that include this transaction.
     public let position: FeedPosition
     /// When it was committed, by the server's clock, in microseconds since 1970.
     public let commitMicroseconds: Int64
@@ -32,12 +32,13 @@ public final class FeedTransaction: Sendable {
         self.aborted = aborted
     }
 
-    /// Calls `body` for each change in order. From any thread, as often as required; reads the spool, so it may block.
+    /// Calls `body` for each change in order. Safe from any thread, and repeatable; it may block, because it
+    /// reads the spool.
     ///
-    /// - Throws: `FileError` if the spool cannot be read, and what `body` throws.
+    /// - Throws: `FileError` if the spool cannot be read, or what `body` throws.
     public func forEach(_ body: (TableChange) throws -> Void) throws {
         if let spool {
-            // Records may cross the ends of pieces.
+            // Records may span pieces.
             var rest: [UInt8] = []
             var offset = 0
             while offset < spool.count {
@@ -54,7 +55,7 @@ public final class FeedTransaction: Sendable {
 
     private static let pieceBytes = 1 << 20
 
-    /// Visits all complete records; how many bytes they have.
+    /// Visits all complete records; returns their size in bytes.
     private func visit(_ bytes: [UInt8], _ body: (TableChange) throws -> Void) throws -> Int {
         try bytes.withUnsafeBytes { bytes in
             var offset = 0

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// Computes the values of generated columns, which logical replication leaves out (before PostgreSQL 18), on a connection
-/// of its own: the server evaluates the columns' expressions over the values that it sent. Expressions of generated
-/// columns are immutable, so the values are those of the transaction, whenever they are computed.
+/// Computes the values of generated columns, which logical replication leaves out (before PostgreSQL 18), over a
+/// separate connection: the server evaluates the columns' expressions over the values that it sent. Expressions
+/// of generated columns are immutable, so the values are those of the transaction, whenever they are computed.
 final class GeneratedColumns {
     private let loop: EventLoop
     private let configuration: TableFeedConfiguration
@@ -55,7 +55,7 @@ final class GeneratedColumns {
         }
     }
 
-    /// The row's number has a name that no column has.
+    /// The name of the row's number, which no column has.
     private static let number = "\"clusterd: row\""
 
     private func statement(_ rows: [Values]) -> String {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A column's value that outlives the message that it came in.
+/// A column's value that outlives the message that contained it.
 enum OwnedValue: Sendable, Equatable {
     case null
     case unchanged
@@ -16,12 +16,12 @@ enum OwnedValue: Sendable, Equatable {
 
     var count: Int { if case .text(let text) = self { text.count } else { 0 } }
 
-    /// Gives `body` the values as a row, valid during the call.
+    /// Calls `body` with the values as a row, which is valid during the call.
     static func withRow<Result>(
         _ values: [OwnedValue],
         _ body: ([RowValue]) throws(PostgresDataError) -> Result
     ) throws(PostgresDataError) -> Result {
-        // All texts in one buffer: their slices are valid together.
+        // All texts are in one buffer, so that their slices are valid together.
         var bytes: [UInt8] = []
         for case .text(let text) in values { bytes += text }
         return try bytes.withBytes { (bytes) throws(PostgresDataError) in

@@ -2,14 +2,14 @@
 
 /// Changes that wait for the values of generated columns, in order.
 struct PendingChanges {
-    /// What is known of a row without the values of its generated columns.
+    /// A row without the values of its generated columns.
     struct Row {
         let log: ChangeLog
         let subtransaction: UInt32
-        /// In the order of `TableLayout.columns`.
+        /// The values in the order of `TableLayout.columns`.
         var values: [OwnedValue]
         let previousID: [UInt8]?
-        /// In the order of `TableLayout.inputs`.
+        /// The values in the order of `TableLayout.inputs`.
         let inputs: [OwnedValue]
     }
 

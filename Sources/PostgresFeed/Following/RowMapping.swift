@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a layout's columns are in the rows of a replicated table.
+/// Maps a layout's columns to their indexes in the rows of a replicated table.
 struct RowMapping: Equatable {
     /// For each of `TableLayout.columns`, its index in a row; nil for generated columns.
     private let indexes: [Int?]
-    /// For each of `TableLayout.inputs`.
+    /// For each of `TableLayout.inputs`, its index in a row.
     private let inputs: [Int]
 
-    /// Nil if the table's columns are not those of the layout any more.
+    /// Nil if the table's columns no longer match the layout.
     init?(_ table: ReplicatedTable, _ layout: TableLayout) {
         func index(_ name: String, _ type: UInt32, _ modifier: Int) -> Int? {
             table.columns.firstIndex { $0.name == name && $0.type == type && Int($0.modifier) == modifier }
@@ -44,7 +44,7 @@ struct RowMapping: Equatable {
         return values
     }
 
-    /// The values that generated columns are computed from, in the order of `TableLayout.inputs`.
+    /// The values from which generated columns are computed, in the order of `TableLayout.inputs`.
     func inputs(_ row: [RowValue]) throws(PostgresDataError) -> [RowValue] {
         var values: [RowValue] = []
         for index in inputs { values.append(try Self.value(row, index)) }

@@ -2,21 +2,22 @@
 import EventLoop
 import JSON
 
-/// Gathers the messages of `pgoutput` into whole transactions of one table. For the loop's thread; knows no connection.
+/// Assembles the messages of `pgoutput` into whole transactions of one table. Used on the loop's thread; it knows
+/// no connection.
 final class TransactionAssembler {
-    /// What a message has led to.
+    /// The effect of a message.
     enum Outcome {
         case nothing
         case committed(Commit)
-        /// Only a copy helps; why.
+        /// Only a new copy helps; the reason.
         case mustCopy(String)
     }
 
-    /// A transaction all of whose changes have arrived, though some may still be on the way to the spool.
+    /// A transaction whose changes have all arrived, though some may not have been written to the spool yet.
     struct Commit {
         let changes: ChangeLog
         let end: LogPosition
-        /// Since 2000-01-01.
+        /// The time of the commit, in microseconds since 2000-01-01.
         let microseconds: Int64
         let aborted: Set<UInt32>
     }
@@ -34,12 +35,12 @@ final class TransactionAssembler {
     private let table: UInt32
     private let writer: RowWriter
     private let makeLog: () -> ChangeLog
-    /// Of messages outside of streams; nil before the first description of the table.
+    /// The mapping for messages outside streams; nil before the first description of the table.
     private var mapping: RowMapping?
     private var current: ChangeLog?
     private var streams: [UInt32: Stream] = [:]
     private var stream: Stream?
-    /// What waits for the values of generated columns.
+    /// Changes that wait for the values of generated columns.
     private(set) var pending = PendingChanges()
 
     /// - Parameter makeLog: makes an empty log of changes.
@@ -50,13 +51,13 @@ final class TransactionAssembler {
         writer = RowWriter(layout, maximumBytes: maximumFeatureBytes)
     }
 
-    /// Whether a transaction has begun to arrive whose end has not.
+    /// Whether a transaction has begun to arrive and is incomplete.
     var isInTransaction: Bool { current != nil || stream != nil }
 
-    /// The log that is being written to a spool, so that reading has to wait; nil if there is none.
+    /// The log that is being written to a spool, so that reading must wait; nil if there is none.
     var writingLog: ChangeLog? { (stream?.changes ?? current).flatMap { $0.isWriting ? $0 : nil } }
 
-    /// Takes a message in.
+    /// Processes a message.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(PostgresDataError) -> Outcome {
         let (message, transaction) = try LogicalMessage.read(bytes, isStreamed: stream != nil)
         switch message {
@@ -92,7 +93,7 @@ final class TransactionAssembler {
             guard let done = streams.removeValue(forKey: transaction) else {
                 throw PostgresDataError("a streamed commit has no beginning")
             }
-            // From now on the server takes the description for sent.
+            // From now on the server assumes that this description has been sent.
             if let described = done.mapping { mapping = described }
             return .committed(
                 Commit(changes: done.changes, end: end, microseconds: time, aborted: done.aborted))
@@ -130,7 +131,7 @@ final class TransactionAssembler {
         var inputs = try mapping.inputs(row)
         var previous: [UInt8]?
         if let old {
-            // An old row with all values has those that the new one does not repeat.
+            // An old row with all values contains those that the new row does not repeat.
             let values = try mapping.values(old)
             Self.fill(&new, from: values)
             Self.fill(&inputs, from: try mapping.inputs(old))
@@ -160,7 +161,8 @@ final class TransactionAssembler {
         }
     }
 
-    /// Whether a generated column's value is known once the others are: it is computed, or its only input is unchanged.
+    /// Whether a generated column's value can be determined from the others: it is computed, or its only input is
+    /// unchanged.
     private func canCompute(_ column: TableLayout.Generated, _ inputs: [RowValue]) -> Bool {
         let unchanged = column.inputs.count { if case .unchanged = inputs[$0] { true } else { false } }
         if unchanged == 0 { return true }
@@ -194,7 +196,8 @@ final class TransactionAssembler {
 
     // MARK: Generated columns
 
-    /// Goes on with changes that waited for the values of generated columns, row by row as in `pending.inputs`.
+    /// Continues with changes that waited for the values of generated columns, row by row in the order of
+    /// `pending.inputs`.
     func resolve(_ computed: [GeneratedColumns.Values]) throws(PostgresDataError) {
         var rows = computed[...]
         for change in pending.removeAll() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A PostGIS geometry as GeoJSON, as its cast to json gives it.
+/// Writes a PostGIS geometry as GeoJSON, as its cast to json does.
 enum GeometryText {
     static func append(
         hexadecimal text: UnsafeRawBufferPointer, to writer: inout ByteWriter
@@ -12,7 +12,7 @@ enum GeometryText {
         }
     }
 
-    /// Collections of collections are rare; more than this is a fault.
+    /// The maximum nesting of collections; nested collections are rare, and deeper nesting is an error.
     private static let deepest = 32
 
     private static func append(
@@ -79,7 +79,7 @@ enum GeometryText {
         writer.append(UInt8(ascii: "]"))
     }
 
-    /// An empty point has no coordinates; the measure is left out.
+    /// Appends a position. An empty point has no coordinates; the measure is left out.
     private static func appendPosition(
         _ head: GeometryHead, _ reader: inout ByteReader, to writer: inout ByteWriter
     ) throws(PostgresDataError) {

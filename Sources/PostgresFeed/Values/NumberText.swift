@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Numbers as `to_jsonb` writes them: without exponents, because they become `numeric` on the way.
+/// Writes numbers as `to_jsonb` does: without exponents, because it converts them to `numeric`.
 enum NumberText {
     static func append(_ text: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
         var exponent: Int?
@@ -22,12 +22,12 @@ enum NumberText {
         }
     }
 
-    /// `-1.5e+20` to `-150000000000000000000`, `1e-07` to `0.0000001`.
+    /// Expands an exponent: `-1.5e+20` to `-150000000000000000000`, `1e-07` to `0.0000001`.
     private static func expand(
         _ text: UnsafeRawBufferPointer, exponentAt place: Int, to writer: inout ByteWriter
     ) {
         let rest = UnsafeRawBufferPointer(rebasing: text[(place + 1)...])
-        // A type's exponents have at most three digits.
+        // Exponents of these types have at most three digits.
         guard let exponent = Int(String(decoding: rest, as: UTF8.self)), abs(exponent) < 1000 else {
             return writer.append(json: text)
         }

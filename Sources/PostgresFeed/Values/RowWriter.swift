@@ -3,21 +3,21 @@ import JSON
 
 /// Writes rows as GeoJSON features.
 struct RowWriter: Sendable {
-    /// What a row is.
+    /// What a row becomes.
     enum Row: Equatable {
-        /// The text is in the writer; it lacks the values of the gaps.
+        /// A feature, whose text is in the writer and lacks the values of the gaps.
         case feature(gaps: [FeatureGap], parts: Parts)
         case skipped(SkippedRows.Reason)
     }
 
-    /// Where a feature's parts are in its text.
+    /// The ranges of a feature's parts in its text, and its position.
     struct Parts: Equatable {
         var identifier = 0..<0
         var coordinates = 0..<0
         var properties = 0..<0
         var longitude = 0.0
         var latitude = 0.0
-        /// Whether all values were written so that they need no validation.
+        /// Whether all values were written in a form that needs no validation.
         var isPlain = true
     }
 
@@ -26,14 +26,14 @@ struct RowWriter: Sendable {
     /// `,"name":` of each property, the first without the comma.
     private let keys: [[UInt8]]
     private let properties: [TableLayout.Column]
-    /// Of each property, whether its texts are made here, and valid JSON without another look.
+    /// For each property, whether its text is written here and therefore valid JSON without a check.
     private let isPlain: [Bool]
     private let maximumBytes: Int
     private let isCopied: Bool
 
     /// - Parameters:
-    ///   - maximumBytes: how large a feature's text may be.
-    ///   - isCopied: whether rows are a copy's, which have the geometry in binary form. Changes have it in hexadecimal form.
+    ///   - maximumBytes: the maximum size of a feature's text.
+    ///   - isCopied: whether rows come from a copy, in which the geometry is binary. In changes it is hexadecimal.
     init(_ layout: TableLayout, maximumBytes: Int, isCopied: Bool = false) {
         self.isCopied = isCopied
         (id, position, properties) = (layout.id, layout.position, layout.properties)
@@ -58,8 +58,8 @@ struct RowWriter: Sendable {
 
     /// Appends the row's feature to `writer`.
     ///
-    /// - Parameter values: in the order of `TableLayout.columns`.
-    /// - Returns: `skipped` if it is not a feature; then nothing was appended.
+    /// - Parameter values: the row's values, in the order of `TableLayout.columns`.
+    /// - Returns: `skipped` if the row is not a feature; then nothing was appended.
     func append(_ values: [RowValue], to writer: inout ByteWriter) throws(PostgresDataError) -> Row {
         let start = writer.count
         guard case .text(let identifier) = values[0] else { return .skipped(.noID) }
@@ -109,16 +109,16 @@ struct RowWriter: Sendable {
         return .feature(gaps: gaps, parts: parts)
     }
 
-    /// Numbers with more characters may be beyond what a reader of JSON takes.
+    /// Numbers with more characters may be out of range for a JSON reader.
     private static let longestNumber = 300
 
-    /// Appends the coordinates; why there are none, and the index of the first property's value.
+    /// Appends the coordinates. Returns why there are none, if so, and the index of the first property's value.
     private func appendPosition(
         _ values: [RowValue], _ parts: inout Parts, to writer: inout ByteWriter
     ) throws(PostgresDataError) -> (SkippedRows.Reason?, Int) {
         switch position {
         case .geometry:
-            // A large geometry that did not change is not a point, and was none before.
+            // A large geometry that is unchanged is not a point, and was not one before.
             if case .unchanged = values[1] { return (.notAPoint, 2) }
             guard case .text(let text) = values[1] else { return (.noPosition, 2) }
             return switch isCopied ? try PointGeometry(text) : try PointGeometry(hexadecimal: text) {
@@ -132,7 +132,7 @@ struct RowWriter: Sendable {
             guard case .text(let longitude) = values[1], case .text(let latitude) = values[2] else {
                 return (.noPosition, 3)
             }
-            // The texts that are not JSON numbers are NaN and the infinities.
+            // Texts that are not JSON numbers are NaN and the infinities.
             guard let x = JSONText.number(longitude), let y = JSONText.number(latitude) else {
                 return (.notFinite, 3)
             }

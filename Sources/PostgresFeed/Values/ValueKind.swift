@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// How a SQL value becomes JSON: as by `to_jsonb`, from the text that the type's output function gives.
+/// How an SQL value becomes JSON: as with `to_jsonb`, from the output of the type's output function.
 ///
 /// Source: json_categorize_type and datum_to_jsonb in PostgreSQL's src/backend/utils/adt.
 indirect enum ValueKind: Sendable, Equatable {
@@ -10,20 +10,20 @@ indirect enum ValueKind: Sendable, Equatable {
     /// json and jsonb: already JSON.
     case json
     case timestamp
-    /// As a timestamp, with `+00` behind it: sessions are in UTC.
+    /// A timestamp followed by `+00`: sessions are in UTC.
     case zonedTimestamp
     case array(of: ValueKind, delimiter: UInt8)
-    /// int2vector and oidvector: numbers with blanks between.
+    /// int2vector and oidvector: numbers separated by blanks.
     case vector(of: ValueKind)
     case composite([Field])
     /// The extension hstore.
     case keyValues
-    /// A PostGIS geometry that is a property: GeoJSON, as its cast to json gives it.
+    /// A PostGIS geometry that is a property: GeoJSON, as its cast to json returns it.
     case geometry
     /// Everything else is a string.
     case text
 
-    /// Whether the JSON of such a value is made here of scalars, so that it is valid without another look.
+    /// Whether the JSON of such a value is composed of scalars here, so that it is valid without a check.
     var isPlain: Bool {
         switch self {
         case .boolean, .number, .timestamp, .zonedTimestamp, .keyValues, .text: true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Writes SQL values as JSON. The text of a value is the same whichever way it came from the server.
+/// Writes SQL values as JSON. The JSON of a value is the same whichever way it came from the server.
 enum ValueWriter {
     static func append(
         _ text: UnsafeRawBufferPointer, as kind: ValueKind, to writer: inout ByteWriter
@@ -30,7 +30,7 @@ enum ValueWriter {
     }
 
     private static func appendString(_ text: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
-        // Databases with the encoding SQL_ASCII may hold anything.
+        // Databases with the encoding SQL_ASCII may contain any bytes.
         if JSONText.isUTF8(text) {
             writer.append(json: text)
         } else {
@@ -38,7 +38,7 @@ enum ValueWriter {
         }
     }
 
-    /// JSON unchanged, but for line ends between its words: a feature is one line.
+    /// Appends JSON unchanged, except for line ends between its tokens: a feature is one line.
     private static func appendJSON(_ text: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
         let start = writer.count
         guard text.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else {
@@ -52,7 +52,7 @@ enum ValueWriter {
         assert(writer.count == start + text.count)
     }
 
-    /// `2026-01-31 12:00:00.5+00 BC` with a T for the blank, and minutes behind the zone.
+    /// Appends a time: `2026-01-31 12:00:00.5+00 BC` with a T for the blank, and with minutes in the zone.
     private static func appendTime(
         _ text: UnsafeRawBufferPointer, isZoned: Bool, to writer: inout ByteWriter
     ) {
