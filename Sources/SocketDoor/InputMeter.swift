@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Calls
 
-/// What one connection's messages hold before they are answered, counted in the budget of all. To be set to nothing
-/// before it goes.
+/// Counts what one connection's messages hold before they are answered, in the budget of all connections. Set
+/// both counts to 0 before releasing it.
 struct InputMeter {
     private let budget: InputBudget
     private let share: UserShare
@@ -16,14 +16,14 @@ struct InputMeter {
 
     var bytes: Int { unfinished + large }
 
-    /// Bytes of a message that is not whole yet.
+    /// Sets the bytes of an incomplete message.
     mutating func set(unfinished count: Int) {
         guard count != unfinished else { return }
         budget.add(count - unfinished, of: share)
         unfinished = count
     }
 
-    /// Memory that a large message takes while it is read.
+    /// Sets the memory that a large message uses while it is read.
     mutating func set(large count: Int) {
         guard count != large else { return }
         budget.add(count - large, of: share)

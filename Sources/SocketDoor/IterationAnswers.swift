@@ -2,21 +2,21 @@
 import Calls
 import JSON
 
-/// What the sockets that were ready together have to do: all are read, then all that came is worked on, then all
-/// answers are written. A client of several connections is woken once and finds more to do, and a processor goes
-/// through the same code for each connection while it has it at hand. Belongs to the loop's thread.
+/// The work of the sockets that became ready together: all are read, then all received messages are processed,
+/// then all answers are written. So a client with several connections is woken once and finds more to do, and a
+/// processor runs the same code for each connection while that is in its caches. Belongs to the loop's thread.
 final class IterationAnswers {
     private var received: [SocketConnection] = []
-    /// The connections whose messages are being worked on; empty otherwise.
+    /// The connections whose messages are being processed; empty otherwise.
     private var working: [SocketConnection] = []
     private var answered: [SocketConnection] = []
     private var spare: [OutgoingBytes] = []
 
-    /// Beyond these, who waits has its turn at once.
+    /// With this many connections waiting, they are processed at once.
     private static let mostConnections = 32
     private static let spareCapacity = 20 << 10
 
-    /// A buffer for a turn's answers; to be given back.
+    /// Lends a buffer for a turn's answers; return it with `giveBack`.
     func borrow() -> OutgoingBytes {
         spare.popLast() ?? OutgoingBytes(ByteWriter(capacity: Self.spareCapacity))
     }
@@ -26,7 +26,7 @@ final class IterationAnswers {
         spare.append(buffer)
     }
 
-    /// Works on what the connection has received at the end of the loop's iteration.
+    /// Processes what the connection has received, at the end of the loop's iteration.
     func add(received connection: SocketConnection) {
         received.append(connection)
         if received.count >= Self.mostConnections { work() }
@@ -38,7 +38,7 @@ final class IterationAnswers {
         if answered.count >= Self.mostConnections { write() }
     }
 
-    /// The end of the loop's iteration.
+    /// Called at the end of the loop's iteration.
     func work() {
         if !received.isEmpty, working.isEmpty {
             swap(&received, &working)

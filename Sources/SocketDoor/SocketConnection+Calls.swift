@@ -3,7 +3,7 @@ import Calls
 import ClusterProtocol
 import JSON
 
-/// How calls are opened, and what comes of them later.
+/// Opens calls, and handles what they produce later.
 extension SocketConnection: CallTransport {
     func open(_ request: CallRequest) {
         let encoder = FrameAnswerEncoder(id: request.id, compresses: request.acceptsDeflate)
@@ -33,9 +33,9 @@ extension SocketConnection: CallTransport {
 
     func callTookInput(_ call: Call) { turn() }
 
-    /// A call has ended: goes on with what waited for that.
+    /// A call has ended: continues with messages that waited for that.
     private func settle() {
-        // Within a turn its end does that.
+        // Within a turn this does nothing, because the turn's end does it.
         turn()
     }
 }

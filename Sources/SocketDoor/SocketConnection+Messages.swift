@@ -4,9 +4,9 @@ import ClusterProtocol
 import EventLoop
 import JSON
 
-/// How messages are taken from what was received, and what they make the connection do.
+/// Takes messages from the received bytes, and acts on them.
 extension SocketConnection {
-    /// Takes one message; false if none is whole yet, or a large one is being read.
+    /// Handles one message; returns false if none is complete, or a large one is being read.
     func takeMessage() -> Bool {
         do throws(RPCError) {
             if let frame = try decoder.takeLarge(
@@ -26,7 +26,7 @@ extension SocketConnection {
         }
     }
 
-    /// No `Result`, which is copied and destroyed by looking up how at every call.
+    /// Not a `Result`, because copying and destroying a generic type looks up its metadata at every call.
     private enum ReadMessage {
         case none
         case message(ClientMessage)
@@ -43,10 +43,10 @@ extension SocketConnection {
         }
     }
 
-    /// The same of messages that have to be inflated.
+    /// The same for messages that must be inflated.
     private static let largeCompressed = 1 << 10
 
-    /// Reads a large message on the pool; the connection's further messages wait for it, so that all keep
+    /// Reads a large message on the pool. The connection's further messages wait for it, so that messages keep
     /// their order.
     private func readOnPool(_ frame: HeldFrame) {
         life.beganLarge()
@@ -78,10 +78,10 @@ extension SocketConnection {
         }
     }
 
-    /// The memory for reading messages beyond this size is not kept for the next.
+    /// For messages beyond this size in bytes, the memory for reading is not kept for the next message.
     private static let hugeMessage = 2 << 20
 
-    /// Reads a message unless it has so many values that reading it would take too much memory.
+    /// Reads a message, unless it has so many values that reading it would use too much memory.
     private static func readBounded(
         _ text: UnsafeRawBufferPointer, _ parser: JSONParser
     ) -> Result<ReadMessage, RPCError> {
@@ -93,28 +93,28 @@ extension SocketConnection {
         "The message has more than \(LargeMessage.mostValues) values. Send it in parts. The connection is closed."
     )
 
-    /// A parser that is lent to the pool, one message after the other.
+    /// A parser that is lent to the pool for one message after another.
     ///
-    /// A connection's next message waits for the one before it, and libuv's hand-over orders the threads; that
-    /// is why it may be shared.
+    /// A connection's next message waits for the previous one, and libuv's hand-over orders the threads, so
+    /// `@unchecked Sendable` is sound.
     final class LargeParser: @unchecked Sendable {
         private var kept: JSONParser? = JSONParser()
 
         var parser: JSONParser { kept ?? JSONParser() }
 
-        /// Gives the memory back at once.
+        /// Frees the memory at once.
         func release() { kept = nil }
     }
 
-    /// To be called when no call is open.
+    /// Frees the memory for large messages. Call it when no call is open.
     func giveBackMemory() { largeParser = nil }
 
-    /// What one thread writes and another reads after libuv's hand-over, which orders the two; that is why it
-    /// may be shared.
+    /// The result of reading. One thread writes it and another reads it after libuv's hand-over, which orders the
+    /// two, so `@unchecked Sendable` is sound.
     private final class ReadOutcome: @unchecked Sendable {
         var result: Result<ReadMessage, RPCError>?
 
-        /// The result, which is let go of here.
+        /// Returns the result and releases it here.
         func take() -> Result<ReadMessage, RPCError>? {
             defer { result = nil }
             return result
@@ -143,7 +143,8 @@ extension SocketConnection {
         }
     }
 
-    /// A message that cannot be used: an error of no call, or, if its id is good, of that id.
+    /// Answers a message that cannot be used: with an error under its id if that is valid, else with one that
+    /// belongs to no call.
     private func refuse(_ failure: EnvelopeError) {
         door.engine.metrics.update { $0.protocolErrors += 1 }
         if let id = failure.id {

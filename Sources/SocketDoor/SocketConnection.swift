@@ -4,31 +4,31 @@ import ClusterProtocol
 import EventLoop
 import JSON
 
-/// A client's connection: turns its frames into calls, and their answers into frames, all those of a turn at once.
-/// Belongs to the loop's thread.
+/// A client's connection. It turns frames into calls, and their answers into frames; the answers of a turn are
+/// written together. Belongs to the loop's thread.
 final class SocketConnection {
     unowned let door: SocketDoor
     let socket: Connection
     private(set) var caller: Caller! = nil
     var life = ConnectionLife()
     var decoder: FrameDecoder
-    /// What the server counts of this connection's unfinished messages.
+    /// The server's count of this connection's unfinished messages.
     var input: InputMeter
-    /// What is written by the end of the turn. Until then it is a buffer of the door's, whose place
-    /// `buffer` keeps, so that idle connections hold none.
+    /// The answers that are written by the end of the turn. While it collects answers it is a buffer lent by the
+    /// door, and `buffer` is the object to return it in. So idle connections have no buffer.
     var output = ByteWriter(capacity: 64)
     private var buffer: OutgoingBytes?
-    /// Until then a client that is still sending has time to read why it is cut off.
+    /// Runs while a client that is still sending has time to read why its connection ends.
     private var lingering: Timer?
-    /// Whether the notice that the server ends has still to be sent.
+    /// Whether the notice of the server's shutdown is still to be sent.
     private var owesNotice = false
-    /// When the client last went on reading or sending, and how far it was then.
+    /// Tracks when the client last read or sent.
     private var progress = ClientProgress()
-    /// Bytes given to the system, ever.
+    /// Bytes passed to the system since the connection began.
     private var handedBytes: UInt64 = 0
-    /// Messages that came whole, ever.
+    /// Complete messages received since the connection began.
     var messages = 0
-    /// Kept from one large message to the next while calls are open: its memory is some ten times a message.
+    /// Kept from one large message to the next while calls are open: its memory is about ten times a message.
     var largeParser: LargeParser?
 
     init(_ socket: Connection, peer: Peer, share: UserShare, door: SocketDoor) {
@@ -41,15 +41,15 @@ final class SocketConnection {
     }
 
     func start() {
-        // Not weak, which would make every other reference slower for good: the socket calls nothing after its
-        // `close`, and the door lets go of this object only then.
+        // Not weak, because that would permanently slow down every other reference. The socket makes no calls
+        // after its `close`, and the door releases this object only after that.
         socket.start(
             onRead: { [unowned self] bytes in read(bytes) },
             onWritten: { [unowned self] in written() },
             onEnd: { [unowned self] end in ended(end) })
     }
 
-    /// A client that has closed gets nothing more; one that only ended its side gets its answers.
+    /// A client that has closed its connection gets nothing more; one that only ended its side gets its answers.
     private func ended(_ end: Connection.End) {
         workOff()
         guard end == .finished, life.phase == .open, !socket.isAbandoned else { return close() }
@@ -57,13 +57,13 @@ final class SocketConnection {
         turn()
     }
 
-    // MARK: Bytes in
+    // MARK: Input
 
     private func read(_ bytes: UnsafeRawBufferPointer) {
         door.bytesReceived += UInt64(bytes.count)
         guard life.phase == .open else { return }
         decoder.append(bytes)
-        // More may follow at once, without end.
+        // More bytes may follow at once, endlessly.
         switch life.received(isMuch: decoder.waiting >= Self.mostDeferred) {
         case .workNow: turn(writesLater: true)
         case .deferred: door.iterationAnswers.add(received: self)
@@ -71,20 +71,21 @@ final class SocketConnection {
         }
     }
 
-    /// Works on what waited for the other sockets to be read.
+    /// Processes what has waited until the other sockets were read.
     func workOff() { if life.iterationEnded() { turn(writesLater: true) } }
 
-    /// From so many received bytes on, messages are not left to the end of the loop's iteration.
+    /// From this many received bytes, messages are not left to the end of the loop's iteration.
     private static let mostDeferred = 1 << 14
 
-    /// Works on some messages, writes what was answered, and leaves the rest for the next turn.
+    /// Processes a number of messages, writes their answers, and leaves the rest for the next turn.
     ///
-    /// - Parameter writesLater: whether the loop's iteration has an end at which small answers can be written.
+    /// - Parameter writesLater: whether small answers can be written at the end of the loop's iteration.
     func turn(writesLater: Bool = false) {
         guard life.beginWork() else { return }
         if buffer == nil, output.count == 0 { borrowBuffer() }
         var left = door.engine.limits.messagesPerTurn
-        // Also if it was congested: the system may take all at once, and then no `written` comes.
+        // True at first, also for a congested connection: the system may accept everything at once, and then no
+        // `written` follows.
         var hasMore = true
         while left > 0, output.count < Self.bytesPerTurn, life.takesMessages, !isCongested {
             hasMore = takeMessage()
@@ -102,7 +103,7 @@ final class SocketConnection {
         balance(hasMore: hasMore)
     }
 
-    /// The end of the loop's iteration.
+    /// Called at the end of the loop's iteration.
     func writeTurn() {
         guard !socket.isClosed else { return }
         flush()
@@ -122,11 +123,11 @@ final class SocketConnection {
         door.iterationAnswers.giveBack(borrowed)
     }
 
-    /// Bytes of answers that a connection writes before the others have their turn.
+    /// How many bytes of answers a connection writes before others get a turn.
     private static let bytesPerTurn = 1 << 18
 
-    /// Counts what is held of messages that are not whole yet, over all connections, and gives up if
-    /// that is too much.
+    /// Counts the bytes held for incomplete messages over all connections, and closes this connection if there
+    /// are too many.
     private func countInput() {
         input.set(unfinished: life.phase == .open || life.phase == .inputEnded ? decoder.waiting : 0)
         guard input.bytes > UnreadBudget.reserve,
@@ -141,7 +142,7 @@ final class SocketConnection {
         input.set(unfinished: 0)
     }
 
-    /// The stream of bytes can be followed no longer.
+    /// The input can no longer be decoded: reports the error and closes the connection.
     func fail(_ error: RPCError) {
         door.engine.metrics.update { $0.protocolErrors += 1 }
         ServerMessage.write(error: error, id: nil, into: &output)
@@ -149,12 +150,12 @@ final class SocketConnection {
         decoder = FrameDecoder(limit: door.engine.limits.maxMessageBytes)
     }
 
-    // MARK: Bytes out
+    // MARK: Output
 
-    /// Bytes that wait for the client.
+    /// Bytes that are waiting for the client.
     var queuedBytes: Int { socket.queuedBytes + output.count }
 
-    /// Whether the client must read before more is done for it.
+    /// Whether the client must read before more of its calls are processed.
     private var isCongested: Bool {
         let queued = queuedBytes
         return queued > door.engine.limits.maxQueuedBytesPerConnection
@@ -192,7 +193,7 @@ final class SocketConnection {
         bytes.writer.withUnsafeBytes { socket.write($0, keeping: kept) }
     }
 
-    /// Sends a frame that is made. Large ones are not copied.
+    /// Sends a complete frame. Large frames are not copied.
     func send(_ frame: OutgoingBytes) {
         if frame.writer.count < UnreadBudget.reserve {
             frame.writer.withUnsafeBytes { output.append(contentsOf: $0) }
@@ -207,7 +208,7 @@ final class SocketConnection {
         turn()
     }
 
-    /// Reads on, pauses, or comes back next turn, by how things stand.
+    /// Continues reading, pauses, or schedules another turn, depending on the connection's state.
     private func balance(hasMore: Bool) {
         guard !socket.isClosed else { return }
         let isCongested = isCongested
@@ -236,8 +237,8 @@ final class SocketConnection {
         }
     }
 
-    /// All that the client sent has been seen, and no more will come: streams that it has not ended are
-    /// cancelled, and the connection closes once all calls are answered.
+    /// Everything that the client sent has been processed, and no more will come: cancels the streams that it has
+    /// not ended, and closes the connection once all calls are answered.
     private func endInputs() {
         socket.pauseReading()
         caller.inputEnded()
@@ -246,7 +247,7 @@ final class SocketConnection {
         end()
     }
 
-    /// Lets the client read why it is cut off.
+    /// Gives the client time to read why its connection ends.
     private func linger() {
         guard !door.isShuttingDown else { return close() }
         caller.close()
@@ -257,9 +258,10 @@ final class SocketConnection {
 
     private static let lingerMs: UInt64 = 1000
 
-    // MARK: Clients that do not go on
+    // MARK: Stalled clients
 
-    /// Whether the client has left something unread or unfinished for some time. Closes it if that was too long.
+    /// Whether the client has left something unread for some time. Closes the connection if something was unread
+    /// or unfinished for too long.
     func isStalled(at now: UInt64) -> Bool {
         let unwritten = socket.unwrittenBytes
         progress.look(
@@ -285,7 +287,8 @@ final class SocketConnection {
         return progress.unreadFor(now) > 0
     }
 
-    /// What closing this connection frees, times how long it has been stalled; 0 if that is too short to be sure.
+    /// The bytes that closing this connection frees, times how long it has been stalled; 0 if that is too short
+    /// to be certain.
     func stallWeight(at now: UInt64) -> Double { progress.stallWeight(of: queuedBytes, at: now) }
 
     func closeStalled() {
@@ -295,22 +298,22 @@ final class SocketConnection {
 
     // MARK: The end
 
-    /// Takes over what the peer may do from now on.
+    /// Changes the peer's right.
     func take(_ right: AccessRight) {
         caller.take(right)
         flush()
         turn()
     }
 
-    /// The server is about to end: ends the calls that would never end by themselves.
+    /// The server is about to shut down: ends the calls that would never end by themselves.
     func drain() {
         owesNotice = true
         caller.drain()
         flush()
     }
 
-    /// Sends the notice that the server ends: behind the answers to all that it has sent, for a client that knows no such
-    /// notice takes the next message for its answer.
+    /// Sends the notice of the server's shutdown. It follows the answers to everything that the client has sent,
+    /// because a client that does not know the notice takes the next message for its answer.
     private func giveNotice() {
         guard owesNotice else { return }
         owesNotice = false
@@ -318,42 +321,43 @@ final class SocketConnection {
             "The server is shutting down. Send new calls on a new connection.", into: &output)
     }
 
-    /// Takes no more from the client, once it has ended the streams that it sends.
+    /// Stops accepting input from the client, which also ends its open streams.
     func finishReading() {
         guard life.phase == .open else { return }
         socket.finishReading()
-        // What was paused is read to its end.
+        // Input that was paused is read to its end.
         socket.resumeReading()
     }
 
-    /// Answers what has come, and closes once all is written.
+    /// Answers the received messages, and closes once everything is written.
     func end() {
         if life.end() { return close() }
         flush()
         balance(hasMore: false)
     }
 
-    /// Ends all calls with an error, and the connection with as much of the answers as it takes at once.
+    /// Ends all calls with an error, and closes the connection after writing as much of the answers as the system
+    /// accepts at once.
     func close(_ error: RPCError) {
         caller.fail(error)
         flush()
         close()
     }
 
-    /// Ends the connection and all its calls.
+    /// Closes the connection and ends all its calls.
     func close() {
         guard life.close() else { return }
         lingering = nil
         caller.close()
         socket.close()
-        // A large message that is being read, or waits for it, is answered no more.
+        // A large message that is being read or queued is not answered any more.
         input.set(large: 0)
         input.set(unfinished: 0)
         door.remove(self)
     }
 }
 
-/// Bytes in the system's hands, counted until it lets go of them.
+/// Bytes passed to the system, counted until it releases them.
 private final class KeptBytes {
     private let bytes: OutgoingBytes
     private let claim: UnreadBudget.Claim

@@ -4,7 +4,7 @@ import ClusterProtocol
 import EventLoop
 import JSON
 
-/// The connections of one loop that speak the protocol over Unix sockets. Belongs to the loop's thread.
+/// The connections of one loop that use the protocol over Unix sockets. Belongs to the loop's thread.
 package final class SocketDoor {
     let loop: EventLoop
     let engine: CallEngine
@@ -17,7 +17,7 @@ package final class SocketDoor {
     private var connections: [ObjectIdentifier: SocketConnection] = [:]
     private var graceTimer: Timer?
     private var onStopped: (() -> Void)?
-    /// When the clients' calls began to be drained; nil before.
+    /// When draining the clients' calls began; nil before.
     private var drainedSince: UInt64?
     var bytesReceived: UInt64 = 0 {
         didSet { engine.metrics.traffic.received.add(bytesReceived &- oldValue, ordering: .relaxed) }
@@ -26,7 +26,7 @@ package final class SocketDoor {
         didSet { engine.metrics.traffic.sent.add(bytesSent &- oldValue, ordering: .relaxed) }
     }
 
-    /// How often connections are looked at that neither read nor send, in milliseconds.
+    /// The interval at which connections are checked for clients that neither read nor send, in milliseconds.
     private static let watchInterval: UInt64 = 100
 
     /// - Parameter onGone: called on the loop's thread for each connection that has closed.
@@ -43,7 +43,7 @@ package final class SocketDoor {
 
     var isShuttingDown: Bool { onStopped != nil }
 
-    /// Takes over the engine's changed access rules for connections that are open.
+    /// Applies the engine's changed access rules to open connections.
     package func apply() {
         for connection in Array(connections.values) {
             connection.take(engine.access.right(of: connection.caller.peer))
@@ -52,7 +52,7 @@ package final class SocketDoor {
 
     // MARK: Accepting
 
-    /// Serves a client that the load counts already.
+    /// Serves a client that the load has already counted.
     package func accept(_ socket: AcceptedSocket) {
         guard let socket = Connection(on: loop, taking: socket) else { return gone() }
         guard onStopped == nil else {
@@ -77,13 +77,14 @@ package final class SocketDoor {
         connection.start()
     }
 
-    /// Administrators can always get in, as far as the server has room at all.
+    /// The maximum number of connections of a peer's user; nil if it is unlimited. Administrators can connect as
+    /// long as the server has room at all.
     private func mostConnections(of peer: Peer) -> Int? {
         let most = engine.limits.maxConnectionsPerUser
         return most == 0 || engine.access.right(of: peer) == .admin ? nil : most
     }
 
-    /// Turns away a client that the load counts already, because too many connections are open.
+    /// Rejects a client that the load has already counted, because too many connections are open.
     package func refuse(_ socket: AcceptedSocket) {
         guard let socket = Connection(on: loop, taking: socket) else { return gone() }
         refuse(socket, "Too many connections are open. Close some, or try again later.")
@@ -110,9 +111,10 @@ package final class SocketDoor {
         finishIfEmpty()
     }
 
-    // MARK: Clients that do not go on
+    // MARK: Stalled clients
 
-    /// Closes the connections whose clients do not read or do not send on, and lets calls start that had to wait.
+    /// Closes the connections whose clients do not read or do not complete a message, and starts calls that had
+    /// to wait.
     private func look() {
         let now = MonotonicClock.now()
         var stalled: [SocketConnection] = []
@@ -125,7 +127,8 @@ package final class SocketDoor {
         if isShuttingDown { closeDrained() }
     }
 
-    /// Closes stalled clients, those first that hold the most and have been stalled longest, until there is room.
+    /// Closes stalled clients until there is room, beginning with those that hold the most and have been stalled
+    /// longest.
     private func makeRoom(_ stalled: [SocketConnection], _ now: UInt64) {
         let worst = stalled.map { (connection: $0, weight: $0.stallWeight(at: now)) }
             .filter { $0.weight > 0 }.sorted { $0.weight > $1.weight }
@@ -137,8 +140,8 @@ package final class SocketDoor {
 
     // MARK: The end
 
-    /// Takes no new calls (they get `UNAVAILABLE`), lets calls in flight finish within the grace time, sends the clients a
-    /// notice, and closes everything.
+    /// Shuts down: new calls get `UNAVAILABLE`, calls in flight may finish within the grace time, clients get a
+    /// notice, then everything is closed.
     ///
     /// - Parameter completion: called once, when no connection is left.
     package func shutDown(_ completion: @escaping () -> Void) {
@@ -155,8 +158,8 @@ package final class SocketDoor {
         finishIfEmpty()
     }
 
-    /// Once no call of any loop is in flight, and a moment has passed, takes no more input: what was sent before is still
-    /// answered, then the notice follows, and a later call fails with its sending.
+    /// Stops reading once no call of any loop is in flight and a moment has passed. What was sent before is still
+    /// answered, then the notice follows, and the sending of later calls fails.
     private func closeDrained() {
         guard let drainedSince, engine.load.callsInFlight == 0,
             MonotonicClock.now() - drainedSince >= Self.drainTime
@@ -164,7 +167,7 @@ package final class SocketDoor {
         for connection in Array(connections.values) { connection.finishReading() }
     }
 
-    /// How long calls that clients were sending when the end began have to arrive, in nanoseconds.
+    /// How long calls that clients were sending when the shutdown began have to arrive, in nanoseconds.
     private static let drainTime: UInt64 = 50_000_000
 
     private func finishIfEmpty() {
