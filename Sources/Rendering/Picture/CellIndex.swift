@@ -8,7 +8,7 @@ struct CellIndex {
 
     private var cells: [Cell: [Int]] = [:]
 
-    /// In pixels: about the size of a large circle.
+    /// The side of a cell in pixels: about the size of a large circle.
     private static let side = 64.0
 
     mutating func insert(_ number: Int, _ box: PixelBox) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A colour of eight bits a channel, without alpha.
+/// A colour with eight bits per channel, without alpha.
 struct Colour: Equatable, Sendable {
     let red, green, blue: UInt8
 
@@ -17,7 +17,7 @@ struct Colour: Equatable, Sendable {
         self.blue = blue
     }
 
-    /// The colour that is a part of the way to another, from 0 (this one) to 1 (the other).
+    /// A colour between this one and another, from 0 (this one) to 1 (the other).
     func mixed(with other: Colour, part: Double) -> Colour {
         func between(_ one: UInt8, _ other: UInt8) -> UInt8 {
             UInt8(clamping: Int((Double(one) + (Double(other) - Double(one)) * part).rounded()))

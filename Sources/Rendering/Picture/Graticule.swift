@@ -5,9 +5,9 @@ import JSON
 
 /// The meridians and parallels of a frame, or the lines of a plane, at steps that leave at least 90 pixels between them.
 struct Graticule {
-    /// A line and what it is labelled.
+    /// A line and its label.
     struct Line: Equatable {
-        /// In pixels: x of a meridian, y of a parallel.
+        /// The position in pixels: x of a meridian, y of a parallel.
         let position: Double
         let label: String
     }
@@ -19,7 +19,7 @@ struct Graticule {
         0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60,
     ]
     private static let narrowest = 90.0
-    /// Web Mercator's square ends soon after.
+    /// The farthest latitude of a parallel: Web Mercator's square ends soon after it.
     private static let farthestLatitude = 85.0
 
     init(_ frame: PictureFrame) {
@@ -53,7 +53,7 @@ struct Graticule {
         }
     }
 
-    /// Lines of a plane, in its units, at steps of 1, 2 or 5 times a power of ten.
+    /// The lines of a plane, in its units, at steps of 1, 2 or 5 times a power of ten.
     private init(_ frame: PictureFrame, plane: BoundingBox) {
         let unit = frame.worldSide * (frame.projection.x(plane.west + 1) - frame.projection.x(plane.west))
         let power = pow(10, log10(Self.narrowest / unit).rounded(.down))
@@ -82,7 +82,7 @@ struct Graticule {
         return (first...last).map { Double($0) * step }
     }
 
-    /// 10°E, 0.25°S, 0°.
+    /// A label such as 10°E, 0.25°S or 0°.
     private static func label(_ degrees: Double, _ decimals: Int, _ positive: String, _ negative: String)
         -> String
     {

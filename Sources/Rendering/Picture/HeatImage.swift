@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 import CCairo
 
-/// A heat map as an image: the sum of spots, coloured.
+/// A heat map as an image: the sum of spots, converted to colours.
 ///
 /// Invariant: `surface` is a reference that this object owns, an image of 32-bit premultiplied pixels.
 final class HeatImage {
     let width, height: Int
     private let surface: OpaquePointer
 
-    /// Pixels of the picture for each of the image's: heat is smooth, and a quarter of the size is enough.
+    /// The number of the picture's pixels per pixel of the image: heat is smooth, so a quarter of the pixels is
+    /// enough.
     private static let coarseness = 2.0
 
-    /// nil if there is nothing to draw, or no memory.
+    /// Nil if there is nothing to draw, or no memory.
     init?(_ spots: [HeatSpot], in box: PixelBox) {
         width = max(1, Int((box.width / Self.coarseness).rounded(.up)))
         height = max(1, Int((box.height / Self.coarseness).rounded(.up)))

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// How density becomes colour.
+/// Converts density to colour.
 enum HeatRamp {
-    /// How much of a spot's weight is left at a part of its radius, from 0 in the middle to 1 at its edge.
+    /// The fraction of a spot's weight that remains at a fraction of its radius, from 0 in the middle to 1 at its
+    /// edge.
     static func falloff(_ part: Double) -> Double {
         let rest = max(0, 1 - part * part)
         return rest * rest
     }
 
-    /// The opacity along the colours: thin heat is transparent.
+    /// The opacity of each colour: low density is transparent.
     static let opacities = [0, 0.45, 0.55, 0.6, 0.65, 0.7]
 
     /// The colour and opacity of a density from 0 to 1.

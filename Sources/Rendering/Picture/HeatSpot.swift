@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A part of a heat map: how dense its middle is, from 0 to 1, and how far it reaches in pixels.
+/// A spot of a heat map: the density of its middle, from 0 to 1, and its radius in pixels.
 struct HeatSpot: Equatable, Sendable {
     let centre: PixelPoint
     let radius: Double

@@ -6,7 +6,7 @@ struct HullShape {
     let positions: [(longitude: Double, latitude: Double)]
     let isRing: Bool
 
-    /// nil if it is neither a polygon nor a line.
+    /// Nil if it is neither a polygon nor a line.
     init?(_ geometry: JSONValue) {
         switch geometry["type"]?.asString {
         case "Polygon":

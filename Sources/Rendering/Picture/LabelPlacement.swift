@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds where in its circle a count is written, so that no circle covers it and no two counts overlap.
+/// Finds a position for a count in its circle, so that no circle covers it and no two counts overlap.
 ///
-/// Circles are drawn from the largest to the smallest, so only smaller circles can cover one; all counts are drawn
-/// above all circles. A count that has no free spot in its circle is written where it overlaps least.
+/// Circles are drawn from the largest to the smallest, so only smaller circles can cover one; all counts are
+/// drawn above all circles. A count that has no free position in its circle is written where it overlaps least.
 struct LabelPlacement {
     private let discs: [Disc]
     private var discCells = CellIndex()
@@ -12,8 +12,8 @@ struct LabelPlacement {
     private var placed: [PixelBox] = []
 
     /// - Parameters:
-    ///   - discs: in the order in which they are drawn.
-    ///   - area: what can be seen.
+    ///   - discs: the circles, in the order in which they are drawn.
+    ///   - area: the visible area.
     init(discs: [Disc], in area: PixelBox) {
         self.discs = discs
         self.area = area
@@ -23,9 +23,9 @@ struct LabelPlacement {
         }
     }
 
-    /// The middle of a label in one of the discs.
+    /// Places a label in one of the discs and returns its middle.
     ///
-    /// Labels are to be placed from the smallest circle to the largest: the small ones have less room.
+    /// Place labels from the smallest circle to the largest, because the small ones have less room.
     mutating func place(width: Double, height: Double, in number: Int) -> PixelPoint {
         let disc = discs[number]
         var best = (cost: Double.infinity, box: PixelBox.around(disc.centre, width: width, height: height))
@@ -40,7 +40,7 @@ struct LabelPlacement {
         return best.box.centre
     }
 
-    /// The middle first, then positions around it as far as the label stays in the circle.
+    /// Candidate positions: the middle first, then positions around it as far as the label stays in the circle.
     private static func candidates(in disc: Disc, width: Double, height: Double) -> [PixelPoint] {
         var points = [disc.centre]
         let room = disc.radius - (width * width + height * height).squareRoot() / 2
@@ -61,7 +61,8 @@ struct LabelPlacement {
         (diagonal, diagonal),
     ]
 
-    /// How many labels and later circles the box meets; labels, and what cannot be seen, count more.
+    /// The cost of a box: the number of labels and later circles that it meets; labels count more, and so does
+    /// being cut off.
     private func cost(of box: PixelBox, in number: Int) -> Double {
         let covering = discCells.numbers(near: box).count { $0 > number && box.intersects(discs[$0]) }
         let overlapping = labelCells.numbers(near: box).count { placed[$0].intersects(box) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// What the circles, hulls and colours of a map mean, drawn in one row.
+/// Explains the circles, hulls and colours of a map, in one row.
 struct Legend {
-    /// The counts whose circles are shown as examples, ascending.
+    /// The counts whose circles are shown as examples, in ascending order.
     let counts: [Int]
     let hasPoints: Bool
     let hasHulls: Bool
@@ -19,7 +19,7 @@ struct Legend {
 
     private static let textSize = 11.0
 
-    /// Draws the row with its middle at a height.
+    /// Draws the row, vertically centred at `middle`.
     func draw(on canvas: PictureCanvas, left: Double, middle: Double, right limit: Double) {
         var x = left
         func label(_ text: String) {
@@ -71,7 +71,7 @@ struct Legend {
         }
     }
 
-    /// With commas: 1,000.
+    /// The number with thousands separators: 1,000.
     private static func grouped(_ number: Int) -> String {
         var text = String(number % 1000)
         var rest = number / 1000

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 
-/// A cluster or a point of a picture's map.
+/// A cluster or a point on a picture's map.
 struct MapFeature {
     let position: PixelPoint
-    /// 1 for a point.
+    /// The number of points; 1 for a point.
     let count: Int
-    /// nil for a point.
+    /// The label; nil for a point.
     let label: String?
     let hull: HullShape?
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What is beside a map: the title and the caption, the graticule's labels, the legend.
+/// Draws what surrounds a map: the title and the caption, the graticule's labels, the legend.
 struct MapFrame {
     let picture: MapPicture
     let features: [MapFeature]

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 
-/// Draws a map, from the bottom up: sea, land and borders, graticule, hulls, points and circles, heat, counts; then
-/// what is beside it.
+/// Draws a map from the bottom up: sea, land and borders, graticule, hulls, points and circles, heat, counts;
+/// then its surroundings.
 struct MapPainter {
     private let picture: MapPicture
     private let frame: PictureFrame
     private let points: [MapFeature]
-    /// From the largest to the smallest, so that no large one hides a small one.
+    /// The clusters from the largest to the smallest, so that no large one hides a small one.
     private let clusters: [MapFeature]
     private let discs: [Disc]
 
@@ -63,7 +63,7 @@ struct MapPainter {
             let size = min(12, 1.7 * discs[number].radius / (Double(max(label.count, 2)) * 0.62))
             let text = PictureText(text: label, size: size, halo: picture.showsHeat ? MarkerStyle.white : nil)
             let extent = canvas.size(of: text)
-            // The line's height includes room for letters that go below it, which digits do not.
+            // The line's height includes room for descenders, which digits do not have.
             let position = placement.place(width: extent.width, height: size * 0.8, in: number)
             canvas.draw(text, at: position)
         }
@@ -77,7 +77,8 @@ struct MapPainter {
         }
     }
 
-    /// Weighted by the root of the count: weighted by the count itself, one city would leave nothing of the country.
+    /// The spots of the heat map, weighted by the square root of the count: weighted by the count itself, one
+    /// city would outshine the rest of the country.
     private var heatSpots: [HeatSpot] {
         let shown = points + clusters
         let most = Double(shown.map(\.count).max() ?? 1)

@@ -3,7 +3,7 @@ import ClusterClient
 
 /// A map of a source as a picture: its size, the part of the world that it shows, and what is drawn.
 public struct MapPicture {
-    /// The map, which is smaller than the picture if there is anything beside it.
+    /// The map, which is smaller than the picture if something surrounds it.
     public let frame: PictureFrame
     let layout: PictureLayout
     /// Shown above the map, and the document's title.
@@ -14,8 +14,8 @@ public struct MapPicture {
     public var showsHeat = false
 
     /// - Parameters:
-    ///   - box: shown whole, in the middle of the map.
-    ///   - width: of the picture in pixels, at least 1; the same for `height`.
+    ///   - box: the area to show: completely, and in the middle of the map.
+    ///   - width: the picture's width in pixels, at least 1; the same applies to `height`.
     ///   - isPlain: whether the map fills the picture, without title, labels and legend.
     public init(
         showing box: BoundingBox, width: Int, height: Int, isPlain: Bool,
@@ -27,7 +27,7 @@ public struct MapPicture {
         )
     }
 
-    /// Draws the picture. The cost is in proportion to the number of features and of pixels.
+    /// Draws the picture. O(features + pixels).
     public func draw(_ features: [Feature], as format: PictureFormat) throws(PictureError) -> [UInt8] {
         let canvas = try PictureCanvas(
             width: layout.width, height: layout.height, format: format, title: title)

@@ -2,8 +2,8 @@
 import ClusterClient
 import JSON
 
-/// How positions become places in the unit square, x to the east and y to the south: of the world in Web Mercator, or of
-/// a plane in units of its own, whose longer side is 1.
+/// Maps positions to the unit square, x to the east and y to the south: those of the world in Web Mercator, or
+/// those of a plane in its own units, whose longer side becomes 1.
 public enum MapProjection: Equatable, Sendable {
     case mercator
     case planar(BoundingBox)
@@ -18,14 +18,13 @@ public enum MapProjection: Equatable, Sendable {
         self = .planar(BoundingBox(west: edges[0], south: edges[1], east: edges[2], north: edges[3]))
     }
 
-    /// The plane; nil of the world.
+    /// The plane; nil for the world.
     public var plane: BoundingBox? { if case .planar(let plane) = self { plane } else { nil } }
 
-    /// Whether the east is joined to the west.
+    /// Whether the east edge is joined to the west edge.
     var wraps: Bool { self == .mercator }
 
-    /// What a map shows if nothing else is asked for: the plane, or the world as far north and south as a square map of it
-    /// goes.
+    /// What a map shows by default: the plane, or the world from 75° S to 82° N.
     public var whole: BoundingBox {
         plane ?? BoundingBox(west: -180, south: -75, east: 180, north: 82)
     }
@@ -54,7 +53,7 @@ public enum MapProjection: Equatable, Sendable {
         return plane.north - y * Self.side(of: plane)
     }
 
-    /// How much of the unit square's width and height it fills.
+    /// The fractions of the unit square's width and height that it fills.
     var extent: (x: Double, y: Double) {
         guard let plane else { return (1, 1) }
         return (

@@ -15,6 +15,6 @@ enum Mercator {
 
     static func latitude(_ y: Double) -> Double { 360 * atan(exp((180 - y * 360) * .pi / 180)) / .pi - 90 }
 
-    /// The side of a tile in pixels: at zoom 0 it is the world's.
+    /// The side of a tile in pixels, which is the world's at zoom 0.
     static let tileSide = 512.0
 }

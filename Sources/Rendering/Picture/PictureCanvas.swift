@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import CCairo
 
-/// Draws with Cairo and Pango into SVG, PNG or PDF, in pixels; opacities are from 0 to 1.
+/// Draws with Cairo and Pango to SVG, PNG or PDF. Lengths are in pixels; opacities are from 0 to 1.
 ///
 /// Invariant: `context` and `surface` are references that this object owns; they are released once, in `deinit`.
-/// Cairo's stream writes into `sink`, which lives as long as this object. Coordinates are cut to a range that
-/// Cairo's fixed-point numbers hold, and points that are not finite are left out.
+/// Cairo's stream writes into `sink`, which lives as long as this object. Coordinates are clamped to a range that
+/// Cairo's fixed-point numbers can represent, and points that are not finite are left out.
 final class PictureCanvas {
     private final class ByteSink {
         var bytes: [UInt8] = []
@@ -23,7 +23,7 @@ final class PictureCanvas {
         return CAIRO_STATUS_SUCCESS
     }
 
-    /// - Parameter title: written into the document's properties, if the format has any.
+    /// - Parameter title: written to the document's properties, if the format has any.
     init(width: Int, height: Int, format: PictureFormat, title: String) throws(PictureError) {
         self.format = format
         let closure = Unmanaged.passUnretained(sink).toOpaque()
@@ -54,7 +54,7 @@ final class PictureCanvas {
         cairo_surface_destroy(surface)
     }
 
-    /// A PDF's unit is a 72nd of an inch, a pixel is a 96th.
+    /// A PDF's unit is 1/72 inch, a pixel is 1/96 inch.
     private static let pointsOfPixel = 0.75
 
     private func check() throws(PictureError) {
@@ -65,7 +65,7 @@ final class PictureCanvas {
         }
     }
 
-    /// The picture as a file's bytes; nothing can be drawn after this.
+    /// Returns the picture as a file's bytes; nothing can be drawn after this.
     func finish() throws(PictureError) -> [UInt8] {
         try check()
         if format == .png {
@@ -98,7 +98,7 @@ final class PictureCanvas {
         cairo_fill(context)
     }
 
-    /// Draws lines of one look.
+    /// Draws lines with the same style.
     func stroke(
         _ lines: [[PixelPoint]], width: Double, colour: Colour, opacity: Double = 1, dashes: [Double] = []
     ) {
@@ -132,7 +132,7 @@ final class PictureCanvas {
         cairo_stroke(context)
     }
 
-    /// Draws what `body` draws only within a box, and in pixels from the box's corner.
+    /// Clips what `body` draws to a box, whose corner is the origin of its coordinates.
     func inside(_ box: PixelBox, _ body: () -> Void) {
         cairo_save(context)
         cairo_rectangle(context, box.left, box.top, box.width, box.height)
@@ -164,14 +164,14 @@ final class PictureCanvas {
         return true
     }
 
-    /// Cairo's fixed-point numbers have 24 bits before the point.
+    /// Cairo's fixed-point numbers have 24 integer bits.
     private static let farthest = 1e6
 
     private static func bounded(_ value: Double) -> Double { min(max(value, -farthest), farthest) }
 
     // MARK: Text
 
-    /// The width and height of a text's ink line, in pixels.
+    /// The width and height of a text's line, in pixels.
     func size(of text: PictureText) -> (width: Double, height: Double) {
         withLayout(text) { layout in
             var (width, height): (Int32, Int32) = (0, 0)
@@ -226,7 +226,7 @@ final class PictureCanvas {
 
     // MARK: Heat
 
-    /// Adds up spots and colours their sum.
+    /// Sums up spots and converts the sum to colours.
     func heat(_ spots: [HeatSpot], in box: PixelBox) {
         guard let image = HeatImage(spots, in: box) else { return }
         image.withSurface { pixels in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Cairo could not draw a picture, such as for want of memory.
+/// Cairo could not draw a picture, for example for lack of memory.
 public struct PictureError: Error, CustomStringConvertible {
     let reason: String
 

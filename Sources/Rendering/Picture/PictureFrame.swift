@@ -2,13 +2,13 @@
 import ClusterClient
 import Glibc
 
-/// The part of the world that a picture shows, and where in the picture its places lie.
+/// The part of the world that a picture shows, and the mapping of positions to its pixels.
 public struct PictureFrame: Equatable, Sendable {
-    /// In pixels.
+    /// The size in pixels.
     let width, height: Int
-    /// The middle, in the unit square of the world; x may lie beside it.
+    /// The middle, in the world's unit square; x may be outside it.
     let centreX, centreY: Double
-    /// How many pixels the unit square would be wide.
+    /// The width of the unit square in pixels.
     let worldSide: Double
     let projection: MapProjection
 
@@ -24,7 +24,7 @@ public struct PictureFrame: Equatable, Sendable {
         self.projection = projection
     }
 
-    /// A frame in which a box fits whole, in the middle.
+    /// A frame that shows a box completely, in the middle.
     init(showing box: BoundingBox, width: Int, height: Int, projection: MapProjection = .mercator) {
         let west = projection.x(box.west)
         var east = projection.x(box.east)
@@ -35,7 +35,7 @@ public struct PictureFrame: Equatable, Sendable {
         self.projection = projection
         centreX = (west + east) / 2
         centreY = (north + south) / 2
-        // A box without width or height is a place: it is shown as at the deepest zoom.
+        // A box without width or height is a single position, which is shown at the deepest zoom.
         let smallest = 1 / (Mercator.tileSide * 0x1p22)
         worldSide = min(
             Double(width) / max(east - west, smallest), Double(height) / max(south - north, smallest))
@@ -44,7 +44,7 @@ public struct PictureFrame: Equatable, Sendable {
     /// The map zoom at which the world has this size.
     public var zoom: Double { max(0, log2(worldSide / Mercator.tileSide)) }
 
-    /// What of the world can be seen, the whole breadth where the frame is wider than the world.
+    /// The visible part of the world: its whole width if the frame is wider than the world.
     public var box: BoundingBox {
         let (halfWidth, halfHeight) = (Double(width) / worldSide / 2, Double(height) / worldSide / 2)
         let south = projection.latitude(min(centreY + halfHeight, projection.extent.y))
@@ -68,7 +68,7 @@ public struct PictureFrame: Equatable, Sendable {
     /// The whole frame.
     var area: PixelBox { PixelBox(left: 0, top: 0, width: Double(width), height: Double(height)) }
 
-    /// The part of the frame that the world fills, once around, or the plane.
+    /// The part of the frame that the world, once around, or the plane fills.
     var worldArea: PixelBox {
         guard !projection.wraps else {
             let shown = min(Double(width), worldSide)
@@ -81,21 +81,21 @@ public struct PictureFrame: Equatable, Sendable {
             height: max(0, min(end.y, Double(height)) - top))
     }
 
-    /// The pixel of a place: of its repetitions around the world the one nearest to the middle.
+    /// The pixel of a position: of its repetitions around the world, the one nearest to the middle.
     func pixel(longitude: Double, latitude: Double) -> PixelPoint {
         let x = projection.x(longitude)
         return pixel(
             x: projection.wraps ? x + (centreX - x).rounded() : x, y: projection.y(latitude))
     }
 
-    /// The pixel of a place in the world's unit square.
+    /// The pixel of a position in the world's unit square.
     func pixel(x: Double, y: Double) -> PixelPoint {
         PixelPoint(
             x: (x - centreX) * worldSide + Double(width) / 2,
             y: (y - centreY) * worldSide + Double(height) / 2)
     }
 
-    /// The pixels of a line or ring, which stays whole where it crosses the antimeridian.
+    /// The pixels of a line or ring, which stays connected where it crosses the antimeridian.
     func pixels(_ places: [(longitude: Double, latitude: Double)]) -> [PixelPoint] {
         guard projection.wraps else {
             return places.map { pixel(longitude: $0.longitude, latitude: $0.latitude) }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Where the parts of a picture are: the title above the map, the graticule's labels beside it, the legend below.
+/// The positions of a picture's parts: the title above the map, the graticule's labels beside it, the legend below.
 struct PictureLayout {
     let width, height: Int
     let map: PixelBox
-    /// Whether there is anything beside the map.
+    /// Whether anything surrounds the map.
     let isFramed: Bool
 
     static let titleHeight = 40.0
@@ -13,7 +13,8 @@ struct PictureLayout {
     static let labelHeight = 20.0
     static let legendHeight = 84.0
 
-    /// - Parameter isPlain: whether the map fills the picture. It also does if the picture is too small for more.
+    /// - Parameter isPlain: whether the map fills the picture. It also does if the picture is too small for
+    ///   anything else.
     init(width: Int, height: Int, isPlain: Bool) {
         self.width = width
         self.height = height

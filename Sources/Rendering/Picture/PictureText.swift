@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// How a text in a picture looks and what its position means.
+/// The style of a text in a picture, and what its position refers to.
 struct PictureText {
     enum Anchor { case middle, left, right }
 
@@ -9,8 +9,8 @@ struct PictureText {
     var size: Double
     var colour = MarkerStyle.ink
     var isBold = false
-    /// Which part of the text's line the position names; always its middle vertically.
+    /// The part of the text's line at the position; vertically it is always the middle.
     var anchor = Anchor.middle
-    /// Draws an outline in this colour around the letters, so that they can be read on anything.
+    /// The colour of an outline around the letters, which makes them legible on any background.
     var halo: Colour?
 }

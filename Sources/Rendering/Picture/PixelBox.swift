@@ -16,7 +16,7 @@ struct PixelBox: Equatable, Sendable {
         left < other.right && other.left < right && top < other.bottom && other.top < bottom
     }
 
-    /// Whether a part of a disc lies in the rectangle.
+    /// Whether part of a disc lies in the rectangle.
     func intersects(_ disc: Disc) -> Bool {
         let x = disc.centre.x - min(max(disc.centre.x, left), right)
         let y = disc.centre.y - min(max(disc.centre.y, top), bottom)

@@ -7,7 +7,7 @@ import JSON
 struct WorldOutline: Sendable {
     /// Polygons of one or more rings.
     let land: [[[UnitPoint]]]
-    /// The edges of land without those where the outline is cut, along the antimeridian and at the south pole.
+    /// The edges of land, except those where the outline is cut, along the antimeridian and at the south pole.
     let coasts: [[UnitPoint]]
     let borders: [[UnitPoint]]
 
@@ -16,12 +16,12 @@ struct WorldOutline: Sendable {
         let x, y: Double
     }
 
-    /// The outline that the program contains; read at its first use, in about 10 ms.
+    /// The outline built into the program; parsed at its first use, in about 10 ms.
     static let shared = WorldOutline(
         geoJSON: UnsafeRawBufferPointer(start: world_outline_bytes(), count: world_outline_size()))
 
-    /// Features with the property `kind`: `land` is a MultiPolygon, `borders` a MultiLineString. Whatever else
-    /// there is, is left out.
+    /// Reads features with the property `kind`: `land` is a MultiPolygon, `borders` a MultiLineString. Others are
+    /// ignored.
     init(geoJSON: UnsafeRawBufferPointer) {
         var land: [[[UnitPoint]]] = []
         var coasts: [[UnitPoint]] = []

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Draws what lies below a map's markers: land, borders and the graticule.
+/// Draws what is below a map's markers: land, borders and the graticule.
 struct WorldPainter {
     let frame: PictureFrame
 
-    /// Points nearer than this to the one before are left out: they cannot be seen, and make files large.
+    /// Points closer than this to the previous one, in pixels, are left out: they are invisible and make files large.
     private static let detail = 0.4
 
     func paint(_ graticule: Graticule, on canvas: PictureCanvas) {
@@ -27,7 +27,7 @@ struct WorldPainter {
         canvas.inside(frame.worldArea) {
             let shift = frame.worldArea.left
             let world = WorldOutline.shared
-            // The world repeats to the east and to the west of itself.
+            // The world repeats to its east and west.
             for copy in [-1.0, 0, 1] {
                 func pixels(_ line: [WorldOutline.UnitPoint]) -> [PixelPoint] {
                     thinned(line.map { frame.pixel(x: $0.x + copy, y: $0.y) }, shift)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// How many columns of a terminal a text takes up: wide East Asian letters and emoji two, combining marks none.
+/// Determines how many columns of a terminal a text occupies: wide East Asian letters and emoji two, combining
+/// marks none.
 public enum DisplayWidth {
     public static func of(_ text: String) -> Int {
         text.reduce(0) { $0 + width(of: $1) }
     }
 
-    /// The text cut to at most `width` columns, with an ellipsis where something was cut off.
+    /// The text truncated to at most `width` columns, with an ellipsis if something was cut off.
     public static func truncate(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         guard width > 1 else { return width == 1 ? "…" : "" }

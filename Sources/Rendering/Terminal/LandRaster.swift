@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Which dots of a terminal's map are land, and which a border. A plane is all land.
+/// Determines which dots of a terminal's map are land and which are borders. A plane is all land.
 struct LandRaster {
     enum Ground: UInt8 { case sea, land, border }
 
     let columns, rows: Int
     private var dots: [Ground]
 
-    /// - Parameter frame: in dots. The cost is in proportion to its rows and to the outline's 8,000 points.
+    /// - Parameter frame: the frame, in dots. The cost is proportional to its rows and to the outline's 8,000 points.
     init(_ frame: PictureFrame, _ world: WorldOutline = .shared) {
         columns = frame.width
         rows = frame.height
@@ -55,12 +55,12 @@ struct LandRaster {
         }
     }
 
-    /// The first dot whose middle is not left of x.
+    /// The first dot whose middle is not left of x, clamped to the columns.
     private static func bounded(_ x: Double, _ columns: Int) -> Int {
         Int(min(max((x - 0.5).rounded(.up), 0), Double(columns)))
     }
 
-    /// Marks the dots below a line.
+    /// Marks the dots that a line crosses.
     private mutating func trace(_ line: [PixelPoint]) {
         for (start, end) in zip(line, line.dropFirst()) {
             let steps = max(1, Int(min(max(abs(end.x - start.x), abs(end.y - start.y)), 4096).rounded(.up)))

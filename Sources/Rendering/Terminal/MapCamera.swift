@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 
-/// If a terminal's map looks, and how it moves. The picture's dots are half a character high and a whole
-/// one wide, which makes them about square.
+/// The position and zoom of a terminal's map, and their changes. The picture's dots are half a character high and
+/// a whole one wide, which makes them about square.
 struct MapCamera: Equatable, Sendable {
     private(set) var centreX = 0.5
     private(set) var centreY = 0.5
     private(set) var zoom = 0
-    /// Of the map, without the line below it.
+    /// The size of the map in characters, without the lines around it.
     var columns: Int
     var rows: Int
     let projection: MapProjection
 
     static let deepestZoom = 22
-    /// A dot stands for so many pixels of a map on a screen.
+    /// A dot represents this many pixels of a map on a screen.
     static let pixelsOfDot = 8.0
 
     init(columns: Int, rows: Int, projection: MapProjection = .mercator) {
@@ -29,7 +29,7 @@ struct MapCamera: Equatable, Sendable {
             projection: projection)
     }
 
-    /// Moves by parts of the screen.
+    /// Moves by fractions of the screen.
     mutating func pan(right: Double, down: Double) {
         let frame = frame
         move(
@@ -39,13 +39,13 @@ struct MapCamera: Equatable, Sendable {
 
     mutating func zoom(by steps: Int) { zoom = min(max(zoom + steps, 0), Self.deepestZoom) }
 
-    /// Looks at a place at a zoom.
+    /// Centres the map on a position at a zoom.
     mutating func look(longitude: Double, latitude: Double, zoom: Int) {
         move(x: projection.x(longitude), y: projection.y(latitude))
         self.zoom = min(max(zoom, 0), Self.deepestZoom)
     }
 
-    /// Looks at a box as close as it fits.
+    /// Shows a box at the closest zoom at which it fits.
     mutating func look(at box: BoundingBox) {
         let fitting = PictureFrame(
             showing: box, width: columns * 8, height: rows * 16, projection: projection)
@@ -53,7 +53,7 @@ struct MapCamera: Equatable, Sendable {
         zoom = min(max(Int(exactly: fitting.zoom.rounded(.down)) ?? 0, 0), Self.deepestZoom)
     }
 
-    /// Around the world, but not over its poles, nor over the edge of a plane.
+    /// Moves around the world, but not beyond its poles, nor beyond the edge of a plane.
     private mutating func move(x: Double, y: Double) {
         centreX = projection.wraps ? x - x.rounded(.down) : min(max(x, 0), projection.extent.x)
         centreY = min(max(y, 0), projection.extent.y)

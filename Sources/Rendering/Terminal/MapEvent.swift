@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 
-/// What happens to the terminal's map.
+/// An event for the terminal's map.
 enum MapEvent: Sendable {
     case input([UInt8])
     case resized
-    /// Time to try again what has failed.
+    /// It is time to retry what has failed.
     case tick
     case ended
-    /// Markers that move are due at their next position.
+    /// Moving markers are due at their next position.
     case frame
-    /// What is to be seen, after a change of the data or a move; and by the keys of markers that have gone, what absorbed them.
+    /// The markers to show after a change of the data or a move; and for each marker that has disappeared, by
+    /// key, the key of the marker that absorbed it.
     case loaded([Marker], absorbers: [String: String])
     case opened(longitude: Double, latitude: Double, zoom: Int)
-    /// A single question of the map's was not answered.
+    /// A single query of the map failed.
     case refused(String)
-    /// The viewport is watched no more.
+    /// The viewport is no longer watched.
     case failed(String)
 }

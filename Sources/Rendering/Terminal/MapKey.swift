@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a key asks of the terminal's map.
+/// The command that a key gives the terminal's map.
 enum MapKey: Equatable, Sendable {
     case west, east, north, south
     case zoomIn, zoomOut

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Makes keys of the bytes that a terminal in raw mode sends; a sequence may come in parts.
+/// Decodes keys from the bytes that a terminal in raw mode sends; a sequence may arrive in parts.
 struct MapKeyDecoder {
     /// The beginning of an arrow key's sequence: escape, then `[` or `O`.
     private var sequence: [UInt8] = []
@@ -16,7 +16,7 @@ struct MapKeyDecoder {
             sequence.append(byte)
             return nil
         case (2, 0x20...0x3F):
-            // A parameter of a sequence that ends later.
+            // A parameter of a sequence that is not complete yet.
             return nil
         case (2, _):
             sequence = []
@@ -33,7 +33,7 @@ struct MapKeyDecoder {
         case UInt8(ascii: "B"): .south
         case UInt8(ascii: "C"): .east
         case UInt8(ascii: "D"): .west
-        // Shift and tab.
+        // Shift+Tab.
         case UInt8(ascii: "Z"): .previousMarker
         default: nil
         }
@@ -51,7 +51,7 @@ struct MapKeyDecoder {
         case UInt8(ascii: "\t"): .nextMarker
         case UInt8(ascii: "?"): .help
         case UInt8(ascii: "0"): .wholeSource
-        // Control-C and control-D come as bytes in raw mode.
+        // Control-C and Control-D arrive as bytes in raw mode.
         case UInt8(ascii: "q"), 3, 4: .quit
         default: nil
         }

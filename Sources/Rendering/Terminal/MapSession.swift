@@ -3,15 +3,15 @@ import ClusterClient
 import ClusterProtocol
 import JSON
 
-/// A map in the terminal from its first picture to the key that ends it.
+/// A map in the terminal, from its first picture to the key that ends it.
 ///
-/// One loop takes every event; the viewport is watched beside it, so keys are answered while a change is on its
-/// way.
+/// One loop handles every event. The viewport is watched concurrently, so keys are handled while a change is
+/// arriving.
 public struct MapSession {
     let client: Client
     let source: String
     let extra: JSONObject
-    /// What the map shows first.
+    /// The area that the map shows first.
     let home: BoundingBox
     let palette: TerminalPalette
     private var map: TerminalMap
@@ -20,12 +20,12 @@ public struct MapSession {
     private var watch: MapWatch?
     private var hasMoved = true
     private var hasFailed = false
-    /// Whether the next frame is on its way.
+    /// Whether the next frame is already scheduled.
     private var isSliding = false
 
     /// - Parameters:
     ///   - extra: further params of every query, such as a filter.
-    ///   - projection: the source's.
+    ///   - projection: the source's projection.
     ///   - palette: the colours that the terminal can show.
     public init(
         client: Client, source: String, extra: JSONObject, home: BoundingBox, projection: MapProjection,
@@ -54,7 +54,7 @@ public struct MapSession {
         watch?.end()
     }
 
-    /// False where the map ends.
+    /// Handles an event; returns false if it ends the map.
     private mutating func handle(_ event: MapEvent) -> Bool {
         switch event {
         case .input(let bytes):
@@ -117,7 +117,7 @@ public struct MapSession {
         load()
     }
 
-    /// Draws again soon if markers move.
+    /// Schedules the next frame if markers are moving.
     private mutating func scheduleFrame() {
         guard map.slide != nil, !isSliding else { return }
         isSliding = true
@@ -134,9 +134,9 @@ public struct MapSession {
 
     // MARK: The daemon
 
-    /// Moves the watched viewport to what is in sight.
+    /// Moves the watched viewport to the visible area.
     ///
-    /// - Parameter keepingSelection: whether the selected marker stays selected, or the one that absorbs it.
+    /// - Parameter keepingSelection: whether the selected marker, or the one that absorbs it, stays selected.
     private mutating func load(keepingSelection: Bool = false) {
         hasMoved = hasMoved || !keepingSelection
         let (box, zoom) = (map.camera.frame.box, Double(map.camera.zoom))
@@ -149,7 +149,7 @@ public struct MapSession {
         } catch { events.yield(.failed(Self.message(error))) }
     }
 
-    /// Zooms to where the selected cluster splits, or shows the selected point's properties.
+    /// Zooms to the zoom at which the selected cluster splits, or shows the selected point's properties.
     private mutating func open() {
         guard let feature = map.selectedFeature else { return }
         guard let cluster = feature.cluster else { return map.overlay = .properties }

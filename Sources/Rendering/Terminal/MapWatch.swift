@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 
-/// A map's viewport, watched beside the loop that draws it.
+/// Watches a map's viewport concurrently with the loop that draws it.
 final class MapWatch: Sendable {
     private let reader: Task<Void, Never>
     private let mover: Task<Void, Never>
@@ -12,11 +12,11 @@ final class MapWatch: Sendable {
         let zoom: Double
     }
 
-    /// - Parameter report: called with what is to be seen whenever that changes, and with the reason if there is nothing.
+    /// - Parameter report: called with the markers whenever they change, and with the reason when watching fails.
     init(_ session: ViewportSession, _ report: @escaping @Sendable (MapEvent) -> Void) {
         let (places, moves) = AsyncStream.makeStream(of: Place.self, bufferingPolicy: .bufferingNewest(1))
         self.moves = moves
-        // A move that fails ends the reader too, which reports it.
+        // A move that fails also ends the reader, which reports it.
         mover = Task {
             for await place in places { try? await session.move(to: place.box, zoom: place.zoom) }
         }
@@ -36,7 +36,7 @@ final class MapWatch: Sendable {
         }
     }
 
-    /// Only the newest of moves that come at once counts.
+    /// Of several moves at once, only the newest counts.
     func move(to box: BoundingBox, zoom: Double) { moves.yield(Place(box: box, zoom: zoom)) }
 
     func end() {

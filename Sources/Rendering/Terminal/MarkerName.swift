@@ -2,7 +2,7 @@
 import ClusterClient
 import JSON
 
-/// What a marker is called.
+/// Describes markers in words.
 enum MarkerName {
     private static let properties = ["name", "title", "label", "Name", "NAME", "ident"]
 

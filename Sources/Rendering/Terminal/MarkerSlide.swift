@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 
-/// The way of markers from where they were to where they are, in a few frames: out of the marker that a new one comes
-/// from, and into the one that absorbs an old one. Pure; whoever draws says when the next frame is due.
+/// Animates markers from their old to their new positions in a few frames: a new marker comes out of the marker
+/// from which its points come, and an old one moves into the marker that absorbs it. Pure; the caller determines
+/// when the next frame is due.
 struct MarkerSlide {
     struct Position: Equatable {
         var longitude, latitude: Double
@@ -17,14 +18,14 @@ struct MarkerSlide {
         }
     }
 
-    /// A marker that has gone, and where it goes to.
+    /// A marker that has disappeared, and the position to which it moves.
     struct Leaving {
         let feature: Feature
         let start, end: Position
     }
 
     static let frames = 6
-    /// Between two frames.
+    /// The time between two frames, in milliseconds.
     static let milliseconds = 40
 
     private let starts: [String: Position]
@@ -33,10 +34,11 @@ struct MarkerSlide {
     private var frame = 0
 
     /// - Parameters:
-    ///   - old: what was shown, by key, and where: a marker that is still moving is on its way.
-    ///   - new: what is to be shown.
-    ///   - absorbers: by the keys of markers that have gone, the keys of those that absorbed them.
-    ///   - wraps: whether the way over the antimeridian may be the shorter one.
+    ///   - old: the markers shown before, by key, with their positions: a marker that is still moving is at an
+    ///     intermediate position.
+    ///   - new: the markers to show.
+    ///   - absorbers: for the key of each marker that has disappeared, the key of the marker that absorbed it.
+    ///   - wraps: whether markers may take the shorter way across the antimeridian.
     /// - Returns: nil if nothing moves.
     init?(
         from old: [String: (feature: Feature, position: Position)], to new: [Marker],
@@ -59,25 +61,25 @@ struct MarkerSlide {
         self.wraps = wraps
     }
 
-    /// Goes on by one frame; false at the end of the way.
+    /// Advances by one frame; returns false at the end of the animation.
     mutating func advance() -> Bool {
         frame += 1
         return frame < Self.frames
     }
 
-    /// How much of the way is behind the markers: fast first, then slow.
+    /// The fraction of the way that is done: fast first, then slow.
     private var progress: Double {
         let rest = 1 - Double(frame) / Double(Self.frames)
         return 1 - rest * rest
     }
 
-    /// Where a marker is now.
+    /// A marker's current position.
     func position(of key: String, _ feature: Feature) -> Position {
         let end = Position(feature)
         return starts[key].map { between($0, end) } ?? end
     }
 
-    /// Markers that have gone, where they are now.
+    /// Markers that have disappeared, with their current positions.
     var leaving: [(feature: Feature, position: Position)] {
         departures.map { ($0.feature, between($0.start, $0.end)) }
     }

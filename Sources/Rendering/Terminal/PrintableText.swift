@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Text that may be printed on a terminal.
+/// Makes text safe to print on a terminal.
 public enum PrintableText {
-    /// The text with a space for each control character, so that data cannot steer the terminal.
+    /// The text with a space in place of each control character, so that data cannot control the terminal.
     public static func of(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))

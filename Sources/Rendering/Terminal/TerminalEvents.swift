@@ -2,14 +2,14 @@
 import Dispatch
 import Glibc
 
-/// Keys, signals and time as one stream of events, in the order in which they come.
+/// Keys, signals and timer ticks as one stream of events, in the order of their arrival.
 final class TerminalEvents {
     let stream: AsyncStream<MapEvent>
     let continuation: AsyncStream<MapEvent>.Continuation
     private var sources: [any DispatchSourceProtocol] = []
     private let queue = DispatchQueue(label: "terminal")
 
-    /// - Parameter interval: of the ticks.
+    /// - Parameter interval: the interval between ticks.
     init(interval: DispatchTimeInterval) {
         (stream, continuation) = AsyncStream.makeStream(of: MapEvent.self)
         let continuation = continuation
@@ -34,7 +34,7 @@ final class TerminalEvents {
     }
 
     private func watch(_ number: Int32, _ event: MapEvent) {
-        // The source sees the signal also where its usual action is taken away.
+        // The dispatch source sees the signal even if its default action is disabled.
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         let continuation = continuation

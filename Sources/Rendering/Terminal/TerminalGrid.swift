@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A picture of characters: each holds two coloured dots, one above the other, or a character on them.
+/// A picture made of characters: each contains two coloured dots, one above the other, or a character on top of them.
 ///
 /// A dot has a ground, and a mark that covers it.
 struct TerminalGrid {
@@ -16,7 +16,7 @@ struct TerminalGrid {
         var lower = Dot()
         var character: Character?
         var ink: Colour?
-        /// Whether a wide character before it covers it.
+        /// Whether the wide character before it extends into it.
         var isContinuation = false
 
         var isMarked: Bool { upper.mark != nil || lower.mark != nil }
@@ -37,7 +37,7 @@ struct TerminalGrid {
         if row % 2 == 0 { cells[cell].upper.ground = colour } else { cells[cell].lower.ground = colour }
     }
 
-    /// Marks the dots whose middle lies in a circle; positions are in dots.
+    /// Marks the dots whose middle is in a circle; positions are in dots.
     mutating func disc(_ centre: PixelPoint, radius: Double, colour: Colour) {
         for row in Self.span(centre.y, radius, limit: rows * 2) {
             for column in Self.span(centre.x, radius, limit: columns) {
@@ -50,8 +50,8 @@ struct TerminalGrid {
         }
     }
 
-    /// The cells of a text with its middle at a position in dots: the row, and the first column, which may be
-    /// outside. nil if no cell can be named.
+    /// The cells of a text whose middle is at a position in dots: the row, and the columns, which may be outside.
+    /// Nil if no cell can be named.
     static func cells(of text: String, at centre: PixelPoint) -> (row: Int, columns: Range<Int>)? {
         let width = DisplayWidth.of(text)
         guard abs(centre.x) < 1e6, abs(centre.y) < 1e6,
@@ -61,13 +61,13 @@ struct TerminalGrid {
         return (row, start..<start + width)
     }
 
-    /// Writes a text with its middle at a position in dots, cut at the edges.
+    /// Writes a text with its middle at a position in dots, truncated at the edges.
     mutating func text(_ text: String, at centre: PixelPoint, ink: Colour) {
         guard let cells = Self.cells(of: text, at: centre) else { return }
         self.text(text, row: cells.row, column: cells.columns.lowerBound, ink: ink)
     }
 
-    /// Writes characters of one column each, cut at the edges.
+    /// Writes characters of one column each, truncated at the edges.
     mutating func text(_ text: String, row: Int, column: Int, ink: Colour) {
         guard (0..<rows).contains(row) else { return }
         for (offset, character) in text.enumerated() where (0..<columns).contains(column + offset) {
@@ -91,13 +91,13 @@ struct TerminalGrid {
         }
     }
 
-    /// Whether no mark is in these cells, as far as they are in the grid.
+    /// Whether these cells contain no mark, as far as they are in the grid.
     func isFree(row: Int, columns span: Range<Int>) -> Bool {
         guard (0..<rows).contains(row) else { return false }
         return span.clamped(to: 0..<columns).allSatisfy { !cells[row * columns + $0].isMarked }
     }
 
-    /// The rows with a terminal's codes for colours, each ending in the usual ones.
+    /// The rows with a terminal's colour codes, each of which ends by resetting the colours.
     func lines(_ palette: TerminalPalette) -> [String] {
         (0..<rows).map { row in
             var line = ""
@@ -126,7 +126,7 @@ struct TerminalGrid {
         }
     }
 
-    /// Without colours the ground is a pattern.
+    /// Without colours, the ground is drawn as a pattern.
     private static func plainLook(_ cell: Cell) -> (Character, ink: Colour?, paper: Colour?) {
         if let character = cell.character { return (character, nil, nil) }
         switch (cell.upper.mark != nil, cell.lower.mark != nil) {

@@ -49,7 +49,7 @@ extension TerminalMap {
         }
     }
 
-    /// Labels at the map's lower and left edges, if no marker is there.
+    /// Draws labels at the map's lower and left edges, unless a marker is there.
     private func drawGraticuleLabels(_ graticule: Graticule, on grid: inout TerminalGrid) {
         func write(_ text: String, row: Int, column: Int) {
             guard grid.isFree(row: row, columns: column..<column + text.count) else { return }
@@ -74,8 +74,8 @@ extension TerminalMap {
         let isSelected: Bool
     }
 
-    /// Draws points, then circles from the largest to the smallest, the selected one last; returns the circles from
-    /// the last to the first.
+    /// Draws points, then circles from the largest to the smallest, the selected one last. Returns the circles
+    /// from the last drawn to the first.
     private func drawMarkers(_ frame: PictureFrame, on grid: inout TerminalGrid) -> [CountedDisc] {
         for (index, feature) in features.enumerated() where feature.cluster == nil {
             let position = pixel(self.position(of: index), frame)
@@ -105,7 +105,7 @@ extension TerminalMap {
         return discs.reversed()
     }
 
-    /// A marker that has gone is below those that are there, without its count.
+    /// Draws a marker that has disappeared below the existing ones, without its count.
     private func drawLeaving(_ feature: Feature, _ position: PixelPoint, on grid: inout TerminalGrid) {
         guard let cluster = feature.cluster else {
             return grid.text("●", at: position, ink: MarkerStyle.point)
@@ -122,7 +122,8 @@ extension TerminalMap {
         max(1.2, MarkerStyle.radius(count: cluster.pointCount) / MapCamera.pixelsOfDot)
     }
 
-    /// Writes the counts above all circles, the last circle's first; one that would run into another is left out.
+    /// Writes the counts above all circles, beginning with the last circle; a count that would run into another
+    /// is left out.
     private func drawCounts(_ discs: [CountedDisc], on grid: inout TerminalGrid) {
         var written: [Int: [Range<Int>]] = [:]
         for disc in discs {
@@ -134,8 +135,8 @@ extension TerminalMap {
         }
     }
 
-    /// The nearest position at which a label is in the very middle of a disc: between a character's two dots, and on
-    /// a character or between two as the label's length requires.
+    /// The nearest position at which a label is exactly in the middle of a disc: vertically between a character's
+    /// two dots, and horizontally on a character or between two, depending on the label's length.
     static func snapped(_ position: PixelPoint, under label: String) -> PixelPoint {
         let isOdd = label.count % 2 == 1
         return PixelPoint(

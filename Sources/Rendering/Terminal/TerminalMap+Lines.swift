@@ -5,7 +5,7 @@ import JSON
 extension TerminalMap {
     static let keyHints = "arrows move  + - zoom  tab select  enter open  0 all  ? help  q quit"
 
-    /// The source and what is shown of it, then the legend if there is room.
+    /// The source and a summary of what is shown, then the legend if there is room.
     func titleLine(source: String, _ palette: TerminalPalette) -> String {
         let text = "\(source)  \(counts)  zoom \(camera.zoom)  \(position)"
         let legend = Self.legend
@@ -21,7 +21,7 @@ extension TerminalMap {
             + coloured.joined()
     }
 
-    /// What the colours mean.
+    /// The meaning of the colours.
     private static let legend: [(colour: Colour, text: String)] =
         [(MarkerStyle.point, "1")] + MarkerStyle.steps.map { ($0.colour, "\($0.count)+") }
 
@@ -37,7 +37,7 @@ extension TerminalMap {
         return text
     }
 
-    /// A text after a space, cut or filled up to the screen's width.
+    /// A text after a space, truncated or padded to the screen's width.
     func line(_ text: String) -> String {
         let cut = DisplayWidth.truncate(" " + PrintableText.of(text), to: camera.columns)
         return cut + String(repeating: " ", count: max(0, camera.columns - DisplayWidth.of(cut)))

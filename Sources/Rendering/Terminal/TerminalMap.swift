@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 
-/// The terminal's map: what is shown, which marker is selected, and what is written beside the map.
+/// The terminal's map: the markers shown, the selected marker, and the lines around the map.
 struct TerminalMap {
-    /// A text over the map, until the next key.
+    /// A text over the map, shown until the next key.
     enum Overlay { case none, help, properties }
 
     var camera: MapCamera
     private(set) var features: [Feature] = []
     private var keys: [String] = []
     private(set) var isLoaded = false
-    /// The markers' way to where they are, until they are there.
+    /// The animation of the markers, until they have arrived.
     private(set) var slide: MarkerSlide?
     /// The selected marker's index in `features`.
     private(set) var selected: Int?
-    /// Shown instead of the keys, until the next key.
+    /// A message shown instead of the keys, until the next key.
     var message = ""
     var overlay = Overlay.none
 
     init(camera: MapCamera) { self.camera = camera }
 
-    /// The lines above and below the map: title, selection, keys.
+    /// The number of lines above and below the map: title, selection, keys.
     static let otherLines = 3
 
-    /// Shows new markers instead of the old, and selects the one nearest to the middle.
+    /// Replaces the markers, and selects the one nearest to the middle.
     ///
     /// - Parameters:
-    ///   - absorbers: by the keys of markers that have gone, the keys of those that absorbed them.
-    ///   - keepingSelection: whether the selected marker stays selected if it is still there, or else its absorber.
+    ///   - absorbers: for the key of each marker that has disappeared, the key of the marker that absorbed it.
+    ///   - keepingSelection: whether the selected marker stays selected if it still exists, or else its absorber.
     mutating func show(_ markers: [Marker], absorbers: [String: String] = [:], keepingSelection: Bool) {
         let old = features.indices.map { (keys[$0], (feature: features[$0], position: position(of: $0))) }
         slide = MarkerSlide(
@@ -41,19 +41,19 @@ struct TerminalMap {
         selected = kept ?? order.first
     }
 
-    /// Moves the markers on by one frame.
+    /// Advances the markers by one frame.
     mutating func advance() {
         if slide?.advance() != true { slide = nil }
     }
 
-    /// Where a marker is now.
+    /// A marker's current position.
     func position(of index: Int) -> MarkerSlide.Position {
         slide?.position(of: keys[index], features[index]) ?? MarkerSlide.Position(features[index])
     }
 
-    /// Selects the next marker further out, and after the last one the first again.
+    /// Selects the next marker further out; after the last one, the first again.
     ///
-    /// - Parameter step: -1 for the marker before.
+    /// - Parameter step: -1 for the previous marker.
     mutating func select(step: Int = 1) {
         let order = order
         guard let selected, let position = order.firstIndex(of: selected) else {
@@ -66,7 +66,7 @@ struct TerminalMap {
         selected.map { features[$0] }
     }
 
-    /// The markers that can be seen, from the middle outwards.
+    /// The visible markers, from the middle outwards.
     private var order: [Int] {
         let frame = camera.frame
         let middle = PixelPoint(x: Double(frame.width) / 2, y: Double(frame.height) / 2)

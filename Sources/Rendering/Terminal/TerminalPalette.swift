@@ -15,7 +15,7 @@ public enum TerminalPalette: Sendable {
         case .none: return ""
         case .full: return "\u{1B}[\(kind);2;\(colour.red);\(colour.green);\(colour.blue)m"
         case .indexed:
-            // The cube of six steps a channel that terminals of 256 colours have from 16 on.
+            // The colour cube with six steps per channel, which 256-colour terminals have from index 16 on.
             let steps = [colour.red, colour.green, colour.blue].map { (Int($0) * 5 + 127) / 255 }
             return "\u{1B}[\(kind);5;\(16 + steps[0] * 36 + steps[1] * 6 + steps[2])m"
         }

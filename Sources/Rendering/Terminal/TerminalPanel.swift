@@ -23,7 +23,7 @@ struct TerminalPanel {
         self.rows = rows
     }
 
-    /// A marker's properties, each on a line.
+    /// A marker's properties, one per line.
     init(of feature: Feature, _ projection: MapProjection) {
         title = MarkerName.of(feature)
         var rows: [(name: String, value: String)] = []
@@ -33,7 +33,7 @@ struct TerminalPanel {
         self.rows = rows
     }
 
-    /// Draws the box in the middle, cut to the grid.
+    /// Draws the box in the middle, clipped to the grid.
     func draw(on grid: inout TerminalGrid) {
         let names = rows.map { DisplayWidth.of($0.name) }.max() ?? 0
         let room = grid.columns - 4

@@ -2,12 +2,13 @@
 import Glibc
 import Synchronization
 
-/// The terminal as a screen of its own: keys come unbuffered and unseen, and what was there before comes back.
+/// Switches the terminal to a screen of its own, with keys unbuffered and not echoed, and restores its content
+/// afterwards.
 public enum TerminalScreen {
-    /// How the terminal was; nil if nothing is to be given back.
+    /// The terminal's former settings; nil if there is nothing to restore.
     private static let former = Mutex<termios?>(nil)
 
-    /// Takes the screen. It is given back by `leave`, and by the program's end however it exits.
+    /// Takes over the screen. `leave` restores it, and so does the program's end however it exits.
     public static func enter() throws(TerminalError) {
         var attributes = termios()
         guard tcgetattr(STDIN_FILENO, &attributes) == 0 else {
@@ -25,7 +26,7 @@ public enum TerminalScreen {
         put("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J")
     }
 
-    /// Gives the terminal back; does nothing the second time.
+    /// Restores the terminal; does nothing the second time.
     public static func leave() {
         let attributes = former.withLock { former in
             defer { former = nil }
@@ -36,7 +37,7 @@ public enum TerminalScreen {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &attributes)
     }
 
-    /// Draws the screen's lines over those that are there.
+    /// Draws the screen's lines over the existing ones.
     static func draw(_ lines: [String]) {
         put("\u{1B}[H" + lines.joined(separator: "\r\n"))
     }
@@ -49,7 +50,7 @@ public enum TerminalScreen {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// Writes what it can. It never ends the program, for the program's end calls it.
+    /// Writes as much as possible. It never ends the program, because it is called at the program's end.
     private static func put(_ text: String) {
         var text = text
         text.withUTF8 { bytes in

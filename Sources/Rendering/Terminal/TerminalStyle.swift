@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The colours of a terminal's map beside those of its markers. They are dark enough for markers to stand out, on a
-/// dark terminal and on a light one.
+/// The colours of a terminal's map other than those of its markers. They are dark enough for markers to stand
+/// out, both on a dark and on a light terminal.
 enum TerminalStyle {
     static let land = Colour(0x3E4A42)
     static let border = Colour(0x5A6A5E)
