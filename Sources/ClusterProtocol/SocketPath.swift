@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Where the daemon's socket is: the daemon and its clients look in the same order.
+/// The location of the daemon's socket. The daemon and its clients look in the same order.
 public enum SocketPath {
     /// The system daemon's socket.
     public static let system = "/run/clusterd/clusterd.sock"
 
-    /// Where the daemon listens: `--socket`, else `$CLUSTERD_SOCKET`, else `$XDG_RUNTIME_DIR/clusterd.sock`, else
-    /// the system's. Empty values count as absent.
+    /// The path on which the daemon listens: `--socket`, else `$CLUSTERD_SOCKET`, else
+    /// `$XDG_RUNTIME_DIR/clusterd.sock`, else the system's. Empty values count as absent.
     public static func resolve(option: String?, environment: (String) -> String? = Self.variable) -> String {
         candidates(option: option, environment: environment)[0]
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A Unix socket's address as the system takes it.
+/// A Unix socket's address in the system's form.
 public struct UnixSocketAddress {
     private var address = sockaddr_un()
     private let length: socklen_t
@@ -16,7 +16,7 @@ public struct UnixSocketAddress {
         }
         address.sun_family = sa_family_t(AF_UNIX)
         let isAbstract = allowsAbstract && first == UInt8(ascii: "@")
-        // An abstract name ends with the length, not with a zero byte.
+        // An abstract name ends at the length, not at a zero byte.
         length = socklen_t(
             isAbstract
                 ? MemoryLayout<sa_family_t>.size + bytes.count : MemoryLayout<sockaddr_un>.size)

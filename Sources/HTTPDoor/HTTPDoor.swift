@@ -150,7 +150,7 @@ package final class HTTPDoor {
         }
     }
 
-    // MARK: For connections
+    // MARK: Used by connections
 
     /// The current time in the format of heads.
     var dateText: [UInt8] {

@@ -136,7 +136,7 @@ public struct JSONElement {
         UnsafeRawBufferPointer(rebasing: tape.text[rawRange])
     }
 
-    /// Where that is in the whole text.
+    /// The range of the value's text in the whole text.
     public var rawRange: Range<Int> { Int(entry.start)..<Int(entry.end) }
 
     /// The number of strings in the value, including keys, that contain a lone surrogate. O(values) if the text

@@ -18,7 +18,7 @@ package final class Caller {
     let changes: PoolQueue.Lane
     /// Where its large messages wait to be read, once there was one.
     private var readings: PoolQueue.Lane?
-    /// Bytes of streams from the client that wait for the pool.
+    /// Bytes streamed by the client that wait for the pool.
     package internal(set) var inputBytes = 0 {
         didSet { engine.load.streams.add(inputBytes - oldValue, of: share) }
     }

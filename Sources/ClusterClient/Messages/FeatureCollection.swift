@@ -53,7 +53,7 @@ public struct Feature: Sendable, Equatable {
 public struct FeatureCollection: Sendable, Equatable {
     public let features: [Feature]
     public let revision: Int64
-    /// Where the data are in the log of the table that the source follows; nil if it follows none.
+    /// The data's position in the log of the table that the source follows; nil if it follows none.
     public let position: String?
     /// Whether more features exist than the limit allowed; nil if no limit was given.
     public let isTruncated: Bool?

@@ -9,7 +9,7 @@ public struct SourceDescription: Sendable, Equatable {
     public let revision: Int64
     /// `empty`, `building`, `ready`, `stale`, `damaged` or `unavailable`.
     public let state: String
-    /// Where the data are in the log of the table that the source follows; nil if it follows none.
+    /// The data's position in the log of the table that the source follows; nil if it follows none.
     public let position: String?
     public let memoryBytes: Int
     /// Bytes of features' text that stay in a file of the state directory and are read on demand.

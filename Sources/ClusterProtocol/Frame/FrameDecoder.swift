@@ -26,7 +26,7 @@ public struct FrameDecoder: Sendable {
     /// The number of buffered bytes that belong to frames that are incomplete or not yet taken.
     public var waiting: Int { held.count - start }
 
-    /// How many bytes it has memory for.
+    /// The number of bytes for which it has memory.
     var capacity: Int { held.capacity }
 
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -79,10 +79,10 @@ public struct FrameDecoder: Sendable {
         return frame
     }
 
-    /// How many times what has come of a message is reserved for the whole of it.
+    /// The maximum memory reserved for an incomplete message, as a multiple of its bytes received so far.
     private static let reservedAtMost = 8
 
-    /// Where the next whole frame's payload is; nil if no frame is whole.
+    /// The range of the next complete frame's payload; nil if no frame is complete.
     private mutating func nextPayload() throws(RPCError) -> (range: Range<Int>, isCompressed: Bool)? {
         guard waiting >= 1 else {
             trim()
@@ -107,7 +107,8 @@ public struct FrameDecoder: Sendable {
         }
         let end = start + MessageLimits.prefixLength + length
         guard held.count >= end else {
-            // A length alone reserves nothing: that would be an address space of gigabytes for a thousand connections.
+            // A declared length alone reserves nothing: otherwise a thousand connections could reserve gigabytes
+            // of address space.
             if waiting >= length / Self.reservedAtMost { held.reserveCapacity(end) }
             return nil
         }

@@ -84,7 +84,7 @@ enum TableJob {
 }
 
 extension LogMark {
-    /// Where a feed goes on.
+    /// The mark of a feed's position.
     init(_ position: FeedPosition) {
         self.init(
             position: Sources.LogPosition(rawValue: position.log.rawValue), text: position.description)

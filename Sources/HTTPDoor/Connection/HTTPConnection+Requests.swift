@@ -240,7 +240,7 @@ extension HTTPConnection {
         guard body.count >= LargeMessage.leastBytes else {
             return open(name, try Self.params(body), of: body)
         }
-        // The loop's other connections do not wait until it is read.
+        // The body is read on the pool, so that the loop's other connections do not wait for it.
         caller.readOnPool(taking: body.count * LargeMessage.memoryPerByte) {
             Result { () throws(RequestFailure) in try Self.params(body) }
         } completion: { [weak self] params in

@@ -68,9 +68,9 @@ final class HTTPConnection {
         turn()
     }
 
-    /// The client sends nothing more. Over TCP that is all that a client which has gone leaves behind, so its call is
-    /// cancelled; over a Unix socket the system can distinguish the two. What has been answered is written in any case:
-    /// that fails if the client has gone.
+    /// The client sends nothing more. Over TCP, a client that is gone looks the same, so its call is cancelled;
+    /// over a Unix socket the system distinguishes the two. Answers made so far are written in any case, which
+    /// fails if the client is gone.
     private func ended(_ end: Connection.End) {
         guard end == .finished, stream == nil, !socket.isAbandoned else { return close() }
         if isEnding { return socket.queuedBytes == 0 ? close() : () }
@@ -101,7 +101,8 @@ final class HTTPConnection {
         let wasCongested = isCongested
         isTurn = false
         flush()
-        // If the system took all that was too much, no `written` comes to go on with the requests that wait.
+        // If the system accepted everything that was too much, no `written` follows to continue with the waiting
+        // requests.
         if left == 0 || wasCongested && !isCongested { schedule() }
         balance()
     }
@@ -121,14 +122,14 @@ final class HTTPConnection {
             endBody()
             finishExchange()
         case .failure(let failure):
-            // An upload that breaks off is no upload.
+            // An incomplete upload must not take effect.
             cancelCall()
             guard exchange?.isAnswered != true else { return end() }
             respond(failure, closes: true)
         }
     }
 
-    /// Ends the call without its error as the response: the connection knows a better reason.
+    /// Ends the call without responding with its error, because the connection has a better reason to report.
     private func cancelCall() {
         let call = exchange?.call
         exchange?.call = nil
@@ -244,7 +245,7 @@ final class HTTPConnection {
 
     /// Resumes or pauses reading, and sets the clock's phase, according to the connection's state.
     func balance() {
-        // The end of the turn does it, once what was made is written.
+        // The end of the turn does it, once its output is written.
         guard !isClosed, !isTurn else { return }
         let isHeld = isCongested
         caller.hold(isHeld)
@@ -292,7 +293,8 @@ final class HTTPConnection {
         }
     }
 
-    /// What closing this connection frees, times how long it has been stalled; 0 if that is too short to be sure.
+    /// The bytes that closing this connection frees, times how long it has been stalled; 0 if that is too short
+    /// to be certain.
     func stallWeight(at now: UInt64) -> Double { progress.stallWeight(of: socket.queuedBytes, at: now) }
 
     /// Closes a connection whose client does not read.
@@ -301,7 +303,7 @@ final class HTTPConnection {
         close()
     }
 
-    /// Whether the client has left its answer unread for too long.
+    /// Whether the client has left its answer unread too long.
     private func isStalled(at now: UInt64) -> Bool {
         let unwritten = socket.unwrittenBytes
         progress.look(

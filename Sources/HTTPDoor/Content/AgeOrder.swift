@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// Keys by the time at which they were last added. Each change takes O(1) on average, and the memory is that of the keys
-/// that are held, however often they are added.
+/// Keys in the order in which they were last added. Each change is amortised O(1), and the memory is proportional
+/// to the number of keys, however often they are added.
 struct AgeOrder<Key: Hashable> {
-    /// The number that each key was last added with.
+    /// The number with which each key was last added.
     private var numbers: [Key: UInt64] = [:]
-    /// Keys in the order in which they were added. An entry counts if the key still has its number.
+    /// Keys in the order of addition. An entry counts if its key still has its number.
     private var queue: [(key: Key, number: UInt64)] = []
     private var first = 0
     private var last: UInt64 = 0
 
-    /// How many more entries than twice the keys there may be.
+    /// How many entries there may be in addition to twice the number of keys.
     private static var slack: Int { 1024 }
 
-    /// How many keys are held.
+    /// The number of keys.
     var count: Int { numbers.count }
-    /// How many entries are held for them.
+    /// The number of entries for them.
     var entries: Int { queue.count }
 
     /// Makes a key the youngest.
