@@ -6,8 +6,8 @@ public struct UnixSocketAddress {
     private var address = sockaddr_un()
     private let length: socklen_t
 
-    /// - Parameter allowsAbstract: whether a path that begins with `@` names a socket of the abstract namespace, which has no
-    ///   file and so no permissions.
+    /// - Parameter allowsAbstract: whether a path that begins with `@` denotes a socket in the abstract
+    ///   namespace, which has no file and therefore no permissions.
     /// - Returns: nil if the path is empty or longer than 107 bytes.
     public init?(path: String, allowsAbstract: Bool = false) {
         let bytes = Array(path.utf8)

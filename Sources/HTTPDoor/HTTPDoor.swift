@@ -139,7 +139,8 @@ package final class HTTPDoor {
         sweep?.unreference()
     }
 
-    /// Closes stalled clients, those first that hold the most and have been stalled longest, until answers have room.
+    /// Closes stalled clients until there is room for answers, beginning with those that hold the most and have
+    /// been stalled longest.
     private func makeRoom(_ now: UInt64) {
         guard engine.load.unread.isSpent else { return }
         let worst = connections.values.map { (connection: $0, weight: $0.stallWeight(at: now)) }

@@ -2,7 +2,7 @@
 import ClusterProtocol
 
 extension Peer {
-    /// The answer to this caller, who lacks the right that a method needs.
+    /// The error for this caller, who lacks the right that a method needs.
     package func denial(of method: MethodDeclaration) -> RPCError {
         let right = method.right.name
         let member = hasUser ? "access.\(right)" : "http.right"
@@ -12,6 +12,6 @@ extension Peer {
             details: ["right": .string(right)])
     }
 
-    /// Who lacks a right, as messages say it. All callers over TCP have the same right.
+    /// The clause of messages that says who lacks the right. All callers over TCP have the same right.
     var lacking: String { hasUser ? "your user does not have" : "callers over TCP do not have" }
 }

@@ -5,7 +5,7 @@ import JSON
 /// Makes an answer within a limit of bytes, wrapped by the transport's encoder.
 struct AnswerBuilder: Sendable {
     let encoder: any AnswerEncoder
-    /// The most bytes of the answer with its envelope.
+    /// The maximum size of the answer with its envelope, in bytes.
     var maximumBytes: Int
 
     /// Appends a part of an answer to `bytes`, which is unchanged after an error.
@@ -37,6 +37,6 @@ struct AnswerBuilder: Sendable {
         )
     }
 
-    /// The most bytes that an envelope adds to an item.
+    /// The maximum number of bytes that an envelope adds to an item.
     static let envelope = 64
 }

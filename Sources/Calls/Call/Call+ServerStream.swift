@@ -38,7 +38,7 @@ extension Call {
     /// How long to wait, in nanoseconds, while the user's clients have too much unread data.
     private static let patience: UInt64 = 50_000_000
 
-    /// The most bytes of an item, without its envelope.
+    /// The maximum size of an item without its envelope, in bytes.
     private var mostBytes: Int {
         (caller?.engine.limits.maxAnswerBytes ?? Int.max) - AnswerBuilder.envelope
     }

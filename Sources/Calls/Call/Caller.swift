@@ -16,7 +16,7 @@ package final class Caller {
     /// change them.
     let queries: PoolQueue.Lane
     let changes: PoolQueue.Lane
-    /// Where its large messages wait to be read, once there was one.
+    /// The queue in which its large messages wait to be read; nil before the first one.
     private var readings: PoolQueue.Lane?
     /// Bytes streamed by the client that wait for the pool.
     package internal(set) var inputBytes = 0 {
@@ -207,10 +207,10 @@ package final class Caller {
         }
     }
 
-    /// Reads a large message on the pool, then runs `completion` on the loop's thread. Neither happens if the connection
-    /// closes before the message has its turn.
+    /// Reads a large message on the pool, then runs `completion` on the loop's thread. Neither happens if the
+    /// connection closes before the message's turn.
     ///
-    /// - Parameter memory: bytes that reading takes at most.
+    /// - Parameter memory: the maximum memory that reading uses, in bytes.
     package func readOnPool<Value: Sendable>(
         taking memory: Int, _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void
     ) {

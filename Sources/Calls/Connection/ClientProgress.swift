@@ -54,22 +54,23 @@ package struct ClientProgress {
     /// How long a message has been incomplete, in nanoseconds.
     package func unfinishedFor(_ now: UInt64) -> UInt64 { unfinishedSince.map { now - $0 } ?? 0 }
 
-    /// Whether nothing has been read for so many seconds, of any number, although something waits.
+    /// Whether nothing has been read for a number of seconds, however large, although bytes wait.
     package func hasLeftUnread(for seconds: Int, at now: UInt64) -> Bool {
         unreadFor(now) / Self.second >= UInt64(clamping: seconds)
     }
 
-    /// Whether a message has been incomplete for so many seconds, of any number.
+    /// Whether a message has been incomplete for a number of seconds, however large.
     package func hasLeftUnfinished(for seconds: Int, at now: UInt64) -> Bool {
         unfinishedFor(now) / Self.second >= UInt64(clamping: seconds)
     }
 
-    /// What closing the connection frees, times how long nothing has been read; 0 if that is too short to be sure.
+    /// The bytes that closing the connection frees, times how long nothing has been read; 0 if that is too short
+    /// to be certain.
     package func stallWeight(of queuedBytes: Int, at now: UInt64) -> Double {
         let stalled = unreadFor(now)
         return stalled < Self.second ? 0 : Double(queuedBytes) * Double(stalled)
     }
 
-    /// In nanoseconds.
+    /// A second in nanoseconds.
     private static let second: UInt64 = 1_000_000_000
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// What bounds the reading of large messages, whichever transport they come by.
+/// Limits on reading large messages, for all transports.
 package enum LargeMessage {
-    /// Messages from this size on would hold the loop up for some hundred microseconds or more.
+    /// Messages from this size in bytes would block the loop for hundreds of microseconds or more.
     package static let leastBytes = 256 << 10
-    /// What a message takes of memory while it is read, at most, for each of its bytes.
+    /// The maximum memory that a message uses while it is read, for each of its bytes.
     package static let memoryPerByte = 12
-    /// The most values of a message: parsed, each takes some tens of bytes.
+    /// The maximum number of values in a message: each uses tens of bytes when parsed.
     package static let mostValues = 3 << 20
 
-    /// Whether a text can have more values than may be read. O(length), some gigabytes a second.
+    /// Whether a text may have more values than may be read. O(length), at a few gigabytes per second.
     package static func hasTooManyValues(_ text: UnsafeRawBufferPointer) -> Bool {
-        // A value takes two bytes at least, with the mark before it.
+        // A value takes at least two bytes, including the mark before it.
         text.count > 2 * mostValues && valuesAtMost(text) > mostValues
     }
 
-    /// How many values a text can have, by the marks before them.
+    /// An upper bound on the number of values in a text: the number of marks before values.
     private static func valuesAtMost(_ text: UnsafeRawBufferPointer) -> Int {
         var count = 1
         for byte in text {

@@ -46,7 +46,7 @@ struct ConnectionClock: Sendable {
         awaitsPong = false
     }
 
-    /// A request's head is complete: the wait for the next one begins anew even if the answer is made at once.
+    /// A request's head is complete: the wait for the next head starts again, even if the answer is made at once.
     mutating func receivedHead(now: UInt64) { enter(.busy, now: now) }
 
     mutating func received(bodyBytes count: Int) { bodyBytes += count }
@@ -60,7 +60,7 @@ struct ConnectionClock: Sendable {
 
     mutating func receivedPong() { awaitsPong = false }
 
-    /// The client still has messages to read, and the ping comes after them.
+    /// The client still has messages to read, and the ping follows them: restarts the interval.
     mutating func isWriting(now: UInt64) {
         guard phase == .webSocket else { return }
         since = now
