@@ -3,8 +3,8 @@
 /// Limits how many markers an app receives at once, so that its map stays fluid: as many as it can apply within
 /// part of a frame.
 ///
-/// The time per marker is learnt from earlier batches through a low-pass filter: one batch that is slow by chance
-/// changes little, an app that has become slower changes the batch size fully.
+/// The time per marker is estimated from earlier batches with a low-pass filter: a single batch that is slow by
+/// chance changes little, while a lasting change takes full effect.
 public struct FlushPace: Sendable {
     /// The interval between batches.
     public var frame: Duration

@@ -11,7 +11,7 @@ extension ClusterIndex {
     /// Passes the tree of an index without a delta as flat arrays, for callers that fold values from points up to
     /// clusters. The first array has, for each cluster, the start of its children in `children`, and one more
     /// element for the end. Children are node numbers: points first, then `pointCount` plus the ordinal. A
-    /// cluster's children have lower ordinals than it has.
+    /// cluster's children have lower ordinals than the cluster.
     public func withHierarchy<Result>(
         _ body: (_ childStarts: UnsafeBufferPointer<UInt32>, _ children: UnsafeBufferPointer<UInt32>) ->
             Result
