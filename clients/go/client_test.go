@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 )
 
 func TestSocketsAreTriedInOrder(t *testing.T) {
@@ -40,6 +41,22 @@ func TestErrorsAreContextErrorsToo(t *testing.T) {
 	}
 	if CodeOf(nil) != OK || CodeOf(io.EOF) != Unknown || Code(99).String() != "CODE_99" {
 		t.Error("codes of other errors")
+	}
+}
+
+// A call that could not be sent in time is not waited for any longer.
+func TestACallThatIsNotSentIsForgotten(t *testing.T) {
+	near, far := net.Pipe() // nobody reads the far end
+	defer far.Close()
+	connection := newConnection(near)
+	defer connection.lose(lost("the test is over"))
+	ctx, release := context.WithTimeout(context.Background(), time.Millisecond)
+	defer release()
+	if _, err := connection.open(ctx, "ServerService/Check", []byte("{}"), false); CodeOf(err) != DeadlineExceeded {
+		t.Error(err)
+	}
+	if len(connection.calls) != 0 || connection.failure() != nil {
+		t.Errorf("%d calls, %v", len(connection.calls), connection.failure())
 	}
 }
 

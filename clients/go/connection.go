@@ -67,7 +67,13 @@ func (c *connection) open(ctx context.Context, method string, params []byte, str
 	if deadline, has := ctx.Deadline(); has {
 		timeoutMs = int64(time.Until(deadline)/time.Millisecond) + 1
 	}
-	return opened, c.write(ctx, opening(opened.id, method, params, timeoutMs))
+	if err := c.write(ctx, opening(opened.id, method, params, timeoutMs)); err != nil {
+		c.mutex.Lock()
+		delete(c.calls, opened.id)
+		c.mutex.Unlock()
+		return nil, err
+	}
+	return opened, nil
 }
 
 // write sends whole frames. A daemon that has closed says why before: that error comes with the answer.
@@ -133,6 +139,9 @@ func readError(err error) error {
 }
 
 func (c *connection) deliver(found message) error {
+	if found.kind == kindNotice {
+		return nil
+	}
 	if found.id == 0 {
 		return fromWire(found.body)
 	}

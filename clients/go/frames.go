@@ -108,10 +108,12 @@ const (
 	kindItem
 	kindEnd
 	kindError
+	// kindNotice is of no call: the daemon shuts down. It answers what it has taken, and closes.
+	kindNotice
 )
 
 type message struct {
-	// id is 0 in an error that belongs to no call.
+	// id is 0 in an error that belongs to no call, and in a notice.
 	id   int64
 	kind kind
 	body json.RawMessage
@@ -137,6 +139,9 @@ func readMessage(text []byte) (message, error) {
 		if has && (kind == kindError || members["error"] == nil) {
 			found.kind, found.body = kind, body
 		}
+	}
+	if notice, has := members["goaway"]; has && isNull && found.body == nil {
+		return message{kind: kindNotice, body: notice}, nil
 	}
 	if found.body == nil {
 		return message{}, violation("a message that is no result, item, end or error")

@@ -189,7 +189,9 @@ func (v *Viewport) take(item viewportItem) (isChange bool, err error) {
 	}
 	if failure, ok := item.err.(*Error); ok && v.transitions && failure.Details["param"] == "params.transitions" {
 		v.transitions = false
+		v.mutex.Lock()
 		delete(v.params, "transitions")
+		v.mutex.Unlock()
 		return false, v.open()
 	}
 	if item.err != nil {

@@ -317,7 +317,10 @@ class SocketConnection {
   }
 
   #deliver(message) {
-    if ("error" in message && (message.id === null || message.id === undefined)) throw errorFromWire(message.error);
+    const isOfNoCall = message.id === null || message.id === undefined;
+    if ("error" in message && isOfNoCall) throw errorFromWire(message.error);
+    // The daemon shuts down: it answers what it has taken, and closes.
+    if ("goaway" in message && isOfNoCall) return;
     const call = this.#calls.get(message.id);
     if (!call) throw violation(`an answer to call ${JSON.stringify(message.id)}, which is not open`);
     const kind = ["error", "result", "item", "end"].find((name) => name in message);
@@ -385,6 +388,7 @@ class SocketTransport {
         if (kind === "error") reject(payload);
         else resolve(payload);
       };
+      let id;
       const give = (error) => {
         connection.cancel(id);
         settle("error", error);
@@ -393,7 +397,11 @@ class SocketTransport {
       const timer = timeoutMs === undefined ? undefined : setTimeout(() => give(late()), timeoutMs + GRACE_MS);
       if (signal?.aborted) return settle("error", cancelled());
       signal?.addEventListener("abort", abort, { once: true });
-      const id = connection.begin(method, params, timeoutMs, false, settle);
+      try {
+        id = connection.begin(method, params, timeoutMs, false, settle);
+      } catch (error) {
+        settle("error", error); // the params are not JSON, or the connection was lost
+      }
     });
   }
 
@@ -422,21 +430,30 @@ class SocketTransport {
       },
       options,
     );
-    id = connection.begin(method, params, options.timeoutMs, streams, (kind, payload) => {
-      stream.push(kind, payload);
-      if (stream.waiting > WAITING_ITEMS) socket.pause();
-    });
+    try {
+      id = connection.begin(method, params, options.timeoutMs, streams, (kind, payload) => {
+        stream.push(kind, payload);
+        if (stream.waiting > WAITING_ITEMS) socket.pause();
+      });
+    } catch (error) {
+      stream.push("error", error);
+      throw error;
+    }
     return stream;
   }
 
   async sendAll(method, params, items, options) {
     const stream = await this.stream(method, params, options, false);
-    for await (const item of items) {
-      if (stream.waiting > 0) break;
-      await stream.send(item);
+    try {
+      for await (const item of items) {
+        if (stream.waiting > 0) break;
+        await stream.send(item);
+      }
+      stream.end();
+      return (await stream.next()).value;
+    } finally {
+      stream.close(); // nothing if the call is over
     }
-    stream.end();
-    return (await stream.next()).value;
   }
 
   async close() {

@@ -45,6 +45,35 @@ test("an abort cancels its call only", { skip }, async () => {
   await client.close();
 });
 
+test("calls that cannot be sent leave nothing behind", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "clusterd-"));
+  const closed = [];
+  const server = net.createServer((socket) => {
+    socket.on("error", () => {}).resume();
+    closed.push(new Promise((resolve) => socket.once("close", resolve)));
+  });
+  await new Promise((resolve) => server.listen(join(folder, "s"), resolve));
+  const client = new Client(join(folder, "s"));
+  const timers = [];
+  t.mock.method(globalThis, "setTimeout", (fire) => timers.push(fire));
+  t.mock.method(globalThis, "clearTimeout", (number) => (timers[number - 1] = () => {}));
+  const unsent = { name: "TypeError" };
+  await assert.rejects(client.call("ServerService/Check", { a: 1n }, { timeoutMs: 100 }), unsent);
+  await assert.rejects(client.stream("SourceService/GetFeatures", { a: 1n }, { timeoutMs: 100 }), unsent);
+  for (const fire of timers) fire();
+  // An import whose features break off is cancelled.
+  async function* broken() {
+    yield cities[0];
+    throw new Error("no more features");
+  }
+  await assert.rejects(client.importFeatures("s", broken()), { message: "no more features" });
+  await client.close();
+  await new Promise((resolve) => server.close(resolve));
+  assert.equal(closed.length, 3);
+  await Promise.all(closed);
+  rmSync(folder, { recursive: true });
+});
+
 test("a daemon without transitions is asked again without them", async () => {
   const folder = mkdtempSync(join(tmpdir(), "clusterd-"));
   const server = net.createServer((socket) => {

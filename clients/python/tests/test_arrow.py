@@ -66,7 +66,7 @@ class ArrowTests(unittest.TestCase):
             "lon": [1.5, -180.0, 1e-7, 0.1, 179.99999999999997], "Lat": [2, 3, 4, 5, 6], "id": [7, 8, 9, 10, 2**53],
             "text": texts, "flag": [True, False, None, True, False], "number": [1.5, math.nan, math.inf, None, -0.0],
             "small": pa.array([1, 2, 3, None, 5], pa.int8()), "day": [datetime.date(2026, 1, n) for n in range(1, 6)],
-            "list": [[1, None], [], None, [2], [3]], "nothing": pa.nulls(5),
+            "list": [[1, None], [], None, [2.5, math.nan, -math.inf], [3]], "nothing": pa.nulls(5),
             "word": pa.array(["a", "b", "a", None, "b"]).dictionary_encode(),
             "when": [datetime.datetime(2026, 1, 1, 12, 0, n) for n in range(5)],
         }
@@ -80,6 +80,7 @@ class ArrowTests(unittest.TestCase):
         self.assertEqual((first["day"], first["when"]), ("2026-01-01", "2026-01-01T12:00:00"))
         self.assertTrue({"number", "nothing"}.isdisjoint(second))
         self.assertTrue({"number", "small", "word"}.isdisjoint(last))
+        self.assertEqual(last["list"], [2.5, None, None])
 
     def test_slices_and_batches_give_their_own_rows(self):
         generator = random.Random(1)
@@ -105,6 +106,8 @@ class ArrowTests(unittest.TestCase):
         table = pa.table({"x": [1.0, None, math.nan], "y": [1.0, 2.0, 3.0]})
         self.assertEqual([f["geometry"] is None for f in self.features(table)], [False, True, True])
         table = pa.table({"g": pa.array([point(1, 2), None], pa.binary())})
+        self.assertEqual([f["geometry"] is None for f in self.features(table, geometry="g")], [False, True])
+        table = pa.table({"g": pa.array([point(1, 2, ">"), point(math.inf, 2)], pa.binary())})
         self.assertEqual([f["geometry"] is None for f in self.features(table, geometry="g")], [False, True])
 
     def test_missing_columns_and_projected_coordinates_are_explained(self):

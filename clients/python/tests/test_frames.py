@@ -1,12 +1,54 @@
 # SPDX-License-Identifier: MIT
+import asyncio
 import json
+import os
 import pickle
 import random
+import socket
+import tempfile
 import unittest
 import zlib
 
 import clusterd
 from clusterd import _address, _frames
+
+
+class UnsentCallTests(unittest.TestCase):
+    """Calls whose params are not JSON leave nothing behind."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "s")
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.addCleanup(self.listener.close)
+        self.listener.bind(self.path)
+        self.listener.listen(8)
+
+    def expect_closed(self):
+        with self.listener.accept()[0] as accepted:
+            self.assertEqual(accepted.recv(1), b"")
+
+    def test_of_the_blocking_client(self):
+        with clusterd.Client(self.path) as client:
+            for _ in range(3):
+                with self.assertRaises(ValueError):
+                    client.call("ServerService/Check", {"a": float("nan")})
+                self.expect_closed()
+            self.assertEqual(client._pool._used, [])
+
+    def test_of_the_asynchronous_client(self):
+        async def run():
+            async with clusterd.AsyncClient(self.path, pool_size=1) as client:
+                with self.assertRaises(ValueError):
+                    await client.call("ServerService/Check", {"a": float("nan")})
+                self.assertEqual(len(client._links[0]._table), 0)
+                with self.assertRaises(ValueError):
+                    await client.stream("SourceService/GetFeatures", {"a": float("nan")})
+            for _ in range(2):
+                self.expect_closed()
+
+        asyncio.run(run())
 
 
 class FrameTests(unittest.TestCase):

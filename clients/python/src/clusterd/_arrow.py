@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -187,7 +188,13 @@ def _wkb_geometries(column: Any) -> Any:
 
 
 def _geometry(value: Optional[bytes]) -> str:
-    return "null" if value is None else to_json(_wkb.geometry(value)).decode()
+    if value is None:
+        return "null"
+    found = _wkb.geometry(value)
+    try:
+        return to_json(found).decode()
+    except ValueError:  # a coordinate that is not finite
+        return "null"
 
 
 def _doubles(column: Any) -> Any:
@@ -235,7 +242,21 @@ def _strings(column: Any) -> Any:
 
 def _nested(value: Any) -> Optional[str]:
     """Lists, structs, timestamps and others, row by row."""
-    return None if value is None else json.dumps(value, ensure_ascii=False, default=_plain)
+    if value is None:
+        return None
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain)
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=False, default=_plain)
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {name: _finite(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(member) for member in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

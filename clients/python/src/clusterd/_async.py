@@ -162,7 +162,11 @@ class AsyncClient:
         self, method: str, params: Optional[Mapping[str, Any]], timeout: Optional[float], items: bool
     ) -> AsyncStream:
         link = await Link.connect(self._path, self._connect_timeout)
-        return AsyncStream(link, link.open(method, params or {}, timeout, items), timeout)
+        try:
+            return AsyncStream(link, link.open(method, params or {}, timeout, items), timeout)
+        except BaseException:
+            await link.close()
+            raise
 
     async def _link(self) -> Link:
         """The next of the shared connections, opened if it is not or was lost."""

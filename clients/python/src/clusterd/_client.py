@@ -38,7 +38,11 @@ class Stream:
         self._pool, self._connection = pool, pool.take()
         self._call = self._connection.calls.begin(streams=items)
         self._is_over = False
-        self._write(_frames.opening(self._call, method, params, timeout))
+        try:
+            self._write(_frames.opening(self._call, method, params, timeout))
+        except BaseException:  # the params are not JSON, or the time is over
+            self.close()
+            raise
 
     def send(self, item: Union[Mapping[str, Any], bytes]) -> None:
         """Sends an item: a mapping, or JSON text."""

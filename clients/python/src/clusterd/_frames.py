@@ -127,6 +127,10 @@ class CallTable:
         self._streams[self._last] = streams
         return self._last
 
+    def forget(self, call: int) -> None:
+        """A call was not sent."""
+        del self._open[call], self._streams[call]
+
     def drop(self, call: int) -> bool:
         """The client has cancelled a call; what still comes for it is ignored. False if it is over already."""
         is_open = self._open.get(call, False)
@@ -135,13 +139,15 @@ class CallTable:
         return is_open
 
     def receive(self, message: Mapping[str, Any]) -> Optional[Tuple[int, Event]]:
-        """The call that a message is for and what it says; None for a call that was cancelled.
+        """The call that a message is for and what it says; None for a call that was cancelled, and for a notice.
 
         Raises the error of a message that belongs to no call: the connection cannot be used any longer.
         """
         call = message.get("id")
         if "error" in message and call is None:
             raise error_from_wire(message["error"])
+        if "goaway" in message and call is None:
+            return None  # the daemon shuts down: it answers what it has taken, and closes
         if type(call) is not int or call not in self._open:
             raise protocol_error(f"an answer to call {call!r}, which is not open")
         kind = next((name for name in ("error", "result", "item", "end") if name in message), None)

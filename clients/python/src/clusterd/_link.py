@@ -41,8 +41,13 @@ class Link:
         if self.lost is not None:
             raise self.lost
         call = self._table.begin(streams=items)
+        try:
+            data = _frames.opening(call, method, params, timeout)
+        except BaseException:  # the params are not JSON
+            self._table.forget(call)
+            raise
         found = self._calls[call] = LinkCall(self, call)
-        self._writer.write(_frames.opening(call, method, params, timeout))
+        self._writer.write(data)
         return found
 
     async def write(self, data: bytes) -> None:
