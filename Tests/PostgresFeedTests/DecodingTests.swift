@@ -265,6 +265,36 @@ import Testing
         #expect(backOff.next { $0.upperBound } == 100)
     }
 
+    @Test("Rows of a copy that have more or fewer values than columns are an error")
+    func valueCounts() {
+        func column(_ name: String) -> TableLayout.Column {
+            TableLayout.Column(name: name, type: 25, modifier: -1, kind: .text)
+        }
+        let layout = TableLayout(
+            id: column("id"), position: .coordinates(longitude: column("x"), latitude: column("y")),
+            properties: [column("name")], takesAllColumns: true, generated: [], inputs: [])
+        for count in 0..<7 {
+            let value = big(Int32(1)) + [UInt8(ascii: "1")]
+            let rows = big(Int16(count)) + (0..<count).flatMap { _ in value }
+            let found = CopyPiece(rows: rows, writer: RowWriter(layout, maximumBytes: 1000)).read { _ in }
+            #expect(found.rows == (count == 4 ? 1 : 0) && (found.error == nil) == (count == 4))
+        }
+    }
+
+    @Test("Numbers of the server's that no server sends are bounded")
+    func extremeNumbers() {
+        for number in ["1e-9223372036854775808", "1e9223372036854775807", "1e1000"] {
+            var writer = ByteWriter()
+            Array(number.utf8).withUnsafeBytes { NumberText.append($0, to: &writer) }
+            #expect(writer.bytes == Array("\"\(number)\"".utf8))
+        }
+        let (first, last) = (LogPosition(rawValue: 0), LogPosition(rawValue: .max))
+        #expect(first.distance(to: last) == .max && last.distance(to: first) == 0)
+        #expect(LogPosition(rawValue: 5).distance(to: LogPosition(rawValue: 9)) == 4)
+        #expect(FollowRun.sinceEpoch(0) == 946_684_800_000_000)
+        #expect(FollowRun.sinceEpoch(.min) < 0 && FollowRun.sinceEpoch(.max) > 1 << 60)
+    }
+
     @Test("A window is full by bytes, by changes and by a copy, and free once they are confirmed")
     func window() {
         func transaction(_ position: UInt64, _ bytes: Int, _ changes: Int) -> FeedTransaction {

@@ -28,6 +28,11 @@ public struct LogPosition: Sendable, Hashable, Comparable, LosslessStringConvert
         first.rawValue < second.rawValue
     }
 
+    /// How many bytes of the log are between this position and a later one; 0 if it is not later.
+    func distance(to end: LogPosition) -> Int64 {
+        Int64(clamping: end.rawValue - min(end, self).rawValue)
+    }
+
     public var description: String {
         let high = String(rawValue >> 32, radix: 16, uppercase: true)
         return high + "/" + String(rawValue & 0xffff_ffff, radix: 16, uppercase: true)

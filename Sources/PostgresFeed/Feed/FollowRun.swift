@@ -169,7 +169,7 @@ final class FollowRun {
             if contents.spool != nil { owner?.sessionSpooled(bytes: commit.changes.spooled) }
             owner?.sessionCommitted(
                 FeedTransaction(
-                    position: position, commitMicroseconds: commit.microseconds + Self.epochMicroseconds,
+                    position: position, commitMicroseconds: Self.sinceEpoch(commit.microseconds),
                     changes: contents, aborted: commit.aborted))
         } catch {
             ended(
@@ -182,7 +182,12 @@ final class FollowRun {
     /// The microseconds from 1970 to 2000, the epoch of PostgreSQL's time.
     private static let epochMicroseconds: Int64 = 946_684_800_000_000
 
-    // MARK: Messages to the server
+    /// Microseconds since 1970 for the server's since 2000. Times that no clock has are limited to 36,000 years.
+    static func sinceEpoch(_ microseconds: Int64) -> Int64 {
+        min(max(microseconds, -1 << 60), 1 << 60) + epochMicroseconds
+    }
+
+    // MARK: To the server
 
     /// - Parameter isFull: whether the consumer must catch up before more is read.
     func confirmed(_ position: LogPosition?, isFull: Bool) {

@@ -109,8 +109,7 @@ public final class TableFeed {
         status.confirmed = confirmed
         status.serverPosition = serverPosition
         if let confirmed, let serverPosition {
-            status.lagBytes =
-                Int64(serverPosition.rawValue) - Int64(min(serverPosition, confirmed.log).rawValue)
+            status.lagBytes = confirmed.log.distance(to: serverPosition)
         }
         let oldest = window.oldestCommit.map { min($0, staleSince ?? $0) } ?? staleSince
         status.lagMilliseconds = oldest.map { max(0, Self.now - $0) / 1000 } ?? 0

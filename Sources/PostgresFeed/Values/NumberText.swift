@@ -27,8 +27,8 @@ enum NumberText {
         _ text: UnsafeRawBufferPointer, exponentAt place: Int, to writer: inout ByteWriter
     ) {
         let rest = UnsafeRawBufferPointer(rebasing: text[(place + 1)...])
-        // Exponents of these types have at most three digits.
-        guard let exponent = Int(String(decoding: rest, as: UTF8.self)), abs(exponent) < 1000 else {
+        // A type's exponents have at most three digits.
+        guard let exponent = Int(String(decoding: rest, as: UTF8.self)), exponent.magnitude < 1000 else {
             return writer.append(json: text)
         }
         var digits: [UInt8] = []

@@ -30,6 +30,8 @@ struct RowWriter: Sendable {
     private let isPlain: [Bool]
     private let maximumBytes: Int
     private let isCopied: Bool
+    /// How many values a row has.
+    private let valueCount: Int
 
     /// - Parameters:
     ///   - maximumBytes: the maximum size of a feature's text.
@@ -38,6 +40,7 @@ struct RowWriter: Sendable {
         self.isCopied = isCopied
         (id, position, properties) = (layout.id, layout.position, layout.properties)
         self.maximumBytes = maximumBytes
+        valueCount = layout.columns.count
         isPlain = layout.properties.map(\.kind.isPlain)
         keys = layout.properties.enumerated().map { index, column in
             var key = ByteWriter()
@@ -62,6 +65,9 @@ struct RowWriter: Sendable {
     /// - Returns: `skipped` if the row is not a feature; then nothing was appended.
     func append(_ values: [RowValue], to writer: inout ByteWriter) throws(PostgresDataError) -> Row {
         let start = writer.count
+        guard values.count == valueCount else {
+            throw PostgresDataError("a row has \(values.count) values instead of \(valueCount)")
+        }
         guard case .text(let identifier) = values[0] else { return .skipped(.noID) }
         var parts = Parts()
         writer.append("{\"type\":\"Feature\",\"id\":")
