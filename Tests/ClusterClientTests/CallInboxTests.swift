@@ -58,6 +58,19 @@ import Testing
         #expect(!gauge.anyIsFull)
     }
 
+    @Test("a stream that has ended and is released while items wait gives the room back")
+    func aReleasedInboxGivesTheRoomBack() {
+        let announcements = Mutex(0)
+        let gauge = InboxGauge { announcements.withLock { $0 += 1 } }
+        do {
+            let inbox = CallInbox(gauge: gauge)
+            for _ in 0..<CallInbox.capacity { inbox.deliver(Answer(bytes: [])) }
+            inbox.finish(.success(Answer(bytes: [])))
+            #expect(gauge.anyIsFull)
+        }
+        #expect(!gauge.anyIsFull && announcements.withLock { $0 } == 1)
+    }
+
     @Test("only the first outcome counts")
     func onlyTheFirstOutcomeCounts() async throws {
         let inbox = CallInbox(gauge: InboxGauge {})

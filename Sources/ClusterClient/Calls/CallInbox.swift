@@ -75,6 +75,9 @@ final class CallInbox: Sendable {
 
     init(gauge: InboxGauge) { self.gauge = gauge }
 
+    /// A stream that has ended may be released while items wait.
+    deinit { discard() }
+
     // MARK: The connection's side
 
     func deliver(_ item: Answer) {
