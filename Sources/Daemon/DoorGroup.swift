@@ -113,7 +113,7 @@ public final class DoorGroup {
     public var descriptorRoom = Int.max
 
     private func accept(_ socket: AcceptedSocket, _ kind: DoorKind) {
-        let hasRoom = load.openConnections < limits.maxConnections
+        let hasRoom = load.openConnections < room(for: kind)
         load.addConnections(1)
         // Rejected clients get their answer from this loop, which then stops counting them.
         let emptiest = members.min { $0.connections.now < $1.connections.now }
@@ -128,6 +128,14 @@ public final class DoorGroup {
         adjustAccepting()
         // A connection may have closed before the gate was closed.
         reopen()
+    }
+
+    /// How many connections there may be for a further one to be served.
+    private func room(for kind: DoorKind) -> Int {
+        guard kind == .http else { return limits.maxConnections }
+        // HTTP, which may be open to anybody, leaves some to the protocol's socket, by which the daemon is administered.
+        let most = min(limits.maxConnections, descriptorRoom)
+        return most - (most > 1 ? 1 + most / 16 : 0)
     }
 
     private func reopen() {

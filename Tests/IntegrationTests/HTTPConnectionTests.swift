@@ -256,6 +256,42 @@ struct HTTPConnectionTests {
         #expect(try third.isClosed())
     }
 
+    @Test("HTTP leaves connections to the protocol's socket")
+    func httpLeavesConnectionsToTheSocket() throws {
+        for (limits, descriptors) in [("{\"maxConnections\":20}", nil), ("{}", 64)] {
+            let daemon = try DaemonProcess(http: "", limits: limits, descriptors: descriptors)
+            let clients = try (0..<80).map { _ in try daemon.http() }
+            let statuses = try clients.map { client in
+                // A client that is turned away may find the connection closed when it sends.
+                try? client.send(client.request("GET", "/health"))
+                return try client.receive().status
+            }
+            #expect(statuses.contains(200) && statuses.contains(503))
+            #expect(statuses.allSatisfy { [200, 503].contains($0) })
+            #expect(try daemon.client().call("ServerService/Check") == ["status": "SERVING"])
+        }
+    }
+
+    @Test("what a connection holds of requests that wait is counted")
+    func whatAConnectionHoldsIsCounted() throws {
+        let daemon = try DaemonProcess(http: "")
+        let client = try daemon.client()
+        func input() throws -> Double? {
+            try client.call("ServerService/GetStats")["bytes"]?["input"]?.number
+        }
+        do {
+            let http = try daemon.http()
+            try http.send("GET /health HTTP/1.1\r\nX: \(String(repeating: "a", count: 5000))")
+            while try input() ?? 0 < 5000 {}
+            try http.send("\r\nHost: localhost\r\n\r\n")
+            #expect(try http.receive().status == 200)
+            while try input() != 0 {}
+            try http.send("GET /health HTTP/1.1\r\nX: \(String(repeating: "a", count: 5000))")
+            while try input() ?? 0 < 5000 {}
+        }
+        while try input() != 0 {}
+    }
+
     @Test("remote addresses are refused unless they are allowed")
     func remoteAddressesAreRefusedUnlessTheyAreAllowed() throws {
         for address in ["0.0.0.0:0", "[::]:0", "nonsense", "192.0.2.1:80"] {

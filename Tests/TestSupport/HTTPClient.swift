@@ -240,11 +240,13 @@ extension DaemonProcess {
     }
 
     /// A daemon that serves HTTP on a free port, with members of the configuration's `http`.
-    public convenience init(http members: String, limits: String = "{}", arguments: [String] = []) throws {
+    public convenience init(
+        http members: String, limits: String = "{}", arguments: [String] = [], descriptors: Int? = nil
+    ) throws {
         let path = NSTemporaryDirectory() + "clusterd-http-" + UUID().uuidString.prefix(12)
         try Data("{\"http\":{\(members)},\"limits\":\(limits)}".utf8).write(to: URL(fileURLWithPath: path))
         defer { unlink(path) }
-        try self.init(["--config", path, "--http", "0"] + arguments)
+        try self.init(["--config", path, "--http", "0"] + arguments, descriptors: descriptors)
     }
 
     public func http() throws -> HTTPClient { try HTTPClient(port: httpPort) }

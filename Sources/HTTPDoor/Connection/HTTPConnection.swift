@@ -22,6 +22,8 @@ final class HTTPConnection {
     var callID: Int64 = 0
     /// Bytes of the body being collected, as counted by the input budget.
     var heldInput = 0
+    /// Bytes that the reader holds, as counted by the input budget: of incomplete heads and of requests that wait.
+    private var heldByReader = 0
     /// Whether no further request is read and the connection closes once everything is written.
     private(set) var isEnding = false
     private var isInputEnded = false
@@ -83,8 +85,12 @@ final class HTTPConnection {
 
     /// How many requests are processed before other connections get a turn.
     private static let requestsPerTurn = 32
-    /// How many bytes may wait in the reader while an answer is being made.
-    private static let mostWaiting = 64 << 10
+    /// How many bytes may wait in the reader while an answer is being made: none if the user's clients hold too many.
+    private var mostWaiting: Int {
+        let engine = door.engine
+        return engine.load.input.isExceeded(by: caller.share, limit: engine.limits.maxInputBytes)
+            ? 0 : 64 << 10
+    }
 
     /// Processes the received bytes.
     func turn() {
@@ -153,6 +159,12 @@ final class HTTPConnection {
         self.exchange = nil
         reader.startNext()
         if !isEnding { turn() }
+    }
+
+    private func countHeld(_ count: Int) {
+        guard count != heldByReader else { return }
+        door.engine.load.input.add(count - heldByReader, of: caller.share)
+        heldByReader = count
     }
 
     func releaseInput() {
@@ -247,6 +259,7 @@ final class HTTPConnection {
     func balance() {
         // The end of the turn does it, once its output is written.
         guard !isClosed, !isTurn else { return }
+        countHeld(reader.heldBytes)
         let isHeld = isCongested
         caller.hold(isHeld)
         if isEnding {
@@ -255,7 +268,7 @@ final class HTTPConnection {
         }
         let isBehind =
             caller.isInputFull
-            || exchange?.inputEnded == true && reader.heldBytes > Self.mostWaiting
+            || exchange?.inputEnded == true && reader.heldBytes > mostWaiting
         let pauses = isHeld || isBehind
         if pauses != isReadingPaused {
             isReadingPaused = pauses
@@ -365,6 +378,7 @@ final class HTTPConnection {
         stream = nil
         exchange = nil
         releaseInput()
+        countHeld(0)
         socket.close()
         door.remove(self)
     }
