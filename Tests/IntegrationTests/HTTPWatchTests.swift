@@ -153,6 +153,26 @@ struct HTTPWatchTests {
         #expect(try http.isClosed())
     }
 
+    @Test("an event is one line of data, whatever line breaks features were sent with")
+    func anEventIsOneLineOfData() throws {
+        let lines = "{\r\n  \"a\":\n [1,\r 2]}"
+        try socket.send(
+            #"{"id":900,"method":"clusterd.v1.SourceService/UpdateFeatures","params":{"source":"s","upsert":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[10,10]},"properties":\#(lines)}]}}"#
+        )
+        #expect(try socket.receive()["result"] != nil)
+        try http.send(http.request("GET", Self.target, ["Accept: text/event-stream"]))
+        _ = try http.receiveHead()
+        let event = String(decoding: try #require(try http.takeChunk()), as: UTF8.self)
+        #expect(!event.contains("\r") && event.split(separator: "\n").count == 3)
+        let data = try JSONReader.parse(String(event.split(separator: "\n")[2].dropFirst("data: ".count)))
+        #expect(data["add"]?.array?.first?["properties"] == ["a": [1, 2]])
+        // The command prints an object a line, too.
+        let watched = try DaemonProcess.run(
+            "clusterctl", ["--socket", daemon.socketPath, "watch", "s", "--zoom", "17", "--count", "1"])
+        #expect(watched.status == 0 && watched.output.split(separator: "\n").count == 1)
+        #expect(try JSONReader.parse(watched.output)["add"]?.array?.count == 1)
+    }
+
     @Test("a client that goes ends its watch")
     func aClientThatGoesEndsItsWatch() throws {
         for number in 1...3 {

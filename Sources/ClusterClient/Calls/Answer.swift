@@ -10,6 +10,12 @@ public struct Answer: Sendable, Equatable {
 
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// The text on one line and its end: features keep the line breaks with which they were sent, between tokens.
+    package var line: [UInt8] {
+        bytes.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
+            + [UInt8(ascii: "\n")]
+    }
+
     /// The value as a tree. O(length).
     public func value() throws(JSONError) -> JSONValue {
         try JSONReader.parse(bytes, maximumDepth: Answer.maximumDepth)

@@ -49,7 +49,10 @@ extension HTTPConnection {
         callID &+= 1
         let request = CallRequest(id: callID, method: ResourceQuery.cluster("WatchClusters"), params: params)
         defer { door.shrink(&door.answer) }
-        switch caller.open(CallOpening(request, encoder: PlainEncoder()), into: &door.answer) {
+        var encoder = PlainEncoder()
+        // A line break would end the event's data.
+        if case .events = form { encoder.isOneLine = true }
+        switch caller.open(CallOpening(request, encoder: encoder), into: &door.answer) {
         case .open(let call):
             exchange?.call = call
             exchange?.watch = (form, head)

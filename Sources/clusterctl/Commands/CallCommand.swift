@@ -62,7 +62,7 @@ enum CallCommand: Subcommand {
         }
     }
 
-    private static func write(_ answer: Answer) { Terminal.write(answer.bytes + [UInt8(ascii: "\n")]) }
+    private static func write(_ answer: Answer) { Terminal.write(answer.line) }
 
     private static func method(_ name: String, _ invocation: Invocation) throws -> MethodDeclaration {
         let found = MethodDeclaration.all.first { method in

@@ -46,7 +46,7 @@ enum WatchCommand: Subcommand {
         let changes = try client.openBothWays(
             "ClusterService/WatchClusters", params, options: invocation.callOptions)
         for try await change in changes {
-            Terminal.write(change.bytes + [UInt8(ascii: "\n")])
+            Terminal.write(change.line)
             left -= 1
             if left == 0 { break }
         }
