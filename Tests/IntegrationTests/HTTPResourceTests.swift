@@ -333,7 +333,7 @@ struct HTTPResourceTests {
             ])
         let filtered = try http.get(
             "/sources/s/tiles.json?filter=%5B%22%3E%22,%5B%22get%22,%22n%22%5D,1%5D",
-            ["Host: localhost", "X-Forwarded-Proto: https"])
+            ["Host: localhost", "X-Forwarded-Proto: https, http"])
         let url = try #require(try JSONReader.parse(filtered.body)["tiles"]?.array?.first?.string)
         #expect(url.hasPrefix("https://localhost/sources/s/tiles/{z}/{x}/{y}.mvt?filter="))
         #expect(filtered["etag"] != nil && filtered["vary"]?.contains("X-Forwarded-Proto") == true)

@@ -79,7 +79,9 @@ extension HTTPConnection: CallTransport {
 
     /// The scheme that the client used, as reported by a proxy in front of this daemon, if there is one.
     private func scheme(_ head: RequestHead) -> String {
-        head[.forwardedProtocol]?.lowercased() == "https" ? "https" : "http"
+        // Each proxy of a chain may add its own; the client's comes first.
+        let first = head[.forwardedProtocol]?.split(separator: ",").first
+        return first?.trimmingSpaces.lowercased() == "https" ? "https" : "http"
     }
 
     /// A box that contains a whole source: larger than the world, so that it also covers a plane in its own units.
