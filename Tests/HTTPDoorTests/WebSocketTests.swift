@@ -131,7 +131,7 @@ enum ClientFrame {
     @Test("reasons are cut between characters")
     func reasonsAreCutBetweenCharacters() throws {
         let codec = WebSocketCodec(maximumMessage: 10)
-        codec.close(.policyViolation, String(repeating: "ü", count: 100))
+        codec.close(WebSocketCode(number: 1008), String(repeating: "ü", count: 100))
         let output = codec.takeOutput()
         #expect(output.count == 2 + 2 + 122)
         #expect(String(validating: output[4...], as: UTF8.self) != nil)

@@ -41,7 +41,4 @@ public struct FrameEncoder {
         bytes.overwrite(at: start, with: flag)
         bytes.overwrite(at: start + 1, with: UInt32(clamping: length(in: bytes)).bigEndian)
     }
-
-    /// Removes the frame from the outgoing bytes.
-    public func abandon(in bytes: inout ByteWriter) { bytes.truncate(to: start) }
 }

@@ -58,7 +58,6 @@ struct RequestReader: ~Copyable {
     var heldBytes: Int { bytes.count - start }
     /// Whether a request has begun whose head is not complete.
     var isInHead: Bool { (state == .method || state == .head) && bytes.count > start }
-    var isInBody: Bool { state == .body }
 
     mutating func append(_ more: UnsafeRawBufferPointer) {
         if state == .failed { return }

@@ -6,9 +6,7 @@ struct WebSocketCode: Sendable, Equatable {
     let number: UInt16
 
     static let normal = WebSocketCode(number: 1000)
-    static let goingAway = WebSocketCode(number: 1001)
     static let unsupportedData = WebSocketCode(number: 1003)
-    static let policyViolation = WebSocketCode(number: 1008)
     static let messageTooBig = WebSocketCode(number: 1009)
 
     init(number: UInt16) { self.number = number }

@@ -33,17 +33,4 @@ import Testing
         frame.end(in: &bytes, compressing: true)
         #expect(bytes.bytes == [0, 0, 0, 0, 2, 0x7B, 0x7D])
     }
-
-    @Test("an abandoned frame leaves nothing")
-    func anAbandonedFrameLeavesNothing() throws {
-        var bytes = ByteWriter()
-        let frame = FrameEncoder(beginningIn: &bytes)
-        bytes.append("half an ans")
-        frame.abandon(in: &bytes)
-        ServerMessage.write(error: RPCError(.notFound, "no"), id: 3, into: &bytes)
-        let messages = try decode(bytes)
-        #expect(messages.count == 1)
-        let read = messages[0].withUnsafeBytes { ServerMessage.read($0) }
-        #expect(read == .error(id: 3, RPCError(.notFound, "no")))
-    }
 }
