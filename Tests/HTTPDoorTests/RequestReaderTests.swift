@@ -154,6 +154,8 @@ import Testing
         "bad chunks are refused",
         arguments: [
             "x\r\n", "-1\r\nabc", "1\nabc", "1\r\nabc\r\n", "10000000000000000\r\n", "1 \r\na\r\n",
+            "1\r\naxx", "1\r\na\n\n", "1\r\na\r\r", "1\rxa\r\n", "1;e\rxa\r\n", "1;e\nf\r\na\r\n",
+            "1\r\n\na\r\n",
         ])
     func badChunksAreRefused(_ chunk: String) {
         let text = "PUT / HTTP/1.1\r\n\(Self.host)Transfer-Encoding: chunked\r\n\r\n\(chunk)0\r\n\r\n"
@@ -161,6 +163,16 @@ import Testing
             let events = RequestScript.events(text, pieces: size)
             #expect(
                 events.last == "failure 400" || chunk == "1 \r\na\r\n" && events.last == "end a", "\(events)")
+        }
+    }
+
+    @Test("bare line feeds in trailers are refused", arguments: ["A: b\n\r\n", "A: b\n\n", "\n"])
+    func bareLineFeedsInTrailersAreRefused(_ trailers: String) {
+        let text =
+            "PUT / HTTP/1.1\r\n\(Self.host)Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\(trailers)"
+            + "GET /smuggled HTTP/1.1\r\n\(Self.host)\r\n"
+        for size in [1, 3, 1 << 20] {
+            #expect(RequestScript.events(text, pieces: size).last == "failure 400")
         }
     }
 

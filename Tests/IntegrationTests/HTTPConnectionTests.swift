@@ -157,6 +157,24 @@ struct HTTPConnectionTests {
         #expect(try idle.isClosed())
     }
 
+    @Test(
+        "an upload that breaks HTTP's rules is answered and changes nothing",
+        arguments: [("8\r\nlon,lat\nxx4\r\n1,2\n\r\n0\r\n\r\n", 400), ("8\r\nlon,lat\n\r\n4\r\n1,2\n", 408)])
+    func anUploadThatBreaksRulesIsAnswered(_ chunks: String, _ status: Int) throws {
+        let daemon = try DaemonProcess(http: "\"right\":\"manage\"")
+        _ = try daemon.client().call("SourceService/CreateSource", ["source": "s"])
+        let put =
+            "PUT /sources/s/features HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n"
+            + "Transfer-Encoding: chunked\r\n\r\n"
+        let bad = try daemon.http()
+        try bad.send(put + chunks)
+        // The rate of a body is that of half a minute.
+        let response = try bad.receive()
+        #expect(response.status == status && response["connection"] == "close", "\(response.text)")
+        #expect(try bad.isClosed())
+        #expect(try JSONReader.parse(daemon.http().get("/sources/s").body)["points"]?.number == 0)
+    }
+
     @Test("hosts that are not served are misdirected")
     func hostsThatAreNotServedAreMisdirected() throws {
         let daemon = try DaemonProcess(

@@ -22,6 +22,10 @@ final class RequestParser {
     private(set) var isMessageComplete = false
     /// The bytes of the body that `execute` found, to be taken by the caller.
     private(set) var body: [UInt8] = []
+    /// Follows what is around the chunks of a body.
+    private var chunkLines = ChunkLines()
+    /// The offset in this `execute` behind the content that was found last.
+    private var contentEnd = 0
 
     /// Lifts the library's own limit on heads, which applies to the whole process and may be less than ours.
     private static let liftedLimit: Void = http_parser_set_max_header_size(UInt32.max)
@@ -46,6 +50,7 @@ final class RequestParser {
         isHeadComplete = false
         isMessageComplete = false
         body = []
+        chunkLines = ChunkLines()
     }
 
     /// Frees the memory kept for the next request.
@@ -65,15 +70,24 @@ final class RequestParser {
         base = start.assumingMemoryBound(to: CChar.self)
         self.offset = offset
         defer { base = nil }
-        return withExtendedLifetime(self) {
+        contentEnd = 0
+        let isInBody = isHeadComplete
+        let count = withExtendedLifetime(self) {
             withUnsafePointer(to: Self.settings) { http_parser_execute(raw, $0, base, bytes.count) }
         }
+        if isInBody, isChunked {
+            chunkLines.take(UnsafeRawBufferPointer(rebasing: bytes[min(contentEnd, count)..<count]))
+        }
+        return count
     }
 
     /// Parses a text in place of received bytes.
     func execute(_ text: StaticString) {
         _ = execute(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount), offset: 0)
     }
+
+    /// Whether the lines around chunks are such that other programs may understand them differently.
+    var hasMalformedChunks: Bool { chunkLines.areMalformed }
 
     func takeBody() -> [UInt8] {
         defer { body = [] }
@@ -131,9 +145,7 @@ final class RequestParser {
             return 0
         }
         settings.on_body = { raw, start, count in
-            guard let start else { return 0 }
-            let bytes = UnsafeRawBufferPointer(start: start, count: count)
-            RequestParser.parser(raw)?.body.append(contentsOf: bytes)
+            RequestParser.parser(raw)?.didReadBody(start, count)
             return 0
         }
         settings.on_message_complete = { raw in
@@ -164,6 +176,18 @@ final class RequestParser {
             values.append(range)
         }
         lastWasValue = true
+    }
+
+    private func didReadBody(_ start: UnsafePointer<CChar>?, _ count: Int) {
+        guard let start, let base, count > 0 else { return }
+        body.append(contentsOf: UnsafeRawBufferPointer(start: start, count: count))
+        let place = start - base
+        // A chunk's content may come in several parts.
+        if place > contentEnd {
+            chunkLines.take(UnsafeRawBufferPointer(start: base + contentEnd, count: place - contentEnd))
+        }
+        chunkLines.content()
+        contentEnd = place + count
     }
 
     private func didCompleteHead() {

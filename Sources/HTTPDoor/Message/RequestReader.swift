@@ -6,7 +6,8 @@ import Glibc
 /// go in, events come out, and the events are the same however the bytes are divided.
 ///
 /// It rejects whatever two readers could interpret differently: two lengths, a length beside chunks, folded
-/// lines, bare line feeds, spaces around field names (RFC 9112, sections 2.2, 5 and 6).
+/// lines, bare line feeds, spaces around field names, chunks that do not end with CR LF (RFC 9112, sections 2.2, 5, 6
+/// and 7).
 struct RequestReader: ~Copyable {
     enum Event {
         /// More bytes are needed.
@@ -343,6 +344,10 @@ struct RequestReader: ~Copyable {
         start = parsed
         overhead = piece.isEmpty ? overhead + parsed - from : 0
         if let failure = parser.failure { return fail(failure) }
+        if parser.isChunked, parser.hasMalformedChunks {
+            return fail(
+                .badRequest, "The request is malformed: the lines around its chunks must end with CR LF.")
+        }
         if overhead > limits.headBytes {
             return fail(
                 .badRequest, "The request's chunks have more than \(limits.headBytes) bytes around them.")
