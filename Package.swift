@@ -22,7 +22,7 @@ let package = Package(
             targets: [
                 "Clustering", "Sources", "Answers", "SystemSupport", "ClusterProtocol", "GeoJSON",
                 "Expressions", "JSON", "HTTPDoor",
-                "VectorTile",
+                "VectorTile", "Compression",
             ]),
     ],
     targets: [

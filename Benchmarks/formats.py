@@ -4,14 +4,15 @@
 
     python3 Benchmarks/formats.py [POINTS] [--runs N] [--bin DIR]
 
-Forms take turns in every run, and the best of each is shown. The rows of forms in Benchmarks/results.md are replaced.
+Forms take turns in every run, in the opposite order every second time, and the median of each is shown. The rows of forms
+in Benchmarks/results.md are replaced.
 """
-import argparse, csv, gzip, json, os, shutil, subprocess, tempfile, time
+import argparse, csv, gzip, json, os, shutil, statistics, subprocess, tempfile, time
 
+import results
 from cancel import Caller
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RESULTS = os.path.join(ROOT, "Benchmarks", "results.md")
 MARK = "| rows a second"
 
 
@@ -54,18 +55,19 @@ def measure(binaries, count, runs):
         caller = Caller(socket)
         caller.call("SourceService/CreateSource", {"source": "points"})
         loads, imports = ({name: [] for name in forms} for _ in range(2))
-        for _ in range(runs):
-            for name, path in forms.items():
+        for run in range(runs):
+            for name, path in list(forms.items())[:: -1 if run % 2 else 1]:
                 def load():
                     assert caller.call("SourceService/LoadFile", {"source": "points", "path": path})["accepted"] == count
                 loads[name].append(seconds(load))
                 command = [f"{binaries}/clusterctl", "--socket", socket, "import", "points", path]
                 imports[name].append(seconds(lambda: subprocess.run(command, check=True, capture_output=True)))
-        best = count / min(loads["GeoJSON collection"])
+        load, sent = ({name: count / statistics.median(taken) for name, taken in one.items()} for one in (loads, imports))
+        peer = "GeoJSON collection"
         for name, path in forms.items():
-            rate = count / min(loads[name])
-            yield (f"{MARK[2:]}, {name}, {count:,} points, {os.path.getsize(path) >> 20} MiB: load; import by clusterctl",
-                   f"{rate:,.0f}; {count / min(imports[name]):,.0f}", f"GeoJSON collection {best:,.0f}", rate / best)
+            yield results.row(
+                f"{MARK[2:]}, {name}, {count:,} points, {os.path.getsize(path) >> 20} MiB: load; import by clusterctl",
+                f"{load[name]:,.0f}; {sent[name]:,.0f}", f"{peer} {load[peer]:,.0f}; {sent[peer]:,.0f}", load[name] / load[peer])
     finally:
         daemon.terminate()
         daemon.wait()
@@ -75,15 +77,10 @@ def measure(binaries, count, runs):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("points", nargs="?", type=int, default=1_000_000)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--bin", default=os.path.join(ROOT, ".build", "release"))
     options = parser.parse_args()
-    rows = [f"| {a} | {b} | {c} | {d:.1f} |" for a, b, c, d in measure(options.bin, options.points, options.runs)]
-    with open(RESULTS, encoding="utf-8") as file:
-        others = [line.rstrip("\n") for line in file if not line.startswith(MARK)]
-    with open(RESULTS, "w", encoding="utf-8") as file:
-        file.write("\n".join(others + rows) + "\n")
-    print("\n".join(rows))
+    results.replace(MARK, list(measure(options.bin, options.points, options.runs)))
 
 
 if __name__ == "__main__":

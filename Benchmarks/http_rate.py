@@ -7,6 +7,8 @@ Alone: python3 Benchmarks/http_rate.py [BIN] [SECONDS], with the folder of relea
 Needs nginx and wrk (apt-get install nginx-light wrk)."""
 import http.client, json, os, random, re, resource, shutil, socket, statistics, struct, subprocess, sys, tempfile, threading, time
 
+from rate import Server
+
 ROUNDS = 5
 WATCH_ROUNDS = 3
 PROCESSORS = sorted(os.sched_getaffinity(0))
@@ -31,7 +33,7 @@ def points(count):
                "geometry": {"type": "Point", "coordinates": [round(source.gauss(10, 0.9), 5), round(source.gauss(50, 0.9), 5)]}}
 
 
-class Daemon:
+class Daemon(Server):
     def __init__(self, binaries, folder, is_served=True):
         self.port = free_port()
         self.socket = os.path.join(folder, "s")
@@ -41,9 +43,9 @@ class Daemon:
         configuration = os.path.join(folder, "c.json")
         with open(configuration, "w") as file:
             json.dump({"http": {"right": "manage"}, "limits": {"loopThreads": 2}}, file)
-        self.process = subprocess.Popen(
+        super().__init__(
             [os.path.join(binaries, "clusterd"), "--socket", self.socket, "--config", configuration]
-            + (["--http", str(self.port), "--http", f"unix:{self.socket}.http"] if is_served else []), stderr=subprocess.DEVNULL)
+            + (["--http", str(self.port), "--http", f"unix:{self.socket}.http"] if is_served else []), subprocess.DEVNULL)
         if is_served:
             wait(self.port)
         else:
@@ -68,14 +70,6 @@ class Daemon:
         with open(f"/proc/{self.process.pid}/stat") as file:
             fields = file.read().rsplit(") ", 1)[1].split()
         return [int(field) / os.sysconf("SC_CLK_TCK") for field in fields[11:13]]
-
-    def memory(self):
-        with open(f"/proc/{self.process.pid}/status") as file:
-            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS"))
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
 
 
 def wait(port):

@@ -16,10 +16,10 @@ All make zooms 0 to 14, clusters on all of them, within 40 of 512 units of a til
 """
 import argparse, base64, gzip, importlib.util, json, math, os, random, re, shutil, statistics, struct, subprocess, sys, tempfile, time
 
+import results
 from cancel import Caller
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RESULTS = os.path.join(ROOT, "Benchmarks", "results.md")
 CACHE = os.environ.get("CLUSTERD_BENCHMARK_DATA", os.path.join(tempfile.gettempdir(), "clusterd-benchmarks"))
 MARK = "| archive of zooms 0 to 14"
 
@@ -133,16 +133,9 @@ def measure(binaries, count, runs):
     own = f"{best['clusterd']:.1f} s, {sizes['clusterd']:.0f} MiB"
     for name in best:
         if name != "clusterd":
-            yield (f"{MARK[2:]}, gathered, {count:,} points", own, f"{name} {best[name]:.1f} s, {sizes[name]:.0f} MiB",
-                   best[name] / best["clusterd"])
-
-
-def kept():
-    """The rows of archives in the results as they are."""
-    if not os.path.exists(RESULTS):
-        return []
-    with open(RESULTS, encoding="utf-8") as file:
-        return [line.rstrip("\n") for line in file if line.startswith(MARK)]
+            yield results.row(
+                f"{MARK[2:]}, gathered, {count:,} points", own, f"{name} {best[name]:.1f} s, {sizes[name]:.0f} MiB",
+                best[name] / best["clusterd"])
 
 
 def main():
@@ -151,15 +144,10 @@ def main():
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--bin", default=os.path.join(ROOT, ".build", "release"))
     options = parser.parse_args()
-    rows = [f"| {a} | {b} | {c} | {d:.1f} |" for count in options.points
-            for a, b, c, d in measure(options.bin, count, options.runs)]
+    rows = [row for count in options.points for row in measure(options.bin, count, options.runs)]
     measured = {row.split(" | ")[0] for row in rows}
-    rows = [row for row in kept() if row.split(" | ")[0] not in measured] + rows
-    with open(RESULTS, encoding="utf-8") as file:
-        others = [line.rstrip("\n") for line in file if not line.startswith(MARK)]
-    with open(RESULTS, "w", encoding="utf-8") as file:
-        file.write("\n".join(others + rows) + "\n")
-    print("\n".join(rows))
+    others = [row for row in results.kept(MARK) if row.split(" | ")[0] not in measured]
+    results.replace(MARK, others + rows)
 
 
 if __name__ == "__main__":

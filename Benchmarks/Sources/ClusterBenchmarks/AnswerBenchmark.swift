@@ -10,14 +10,8 @@ import VectorTile
 /// A source of the points, with an id and four properties each.
 func makeSource(longitudes: [Double], latitudes: [Double]) throws -> Source? {
     try makeSource(rows: Array(longitudes.indices), options: .object([:])) { index, bytes in
-        bytes.append("{\"type\":\"Feature\",\"id\":")
-        bytes.append(integer: index)
-        bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
-        bytes.append(number: longitudes[index])
-        bytes.append(",")
-        bytes.append(number: latitudes[index])
-        bytes.append(
-            "]},\"properties\":{\"name\":\"place\",\"category\":\"cafe\",\"value\":500,\"score\":5.25}}")
+        bytes.appendFeature(index, longitudes[index], latitudes[index])
+        bytes.append("{\"name\":\"place\",\"category\":\"cafe\",\"value\":500,\"score\":5.25}}")
     }
 }
 
@@ -64,13 +58,9 @@ private func moveFeatures(of source: Source, longitudes: [Double], latitudes: [D
     bytes.append("[")
     for place in 0..<1000 {
         let point = Int.random(in: 0..<longitudes.count, using: &random)
-        bytes.append(place == 0 ? "{\"type\":\"Feature\",\"id\":" : ",{\"type\":\"Feature\",\"id\":")
-        bytes.append(integer: point)
-        bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
-        bytes.append(number: max(-180, longitudes[point] - 0.001))
-        bytes.append(",")
-        bytes.append(number: latitudes[point])
-        bytes.append("]},\"properties\":{\"name\":\"moved\"}}")
+        if place > 0 { bytes.append(",") }
+        bytes.appendFeature(point, max(-180, longitudes[point] - 0.001), latitudes[point])
+        bytes.append("{\"name\":\"moved\"}}")
     }
     bytes.append("]")
     _ = try bytes.withUnsafeBytes { try source.update(upserts: $0, removals: [], .never) }
@@ -147,6 +137,19 @@ private func tile(ofAbout wanted: Int, _ revision: Revision, _ view: View) -> (t
         }
     }
     return chosen
+}
+
+extension ByteWriter {
+    /// Appends a point up to its properties; they and a closing brace are to follow.
+    mutating func appendFeature(_ id: Int, _ longitude: Double, _ latitude: Double) {
+        append("{\"type\":\"Feature\",\"id\":")
+        append(integer: id)
+        append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
+        append(number: longitude)
+        append(",")
+        append(number: latitude)
+        append("]},\"properties\":")
+    }
 }
 
 /// Random numbers that are the same in every run.

@@ -119,13 +119,8 @@ private let categories = ["school", "cafe", "hospital", "fuel", "hotel", "museum
 private func appendFeature(
     _ row: Int, _ longitude: Double, _ latitude: Double, _ properties: Properties, to bytes: inout ByteWriter
 ) {
-    bytes.append("{\"type\":\"Feature\",\"id\":")
-    bytes.append(integer: row)
-    bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
-    bytes.append(number: longitude)
-    bytes.append(",")
-    bytes.append(number: latitude)
-    bytes.append("]},\"properties\":{\"name\":\"place ")
+    bytes.appendFeature(row, longitude, latitude)
+    bytes.append("{\"name\":\"place ")
     bytes.append(integer: row)
     bytes.append("\",\"category\":")
     bytes.append(json: categories[properties.category])

@@ -11,13 +11,8 @@ func benchmarkLookups(longitudes: [Double], latitudes: [Double]) throws {
     for kind in ["index", "origin"] {
         let options: JSONValue = .object(["clusterIds": .string(kind)])
         let source = try makeSource(rows: Array(longitudes.indices), options: options) { index, bytes in
-            bytes.append("{\"type\":\"Feature\",\"id\":")
-            bytes.append(integer: index)
-            bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
-            bytes.append(number: longitudes[index])
-            bytes.append(",")
-            bytes.append(number: latitudes[index])
-            bytes.append("]},\"properties\":null}")
+            bytes.appendFeature(index, longitudes[index], latitudes[index])
+            bytes.append("null}")
         }
         guard let revision = source?.revision, let view = revision.readyView(nil, zoom: nil) else { return }
         var random = SequenceGenerator()

@@ -14,16 +14,10 @@ func benchmarkUpdates(_ source: Source, longitudes: [Double], latitudes: [Double
         bytes.append("[")
         for (place, point) in points.enumerated() {
             if place > 0 { bytes.append(",") }
-            bytes.append("{\"type\":\"Feature\",\"id\":")
-            bytes.append(integer: point)
-            bytes.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
-            bytes.append(
-                number: max(
-                    -180, min(180, longitudes[point] + Double.random(in: -0.002...0.002, using: &random))))
-            bytes.append(",")
-            bytes.append(number: latitudes[point] + Double.random(in: -0.002...0.002, using: &random))
-            bytes.append(
-                "]},\"properties\":{\"name\":\"moved\",\"category\":\"cafe\",\"value\":7,\"score\":1.5}}")
+            let longitude = longitudes[point] + Double.random(in: -0.002...0.002, using: &random)
+            let latitude = latitudes[point] + Double.random(in: -0.002...0.002, using: &random)
+            bytes.appendFeature(point, max(-180, min(180, longitude)), latitude)
+            bytes.append("{\"name\":\"moved\",\"category\":\"cafe\",\"value\":7,\"score\":1.5}}")
         }
         bytes.append("]")
         return bytes

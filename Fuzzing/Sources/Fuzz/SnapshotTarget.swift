@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import Compression
 import GeoJSON
 import Glibc
 
@@ -34,9 +35,17 @@ final class SnapshotTarget: FuzzTarget {
             (try? builder.append(features: UnsafeRawBufferPointer(text))) != nil
         }
         if !accepted { violated("features can be read") }
-        builder.finish().withSections { (sections: FeatureSections) in
-            store = [sections.text, sections.blockStarts, sections.offsets, sections.checksums].map {
-                Array($0)
+        keep(builder.finish())
+    }
+
+    private func keep(_ features: FeatureStore) {
+        let window = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
+        defer { window.deallocate() }
+        features.withText(0..<features.textBytes, window: window) { text in
+            guard let text else { violated("text in memory can be read") }
+            let checksums = BlockChecksum.list(of: text, blockSize: TextGuard.chunkSize)
+            features.withRecordStarts { (blockStarts, offsets) throws(Never) in
+                store = [Array(text), Array(blockStarts), Array(offsets), checksums.withUnsafeBytes { Array($0) }]
             }
         }
     }

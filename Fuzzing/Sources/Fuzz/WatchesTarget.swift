@@ -19,7 +19,12 @@ final class WatchesTarget: FuzzTarget {
             violated("a source can be made")
         }
         change(source, (0..<40).map { Self.feature($0, Double($0 * 37 % 170), Double($0 * 11 % 80)) }, [])
-        var (plain, moving) = (PlainWatch(), TransitionWatch())
+        var plain = Watch(MarkerTable()) { (revision, table, query, view, bytes) throws(SourceError) in
+            try revision.writeChange(from: table, to: query, of: view, into: &bytes, .never)
+        }
+        var moving = Watch(ShownMarkers()) { (revision, table, query, view, bytes) throws(SourceError) in
+            try revision.writeTransitions(from: table, to: query, of: view, into: &bytes, .never)
+        }
         for step in stride(from: 1, to: min(input.count - 5, 150), by: 6) {
             let bytes = input[step..<step + 6].map { $0 }
             let (x, y) = (Double(bytes[2]) - 128, Double(bytes[3]) / 2 - 60)
@@ -64,57 +69,26 @@ final class WatchesTarget: FuzzTarget {
     }
 }
 
-/// A client of plain changes.
-private struct PlainWatch {
-    private var table = MarkerTable()
+/// A client that watches: what the server remembers of it, and what it shows.
+private struct Watch<Table> {
+    /// Writes the change from what a client has to what it should have.
+    typealias Write = (Revision, Table, ClustersQuery, View, inout ByteWriter) throws(SourceError) -> Table
+
+    private let nothing: Table
+    private let write: Write
+    private var table: Table
     private var shown = Markers()
 
-    mutating func look(at source: Source, _ query: ClustersQuery) {
-        let revision = source.revision
-        let former = table
-        table = shown.take { (view, bytes) throws(SourceError) in
-            try revision.writeChange(from: former, to: query, of: view, into: &bytes, .never)
-        } of: {
-            revision
-        } at: {
-            query.zoom
-        }
-        var whole = Markers()
-        _ = whole.take { (view, bytes) throws(SourceError) in
-            try revision.writeChange(from: MarkerTable(), to: query, of: view, into: &bytes, .never)
-        } of: {
-            revision
-        } at: {
-            query.zoom
-        }
-        if shown != whole { violated("a watching client has what there is") }
+    init(_ nothing: Table, _ write: @escaping Write) {
+        (self.nothing, self.write, table) = (nothing, write, nothing)
     }
-}
-
-/// A client of transitions.
-private struct TransitionWatch {
-    private var table = ShownMarkers()
-    private var shown = Markers()
 
     mutating func look(at source: Source, _ query: ClustersQuery) {
         let revision = source.revision
-        let former = table
-        table = shown.take { (view, bytes) throws(SourceError) in
-            try revision.writeTransitions(from: former, to: query, of: view, into: &bytes, .never)
-        } of: {
-            revision
-        } at: {
-            query.zoom
-        }
         var whole = Markers()
-        _ = whole.take { (view, bytes) throws(SourceError) in
-            try revision.writeTransitions(from: ShownMarkers(), to: query, of: view, into: &bytes, .never)
-        } of: {
-            revision
-        } at: {
-            query.zoom
-        }
-        if shown != whole { violated("a client that watches transitions has what there is") }
+        table = shown.take(revision, query, table, write)
+        _ = whole.take(revision, query, nothing, write)
+        if shown != whole { violated("a watching client has what there is") }
     }
 }
 
@@ -124,12 +98,11 @@ private struct Markers: Equatable {
 
     /// Applies the change that `write` writes.
     mutating func take<Table>(
-        _ write: (View, inout ByteWriter) throws(SourceError) -> Table, of revision: () -> Revision,
-        at zoom: () -> Double
+        _ revision: Revision, _ query: ClustersQuery, _ former: Table, _ write: Watch<Table>.Write
     ) -> Table {
         var bytes = ByteWriter()
-        guard let view = try? revision().view(nil, zoom: zoom(), .never),
-            let table = try? write(view, &bytes),
+        guard let view = try? revision.view(nil, zoom: query.zoom, .never),
+            let table = try? write(revision, former, query, view, &bytes),
             let item = try? JSONReader.parse(bytes.bytes)
         else { violated("a change can be written") }
         let former = Set(features.keys)
