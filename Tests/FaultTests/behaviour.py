@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Clients that take more than their part, and a machine that does what machines do: signals, clocks, full logs."""
-import json, os, resource, shutil, signal, socket, struct, subprocess, threading, time, zlib
+import gzip, json, os, resource, shutil, signal, socket, struct, subprocess, threading, time, zlib
 from harness import (NOBODY, PATIENCE, WORLD, CallError, Client, Daemon, Fault, Place, as_nobody, check, feature,
                      served)
 
@@ -126,6 +126,28 @@ def released():
             check(time.monotonic() < end, f"{daemon.resident() - before} MiB of {peak - before} are kept")
             time.sleep(0.05)
     return f"{peak - before} MiB"
+
+
+def inflation():
+    """A gzipped file holds six hundred times its size: its import is refused at the limit, not after it was inflated."""
+    limit = 64
+    with Daemon(state=False, config={"importDirectories": [Place.root], "limits": {"memoryBytes": limit << 20}}) as daemon:
+        line = json.dumps(feature(1, text="x" * 100000)).encode() + b"\n"
+        with gzip.open(Place.root + "/bomb.geojsonl.gz", "wb", 9) as file:
+            for _ in range(60):
+                file.write(line * 100)
+        client = filled(daemon)
+        client.call("SourceService/CreateSource", source="other")
+        before = daemon.resident()
+        try:
+            client.call("SourceService/LoadFile", source="other", path="bomb.geojsonl.gz")
+            raise Fault("it was taken in")
+        except CallError as error:
+            check(error.status == "RESOURCE_EXHAUSTED", f"it got {error}")
+        rise = daemon.resident("VmHWM") - before
+        check(rise <= limit + 100, f"it took {rise} MiB with a limit of {limit}")
+        honest(daemon)
+    return f"{rise} MiB with a limit of {limit}"
 
 
 def room():
@@ -476,4 +498,4 @@ def directory():
     return "three ways"
 
 
-SCENARIOS = [memory, released, room, starvation, bombs, ids, restarts, signals, log, clock, directory]
+SCENARIOS = [memory, released, inflation, room, starvation, bombs, ids, restarts, signals, log, clock, directory]

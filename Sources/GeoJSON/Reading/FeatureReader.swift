@@ -7,6 +7,8 @@
 /// for each thread and one unfinished feature, whatever the length.
 public struct FeatureReader: ~Copyable {
     private var input = GzipInput()
+    /// Bytes of a file that were read and not cut yet.
+    private var unread = Unread()
     private let cutting: Cutting
     private let crew: ParserCrew
 
@@ -15,6 +17,12 @@ public struct FeatureReader: ~Copyable {
         var cutter: FeatureCutter
 
         init(_ format: FeatureFormat) { cutter = FeatureCutter(format) }
+    }
+
+    private struct Unread {
+        var bytes: [UInt8] = []
+        var place = 0
+        var isEmpty: Bool { place == bytes.count }
     }
 
     /// - Parameters:
@@ -32,8 +40,14 @@ public struct FeatureReader: ~Copyable {
         _ bytes: UnsafeRawBufferPointer, into builder: inout FeatureStoreBuilder
     ) throws(GeoJSONError) {
         var buffer: [UInt8]?
-        do throws(GeoJSONError) { try cut(bytes, &buffer) } catch { throw firstFault(error, &builder) }
-        if crew.isFull { try crew.flush(into: &builder) }
+        var place = 0
+        while place < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
+            do throws(GeoJSONError) { place += try cut(rest, &buffer) } catch {
+                throw firstFault(error, &builder)
+            }
+            if crew.isFull { try crew.flush(into: &builder) }
+        }
     }
 
     /// Adds the rest when the bytes have ended.
@@ -81,17 +95,35 @@ public struct FeatureReader: ~Copyable {
         _ read: ((UnsafeRawBufferPointer) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
     ) throws(GeoJSONError) -> Bool {
         var buffer = Optional(buffer)
-        let isMore = try read { (bytes) throws(GeoJSONError) in try cut(bytes, &buffer) }
+        guard unread.isEmpty else {
+            try cutUnread(&buffer)
+            return true
+        }
+        let isMore = try read { (bytes) throws(GeoJSONError) in
+            let count = try cut(bytes, &buffer)
+            unread = Unread(bytes: count < bytes.count ? Array(bytes[count...]) : [])
+        }
         if !isMore { try cutRest() }
         return isMore
     }
 
-    /// - Parameter buffer: memory for the first piece's text.
+    private mutating func cutUnread(_ buffer: inout [UInt8]?) throws(GeoJSONError) {
+        let unread = unread
+        var failure: GeoJSONError?
+        unread.bytes.withUnsafeBytes { bytes in
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[unread.place...])
+            do throws(GeoJSONError) { self.unread.place += try cut(rest, &buffer) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// - Parameter buffer: room for the first piece's text.
+    /// - Returns: how many bytes were cut; all if they are not compressed.
     private mutating func cut(
         _ bytes: UnsafeRawBufferPointer, _ buffer: inout [UInt8]?
-    ) throws(GeoJSONError) {
+    ) throws(GeoJSONError) -> Int {
         let (cutting, crew) = (cutting, crew)
-        try input.push(bytes) { (text) throws(GeoJSONError) in
+        return try input.push(bytes) { (text) throws(GeoJSONError) in
             try cutting.cutter.push(text) { (piece) throws(GeoJSONError) in
                 crew.take(piece, buffer: buffer.take() ?? [])
             }

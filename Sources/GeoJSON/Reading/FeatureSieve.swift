@@ -47,8 +47,12 @@ public final class FeatureSieve {
 
     /// Adds a piece of the text. O(bytes).
     public func push(_ bytes: UnsafeRawBufferPointer) throws(GeoJSONError) {
-        try input.push(bytes) { (text) throws(GeoJSONError) in
-            try cutter.push(text) { (piece) throws(GeoJSONError) in try take(PieceText(piece)) }
+        var place = 0
+        while place < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
+            place += try input.push(rest) { (text) throws(GeoJSONError) in
+                try cutter.push(text) { (piece) throws(GeoJSONError) in try take(PieceText(piece)) }
+            }
         }
         advice.foreignReferenceSystem = cutter.foreignReferenceSystem
     }

@@ -5,33 +5,27 @@ import Compression
 struct GzipInput: ~Copyable {
     private enum State { case start, plain, gzip }
 
-    private static let windowSize = 1 << 20
+    static let windowSize = 1 << 20
 
     private var state = State.start
-    /// The bytes received before there were two.
-    private var head: [UInt8] = []
+    /// The byte received before there were two.
+    private var first: UInt8?
     private var inflater: InflateStream?
     private var window: [UInt8] = []
 
     typealias Body = (UnsafeRawBufferPointer) throws(GeoJSONError) -> Void
 
-    mutating func push(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) {
+    /// Takes in bytes up to those that fill a window: a few compressed bytes may stand for a thousand times as many.
+    ///
+    /// - Parameter body: gets their text, of at most `windowSize` bytes if they are compressed.
+    /// - Returns: how many bytes were taken in; the caller passes the rest again.
+    mutating func push(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) -> Int {
         switch state {
-        case .plain: try body(bytes)
-        case .gzip: try inflate(bytes, body)
-        case .start:
-            head.append(contentsOf: bytes)
-            guard head.count >= 2 else { return }
-            let isGzip = head[0] == 0x1F && head[1] == 0x8B
-            if isGzip { try begin() }
-            state = isGzip ? .gzip : .plain
-            let head = head
-            self.head = []
-            var failure: GeoJSONError?
-            head.withUnsafeBytes { head in
-                do throws(GeoJSONError) { try push(head, body) } catch { failure = error }
-            }
-            if let failure { throw failure }
+        case .plain:
+            try body(bytes)
+            return bytes.count
+        case .gzip: return try inflate(bytes, body)
+        case .start: return try begin(bytes, body)
         }
     }
 
@@ -40,35 +34,46 @@ struct GzipInput: ~Copyable {
     /// A single remaining byte is dropped, since it cannot be a text of features.
     mutating func finish() throws(GeoJSONError) {
         if case .gzip = state, !(inflater?.isFinished ?? true) { throw .damaged("it ends early") }
-        if case .start = state, head.contains(where: { $0 > 0x20 }) {
+        if case .start = state, let first, first > 0x20 {
             throw .malformed(message: "The text is too short to hold features.", offset: 0)
         }
     }
 
-    private mutating func begin() throws(GeoJSONError) {
+    private mutating func begin(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) -> Int {
+        guard let next = bytes.first else { return 0 }
+        guard let first else {
+            guard bytes.count > 1 else {
+                first = next
+                return 1
+            }
+            try begin(isGzip: next == 0x1F && bytes[1] == 0x8B)
+            return try push(bytes, body)
+        }
+        try begin(isGzip: first == 0x1F && next == 0x8B)
+        try withUnsafeBytes(of: first) { (byte) throws(GeoJSONError) in _ = try push(byte, body) }
+        return try push(bytes, body)
+    }
+
+    private mutating func begin(isGzip: Bool) throws(GeoJSONError) {
+        state = isGzip ? .gzip : .plain
+        guard isGzip else { return }
         window = [UInt8](repeating: 0, count: Self.windowSize)
         do throws(CompressionError) { inflater = try InflateStream(format: .gzip) } catch {
             throw .damaged("out of memory")
         }
     }
 
-    private mutating func inflate(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) {
-        var place = 0
-        while true {
-            var failure: CompressionError?
-            var step = (read: 0, written: 0)
-            window.withUnsafeMutableBytes { output in
-                do throws(CompressionError) {
-                    let input = UnsafeRawBufferPointer(rebasing: bytes[place...])
-                    step = try inflater?.inflate(input, into: output) ?? (0, 0)
-                } catch { failure = error }
-            }
-            if let failure { throw .damaged(failure.message) }
-            place += step.read
-            if step.written > 0 { try hand(step.written, body) }
-            if step.read == 0, step.written == 0 { return }
-            if place == bytes.count, step.written < window.count { return }
+    private mutating func inflate(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) -> Int {
+        var failure: CompressionError?
+        var step = (read: 0, written: 0)
+        window.withUnsafeMutableBytes { output in
+            do throws(CompressionError) {
+                step = try inflater?.inflate(bytes, into: output) ?? (0, 0)
+            } catch { failure = error }
         }
+        if let failure { throw .damaged(failure.message) }
+        if step.written > 0 { try hand(step.written, body) }
+        return step.read == 0 && step.written == 0 ? bytes.count : step.read
     }
 
     private func hand(_ count: Int, _ body: Body) throws(GeoJSONError) {

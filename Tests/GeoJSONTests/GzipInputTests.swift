@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+import Compression
+import Testing
+
+@testable import GeoJSON
+
+@Suite("Compressed input")
+struct GzipInputTests {
+    private static let line =
+        #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"a":""#
+
+    /// Lines of features that compress to about a thousandth.
+    private static func text(_ count: Int) -> [UInt8] {
+        let line =
+            Array(line.utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: 100_000) + Array("\"}}\n".utf8)
+        return (0..<count).flatMap { _ in line }
+    }
+
+    private static func compressed(_ text: [UInt8]) throws -> [UInt8] {
+        var stream = try DeflateStream(format: .gzip, level: 9)
+        var output: [UInt8] = []
+        _ = try text.withUnsafeBytes { try stream.compress($0, appendingTo: &output) }
+        return output
+    }
+
+    @Test("is inflated a window at a time, however much a few bytes stand for")
+    func window() throws {
+        let text = Self.text(80)
+        let bytes = try Self.compressed(text)
+        #expect(bytes.count < text.count / 500)
+        var input = GzipInput()
+        var (place, found, steps) = (0, [UInt8](), 0)
+        try bytes.withUnsafeBytes { bytes in
+            while place < bytes.count {
+                var once = 0
+                place += try input.push(UnsafeRawBufferPointer(rebasing: bytes[place...])) {
+                    (piece) throws(GeoJSONError) in
+                    once += piece.count
+                    found += piece
+                }
+                #expect(once <= GzipInput.windowSize)
+                steps += 1
+            }
+        }
+        try input.finish()
+        #expect(found == text && steps >= text.count / GzipInput.windowSize)
+    }
+
+    @Test("gives the same in pieces of any size, compressed or not", arguments: [1, 2, 3, 1000, 1 << 20])
+    func pieces(_ size: Int) throws {
+        let text = Self.text(2)
+        for bytes in [text, try Self.compressed(text)] {
+            var input = GzipInput()
+            var found: [UInt8] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                var piece = bytes[start..<min(start + size, bytes.count)]
+                while !piece.isEmpty {
+                    let count = try piece.withUnsafeBytes { piece in
+                        try input.push(piece) { (text) throws(GeoJSONError) in found += text }
+                    }
+                    piece = piece.dropFirst(count)
+                }
+            }
+            try input.finish()
+            #expect(found == text)
+        }
+    }
+
+    @Test("is refused once there is no room, after a few windows", arguments: [1, 4])
+    func refusal(_ threads: Int) throws {
+        let bytes = try Self.compressed(Self.text(400))
+        var builder = FeatureStoreBuilder(policy: .reject, rules: FeatureRules())
+        builder.admits = { $0 < 1 << 20 }
+        var reader = FeatureReader(threads: threads)
+        // As from a file: the reader asks for more only when it has cut what it has.
+        var (lent, failure) = (0, GeoJSONError?.none)
+        do throws(GeoJSONError) {
+            try reader.readAll(into: &builder) { (take) throws(GeoJSONError) in
+                let piece = bytes[lent..<min(lent + 4096, bytes.count)]
+                lent += piece.count
+                var failure: GeoJSONError?
+                piece.withUnsafeBytes { piece in
+                    do throws(GeoJSONError) { try take(piece) } catch { failure = error }
+                }
+                if let failure { throw failure }
+                return !piece.isEmpty
+            }
+        } catch { failure = error }
+        #expect(failure == .tooLarge)
+        #expect(lent < bytes.count)
+    }
+}
