@@ -121,7 +121,8 @@ public struct Salvage {
             notes.append(error.message)
             return
         }
-        for entry in journal.records {
+        let records = journal.records + journal.laterRecords
+        for entry in records {
             switch entry.record {
             case .update(let upserts, let removals):
                 remove(removals.withUnsafeBytes { FeatureIdentifier.list(json: $0) } ?? [])
@@ -134,7 +135,7 @@ public struct Salvage {
             case .options, .expiry, .progress: break
             }
         }
-        notes.append("\(path): \(journal.records.count) changes" + (journal.damage.map { "; \($0)" } ?? ""))
+        notes.append("\(path): \(records.count) changes" + (journal.damage.map { "; \($0)" } ?? ""))
     }
 
     private mutating func put(_ features: [UInt8], replacing: Bool) {

@@ -73,8 +73,7 @@ public enum StateCheck {
             if name.hasSuffix(".journal") {
                 let journal = try FoundJournal(path)
                 guard let damage = journal.damage ?? journal.note else { return finding(.intact, "") }
-                let bytes = journal.damage == nil ? 64..<76 : journal.end..<journal.end + journal.tornBytes
-                return finding(.damaged, damage, bytes)
+                return finding(.damaged, damage, journal.damagedBytes)
             }
             guard let bytes = try damagedText(path) else { return finding(.intact, "") }
             return finding(.damaged, "\(path) is damaged in its features, bytes \(bytes)", bytes)

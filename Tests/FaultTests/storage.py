@@ -387,6 +387,45 @@ def damage():
         return each(jobs, run)
 
 
+def gaps():
+    """One record of a journal is damaged: all others count, and what is changed afterwards stays."""
+    with Daemon() as base:
+        base.start()
+        work = Work(base.client())
+        work.create("a")
+        work.put("a", range(20))
+        ends = []
+        for number in range(10):
+            work.update("a", [100 + number])
+            ends.append(os.path.getsize(f"{base.state}/sources/a/2.journal"))
+        base.kill()
+        jobs = [("header", 48)] + [(f"record {number}", end - 5) for number, end in enumerate(ends)]
+        jobs += [(f"header of record {number}", end + 3) for number, end in enumerate(ends[:-1])]
+
+        def run(job):
+            what, place = job
+            with copy_of(base) as daemon:
+                path = f"{daemon.state}/sources/a/2.journal"
+                with open(path, "r+b") as file:
+                    data = bytearray(file.read())
+                    data[place] ^= 1
+                    file.seek(0)
+                    file.write(data)
+                daemon.start()
+                client = daemon.client()
+                points = 30 if what == "header" else 29
+                found = len(client.query("a"))
+                check(found == points, f"{found} of {points} features are served")
+                _, notes = served(client)
+                check(("a" in notes) == (points < 30), f"it reports {notes}")
+                client.update("a", [feature(number) for number in range(5000, 5005)])
+                daemon.kill()
+                daemon.start()
+                found = len(daemon.client().query("a"))
+                check(found == points + 5, f"after another start {found} of {points + 5} features are served")
+        return each(jobs, run)
+
+
 def later(data):
     """A file's bytes as a later format would have them."""
     head = bytearray(data[:64])
@@ -517,4 +556,4 @@ def background():
     return "expiry, snapshots and the end"
 
 
-SCENARIOS = [calls, undone, starts, power, recovered, damage, sectors, slow, background]
+SCENARIOS = [calls, undone, starts, power, recovered, damage, gaps, sectors, slow, background]

@@ -47,8 +47,11 @@ struct JournalTests {
         let folder = try StateFolder()
         _ = try Self.write(folder)
         let reader = try Self.read(folder)
-        #expect(reader.records == Self.records && reader.newestRevision == 15 && reader.generation == 1)
-        #expect(reader.damage == nil && reader.note == nil && reader.tornBytes == 0 && reader.hasBegun)
+        #expect(
+            reader.records == Self.records && reader.newestRevision == 15 && reader.header?.generation == 1)
+        #expect(
+            reader.damage == nil && reader.note == nil && reader.tornBytes == 0 && reader.hasBegun
+                && reader.laterRecords.isEmpty)
         #expect(folder.names == ["1.journal"])
         var writer = try JournalWriter(continuing: reader)
         try writer.append(Record(16, [4]).payload)
@@ -75,7 +78,8 @@ struct JournalTests {
             creating: folder.path + "/a", beside: folder.path + "/new", generation: 9, revision: 5,
             previous: 8, hasBegun: true)
         let reader = try Self.read(folder, "a")
-        #expect(reader.continues && reader.previous == 8 && reader.newestRevision == 5)
+        let header = try #require(reader.header)
+        #expect(header.continues && header.previous == 8 && reader.newestRevision == 5)
     }
 
     @Test("that were cut within a record which nobody was told of lose only that record")
@@ -121,16 +125,69 @@ struct JournalTests {
             var changed = bytes
             changed[place] ^= 1 << UInt8(place % 8)
             try folder.write(changed, "changed")
-            guard let reader = try? Self.read(folder, "changed") else {
-                #expect(place < SectionFile.headerSize, "byte \(place)")
+            let reader = try Self.read(folder, "changed")
+            #expect((reader.header == nil) == (place < SectionFile.headerSize), "byte \(place)")
+            guard place >= JournalFormat.start else {
+                #expect(reader.records == Self.records && reader.damage == nil, "byte \(place)")
+                let isUsed = place < JournalFormat.markOffset + 12
+                #expect((reader.note != nil) == isUsed, "byte \(place)")
+                #expect(reader.damagedBytes?.contains(place) ?? false == isUsed, "byte \(place)")
                 continue
             }
-            #expect(Self.records.starts(with: reader.records), "byte \(place)")
-            if place >= JournalFormat.start {
-                #expect(reader.damage != nil, "byte \(place)")
-            } else {
-                #expect(reader.records == Self.records && reader.damage == nil, "byte \(place)")
+            #expect(reader.damage != nil && reader.damagedBytes?.contains(place) == true, "byte \(place)")
+            // Only the record that has the bit is missing.
+            let lost = reader.records.count
+            #expect(reader.records == Array(Self.records[..<lost]), "byte \(place)")
+            #expect(reader.laterRecords == Array(Self.records[(lost + 1)...]), "byte \(place)")
+            #expect(reader.newestRevision == (lost == 2 ? 12 : 15), "byte \(place)")
+        }
+    }
+
+    @Test("find good records behind damage of any length, and say how many are missing")
+    func laterRecords() throws {
+        let folder = try StateFolder()
+        var writer = try Self.write(folder)
+        for number in 0..<20 { try writer.append(Record(UInt64(20 + number), [1, 2]).payload) }
+        let all = try Self.read(folder).records
+        let bytes = try folder.bytes("1.journal")
+        for count in [1, 24, 40, 100, 700] {
+            for filler in [UInt8(0), 0xFF] {
+                var changed = bytes
+                let start = JournalFormat.start
+                changed.replaceSubrange(start..<start + count, with: repeatElement(filler, count: count))
+                try folder.write(changed, "changed")
+                let reader = try Self.read(folder, "changed")
+                #expect(reader.records.isEmpty && !reader.laterRecords.isEmpty)
+                #expect(reader.laterRecords == Array(all.suffix(reader.laterRecords.count)))
+                let missing = all.count - reader.laterRecords.count
+                #expect(reader.damage?.contains("\(missing) changes are missing") == true)
+                #expect(missing <= (count < 24 ? 1 : 3))
             }
+        }
+        // The first sector is gone, and with it header, mark and the first records.
+        try folder.write([UInt8](repeating: 0, count: 512) + bytes[512...], "changed")
+        let reader = try Self.read(folder, "changed")
+        #expect(reader.header == nil && reader.known == nil && reader.damage != nil)
+        #expect(reader.laterRecords == Array(all[3...]))
+    }
+
+    @Test("with a damaged header and no record are refused")
+    func damagedHeader() throws {
+        let folder = try StateFolder()
+        _ = try JournalWriter(
+            creating: folder.path + "/a", beside: folder.path + "/new", generation: 3, revision: 5,
+            previous: nil, hasBegun: true)
+        var bytes = try folder.bytes("a")
+        bytes[48] ^= 1
+        try folder.write(bytes, "a")
+        let fault = #expect(throws: StateFault.self) { try Self.read(folder, "a") }
+        #expect(fault?.kind == .damage)
+        #expect(throws: FileError.self) {
+            _ = try Self.write(folder)
+            var bytes = try folder.bytes("1.journal")
+            bytes[48] ^= 1
+            try folder.write(bytes, "1.journal")
+            _ = try JournalWriter(continuing: Self.read(folder))
         }
     }
 

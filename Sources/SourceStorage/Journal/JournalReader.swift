@@ -2,77 +2,125 @@
 import Compression
 import SystemSupport
 
-/// A journal as read from disk: its intact records, and what follows them.
-/// - `Record`: the decoded payload. The layer above defines it.
+/// A journal as it was found: its good records, and what is damaged.
+/// - `Record`: what a payload says; the layer above knows.
 package struct JournalReader<Record: StoredRecord>: Sendable {
     package let path: String
-    /// The format version in its header.
-    package let version: UInt32
-    package let generation: UInt64
-    /// Whether it continues the previous journal. If not, it follows a snapshot of other data.
-    package let continues: Bool
-    /// The generation of the journal that it continues; 0 if the header does not name one.
-    package let previous: UInt64
-    /// Whether its snapshot is known to have been written.
+    /// Nil if it is damaged, but records are good.
+    package let header: JournalHeader?
+    /// Whether its snapshot was known to be in place.
     package let hasBegun: Bool
     /// Whether the call that started this generation was never answered. If so, its snapshot and this journal are ignored.
     package let isUncommitted: Bool
-    /// A remark for the operator; nil if there is nothing to report.
+    /// What is damaged, if all of the records are good all the same.
     package let note: String?
     /// The offset up to which records were synced to disk; nil if the mark is damaged.
     package let known: Int?
+    /// Up to the first that is damaged or missing.
     package let records: [Record]
-    /// The highest revision number in it, of its snapshot or of a record.
+    /// The good ones behind that.
+    package let laterRecords: [Record]
+    /// The greatest number of a revision in it: its snapshot's or a record's.
     package let newestRevision: UInt64
-    /// The offset after the last intact record.
+    /// Behind the last of `records`.
     package let end: Int
     /// Bytes of a record that was being written when the daemon ended; it was never acknowledged.
     package let tornBytes: Int
-    /// Why records that had been synced are missing after the intact ones; nil if none is missing.
+    /// Why records that were known to be on disk are missing; nil if all are there.
     package let damage: String?
+    /// The first damaged bytes; nil if there are none.
+    package let damagedBytes: Range<Int>?
 
-    /// Reads all records up to the first damaged one. O(file size).
+    /// Reads all good records. O(the file).
     package init(_ path: String) throws(StateFault) {
         let file: FileImage
         do throws(FileError) { file = try FileImage(loading: path) } catch { throw StateFault(error) }
         let bytes = file.bytes
         defer { withExtendedLifetime(file) {} }
-        try SectionFile.checkStart(bytes, .journal, path)
+        let (header, fault) = try Self.header(bytes, path)
         guard bytes.count >= JournalFormat.start else { throw StateFault("\(path) is cut short") }
         let known = Self.known(bytes)
-        var place = JournalFormat.start
-        var records: [Record] = []
-        while place < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
-            guard let payload = Self.payload(rest, number: UInt64(records.count + 1)) else { break }
-            guard let record = Record(payload: payload) else {
-                throw StateFault("\(path) has a record \(records.count + 1) of unknown content")
-            }
-            records.append(record)
-            place += JournalFormat.recordHeaderSize + payload.count
-        }
-        // Without an intact mark, bytes after the last intact record may belong to an acknowledged change.
-        let isWhole = known.map { place >= $0 } ?? (place == bytes.count)
-        damage =
-            isWhole
-            ? nil : "\(path) is damaged or cut short behind its record \(records.count), at byte \(place)"
-        note =
-            known == nil && isWhole
-            ? "\(path) is damaged in its mark of what is on disk; all of its records are good" : nil
+        let found = try Found(bytes, path)
+        // Without records there is nothing to be gained from a damaged header, and without a beginning none may count.
+        if let fault, known == 0 || found.isEmpty { throw fault }
+        // Without a good mark, what is behind the last good record may have been acknowledged.
+        let isWhole = found.later.isEmpty && (known.map { found.end >= $0 } ?? (found.end == bytes.count))
+        damage = isWhole ? nil : found.damage(path)
+        note = isWhole ? Self.note(path, isHeaderGood: header != nil, isMarkGood: known != nil) : nil
+        let harmed = isWhole ? nil : found.end..<(found.laterStart ?? bytes.count)
+        damagedBytes = header == nil ? 0..<SectionFile.headerSize : harmed ?? (known == nil ? 64..<76 : nil)
         self.known = known
         self.path = path
-        self.records = records
-        version = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
-        generation = bytes.loadUnaligned(fromByteOffset: 48, as: UInt64.self)
-        previous = bytes.loadUnaligned(fromByteOffset: 56, as: UInt64.self)
-        continues = bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self) != 0
+        self.header = header
+        (records, laterRecords, end) = (found.records, found.later, found.end)
         hasBegun = known != 0
-        isUncommitted =
-            known == 0 && !continues && bytes.loadUnaligned(fromByteOffset: 28, as: UInt32.self) != 0
-        newestRevision = records.map(\.revision).reduce(
-            bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self), max)
-        end = place
-        tornBytes = bytes.count - place
+        isUncommitted = known == 0 && header.map { !$0.continues && $0.awaitsMark } ?? false
+        newestRevision = (records + laterRecords).map(\.revision).reduce(header?.revision ?? 0, max)
+        tornBytes = bytes.count - found.end
+    }
+
+    /// The records of a journal's bytes.
+    private struct Found {
+        var records: [Record] = []
+        var later: [Record] = []
+        /// Behind the last of `records`.
+        let end: Int
+        /// Where the first of `later` begins.
+        var laterStart: Int?
+        /// How many are missing before and among `later`.
+        var missing: UInt64 = 0
+
+        var isEmpty: Bool { records.isEmpty && later.isEmpty }
+
+        init(_ bytes: UnsafeRawBufferPointer, _ path: String) throws(StateFault) {
+            var scan = JournalScan(bytes)
+            records = try Self.read(&scan, path)
+            end = scan.place
+            var expected = scan.number
+            while !scan.isAtEnd, scan.skipDamage() {
+                missing += scan.number - expected
+                laterStart = laterStart ?? scan.place
+                later += try Self.read(&scan, path)
+                expected = scan.number
+            }
+        }
+
+        private static func read(_ scan: inout JournalScan, _ path: String) throws(StateFault) -> [Record] {
+            var records: [Record] = []
+            while true {
+                let number = scan.number
+                guard let payload = scan.next() else { return records }
+                guard let record = Record(payload: payload) else {
+                    throw StateFault("\(path) has a record \(number) of unknown content")
+                }
+                records.append(record)
+            }
+        }
+
+        func damage(_ path: String) -> String {
+            let position = "behind its record \(records.count), at byte \(end)"
+            guard !later.isEmpty else { return "\(path) is damaged or cut short \(position)" }
+            return
+                "\(path) is damaged \(position): \(missing) changes are missing, \(later.count) later ones are good"
+        }
+    }
+
+    /// - Returns: the header, or what is wrong with it.
+    private static func header(
+        _ bytes: UnsafeRawBufferPointer, _ path: String
+    ) throws(StateFault) -> (JournalHeader?, StateFault?) {
+        do throws(StateFault) { return (try JournalHeader(bytes, path), nil) } catch {
+            guard error.kind == .damage else { throw error }
+            return (nil, error)
+        }
+    }
+
+    private static func note(_ path: String, isHeaderGood: Bool, isMarkGood: Bool) -> String? {
+        let parts =
+            (isHeaderGood ? [] : ["header"]) + (isMarkGood ? [] : ["mark of what is on disk"])
+        return parts.isEmpty
+            ? nil
+            : "\(path) is damaged in its \(parts.joined(separator: " and its ")); all of its records are good"
     }
 
     /// The offset up to which records were synced; 0 if the journal was never put into effect, nil if the mark is damaged.
@@ -85,23 +133,5 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
             let known = Int(exactly: end)
         else { return nil }
         return known
-    }
-
-    /// The payload of the record at the start of the bytes; nil if that record is incomplete or damaged.
-    private static func payload(
-        _ bytes: UnsafeRawBufferPointer, number: UInt64
-    ) -> UnsafeRawBufferPointer? {
-        let size = JournalFormat.recordHeaderSize
-        guard bytes.count >= size else { return nil }
-        let head = Zlib.crc32(UnsafeRawBufferPointer(rebasing: bytes[..<16]))
-        guard head == bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self),
-            let length = Int(exactly: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
-            length <= bytes.count - size,
-            bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == number
-        else { return nil }
-        let payload = UnsafeRawBufferPointer(rebasing: bytes[size..<size + length])
-        guard Zlib.crc32(payload, from: head) == bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
-        else { return nil }
-        return payload
     }
 }

@@ -44,7 +44,10 @@ package struct JournalWriter: Sendable {
     /// Continues a journal that was read. Anything after its last intact record is cut off.
     package init(continuing reader: JournalReader<some StoredRecord>) throws(FileError) {
         path = reader.path
-        generation = reader.generation
+        guard let header = reader.header else {
+            throw .unusable("\(path) is damaged in its header; nothing has changed")
+        }
+        generation = header.generation
         file = try FileIO.open(reader.path, O_RDWR)
         end = reader.end
         count = UInt64(reader.records.count)

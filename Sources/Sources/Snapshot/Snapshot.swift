@@ -26,6 +26,7 @@ package struct Snapshot {
         _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String? = nil,
         generation: UInt64, to path: String
     ) throws(SourceError) -> WrittenText {
+        guard revision.isPlain else { throw .defect("a snapshot is to be written of data with changes") }
         let identifiers = try revision.identifierIndex(.never)
         let draft = (source: source, updatedAt: updatedAt, loss: loss)
         let (writer, text): (SectionFileWriter, WrittenText)

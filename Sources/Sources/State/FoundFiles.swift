@@ -35,8 +35,8 @@ package struct FoundFiles {
     package func journal(_ generation: UInt64) throws(StateFault) -> FoundJournal {
         let path = SourceFiles.path(generation, .journal, in: directory)
         let journal = try FoundJournal(path)
-        guard journal.generation == generation else {
-            throw StateFault("\(path) is the journal of generation \(journal.generation)")
+        if let header = journal.header, header.generation != generation {
+            throw StateFault("\(path) is the journal of generation \(header.generation)")
         }
         return journal
     }

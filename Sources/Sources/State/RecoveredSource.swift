@@ -7,7 +7,9 @@ package struct RecoveredSource {
     package let plan: RecoveryPlan
     package let snapshot: Snapshot
     package let changes: [JournalRecord.Entry]
-    /// The highest revision number in the files.
+    /// The first of `changes` that follows a missing one: from it on a change may be one that cannot be made.
+    package let firstGap: Int
+    /// The greatest number of a revision in the files.
     package let newestRevision: UInt64
     /// The journal that later changes are appended to.
     private let last: FoundJournal?
@@ -26,23 +28,25 @@ package struct RecoveredSource {
             do throws(StateFault) {
                 let snapshot = try Self.snapshot(generation, directory, shared, checkingText: checkingText)
                 let chain = try JournalChain(from: generation, files, uncommitted: uncommitted)
-                let changes = chain.changes
                 // An empty snapshot does not count as older data: an empty answer would be wrong.
-                guard chain.isComplete || snapshot.revision.hasData || !changes.isEmpty else {
+                guard !chain.isLossy || snapshot.revision.hasData || !chain.changes.isEmpty else {
                     notes += chain.notes.filter { !notes.contains($0) }
                     continue
                 }
                 var plan = RecoveryPlan(generation: generation, newest: files.newest)
                 plan.previous = files.snapshots.first { $0 < generation && !uncommitted.contains($0) }
-                plan.journals = chain.journals.map(\.generation)
+                plan.journals = chain.generations
                 plan.notes = notes + chain.notes.filter { !notes.contains($0) }
-                plan.isComplete = chain.isComplete
+                plan.isLossy = chain.isLossy
+                plan.isComplete = !chain.isLossy && chain.isContinuable
+                plan.hasGap = chain.firstGap.map { $0 < chain.changes.count } ?? false
                 plan.isPatched = !damaged.isEmpty
                 plan.steps = steps(files, uncommitted, damaged, chain, from: generation)
                 return RecoveredSource(
-                    plan: plan, snapshot: snapshot, changes: changes,
+                    plan: plan, snapshot: snapshot, changes: chain.changes,
+                    firstGap: chain.firstGap ?? chain.changes.count,
                     newestRevision: max(snapshot.description.revision, files.newestRevision),
-                    last: chain.journals.last, directory: directory)
+                    last: chain.last, directory: directory)
             } catch {
                 guard error.kind == .damage else { throw error }
                 damaged.append(files.name(generation, .snapshot))
@@ -82,8 +86,8 @@ package struct RecoveredSource {
         }
         var aside = Set(damaged)
         aside.formUnion(chain.damaged.map { files.name($0, .journal) })
-        if !chain.isComplete {
-            // The daemon cannot use later journals, but a salvage can.
+        if chain.isLossy {
+            // The daemon cannot use what came after, but a salvage can.
             aside.formUnion(
                 files.journals.filter { $0 > generation && !uncommitted.contains($0) }
                     .map { files.name($0, .journal) })

@@ -21,11 +21,15 @@ package struct RecoveryPlan: Sendable, Equatable {
     package var steps: [Step] = []
     /// Findings for the log.
     package var notes: [String] = []
-    /// Whether later changes continue the last of `journals`; false if newer data are lost, so that a new snapshot is needed.
+    /// Whether changes go on in the last of `journals`; if not, the data need a new snapshot.
     package var isComplete = true
+    /// Whether acknowledged changes are missing.
+    package var isLossy = false
+    /// Whether changes are made that follow missing ones.
+    package var hasGap = false
     /// Whether a newer snapshot is damaged.
     package var isPatched = false
 
-    /// Why newer data were lost; nil if none were.
-    package var loss: String? { isComplete ? nil : notes.joined(separator: "; ") }
+    /// Why these are not the newest data; nil if they are.
+    package var loss: String? { isLossy ? notes.joined(separator: "; ") : nil }
 }

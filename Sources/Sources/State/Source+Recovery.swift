@@ -75,14 +75,13 @@ extension Source {
         guard let files else { return }
         let start = ContinuousClock.now
         do throws(SourceError) {
-            try files.replaying { () throws(SourceError) in
-                for change in recovered.changes { try make(change) }
-            }
+            var omitted = 0
+            try files.replaying { () throws(SourceError) in omitted = try makeChanges(recovered) }
             files.tookReplay(milliseconds: (ContinuousClock.now - start) / .milliseconds(1))
-            if let loss = recovered.plan.loss {
-                keepOlder(files, loss)
-            } else {
+            if recovered.plan.isComplete {
                 settle(files)
+            } else {
+                startOver(files, loss(recovered.plan, omitted))
             }
         } catch {
             // Damaged text has already been reported.
@@ -92,9 +91,33 @@ extension Source {
             report(.error, fault.message)
             return
         }
-        for note in recovered.plan.notes where recovered.plan.isComplete { report(.warning, note) }
+        for note in recovered.plan.notes where !recovered.plan.isLossy { report(.warning, note) }
         if recovered.plan.isComplete, let loss = files.loss { report(.warning, loss) }
         if files.wantsSnapshot || recovered.plan.isPatched { saveLater() }
+    }
+
+    /// Makes the changes that were recovered.
+    ///
+    /// - Returns: how many could not be made because one before them is missing.
+    private func makeChanges(_ recovered: RecoveredSource) throws(SourceError) -> Int {
+        var omitted = 0
+        for (number, change) in recovered.changes.enumerated() {
+            do throws(SourceError) { try make(change) } catch {
+                if case .damaged = error { throw error }
+                guard number >= recovered.firstGap else { throw error }
+                omitted += 1
+            }
+        }
+        return omitted
+    }
+
+    /// What is missing from recovered data; nil if nothing is.
+    private func loss(_ plan: RecoveryPlan, _ omitted: Int) -> String? {
+        plan.loss.map { loss in
+            guard plan.hasGap else { return "older data are served, from \(updatedAt.text): \(loss)" }
+            let rest = omitted > 0 ? "; \(omitted) of these could not be made without them" : ""
+            return "changes are missing, and later ones were made: \(loss)\(rest)"
+        }
     }
 
     private func make(_ change: JournalRecord.Entry) throws(SourceError) {
@@ -138,15 +161,20 @@ extension Source {
         return identifiers
     }
 
-    /// Makes the older data that are served the source's current data, so that changes to them can be stored.
-    private func keepOlder(_ files: SourceFiles, _ loss: String) {
-        let message = "older data are served, from \(updatedAt.text): \(loss)"
-        _ = setFault(nil, note: message)
-        report(.error, message)
+    /// Keeps recovered data by a snapshot of their own: changes can't go on in the files that were found.
+    ///
+    /// - Parameter loss: what is missing; nil if nothing is.
+    private func startOver(_ files: SourceFiles, _ loss: String?) {
+        if let loss {
+            _ = setFault(nil, note: loss)
+            report(.error, loss)
+        }
         do throws(SourceError) {
-            try publish(revision.renumbered(), at: updatedAt)
-            let kept = try files.replace(with: revision, updatedAt: updatedAt, loss: message)
-            move(from: revision.store, to: kept.store)
+            // A snapshot holds what was built as a whole.
+            let whole = try revision.isPlain ? revision.renumbered() : rebuild(revision)
+            try publish(whole, at: updatedAt)
+            let kept = try files.replace(with: whole, updatedAt: updatedAt, loss: loss ?? files.loss)
+            move(from: whole.store, to: kept.store)
         } catch {
             // The data are served anyway. Changes are rejected until an import has written a snapshot.
             report(.error, "changes can't be kept: \(error.description)")

@@ -46,8 +46,9 @@ extension Source {
         try withChangeLock { () throws(SourceError) in move(from: plain.store, to: written.store) }
     }
 
-    private func rebuild(_ revision: Revision) throws(SourceError) -> Revision {
-        // All text is read before the lock is taken for which other sources wait.
+    /// The same features clustered as a whole.
+    package func rebuild(_ revision: Revision) throws(SourceError) -> Revision {
+        // All text is read before other sources have to wait.
         let store = revision.store.plain(spill: DraftMaker(files, shared)?.spill)
         guard !revision.store.isDamaged else { throw reportDamage() }
         return try shared.rebuilding.withLock(.never) { () throws(SourceError) in

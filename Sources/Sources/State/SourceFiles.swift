@@ -298,14 +298,15 @@ package final class SourceFiles: Sendable {
         }
         let journal = try onDisk(try JournalWriter(continuing: last))
         state.contents.journal =
-            last.version < SectionFile.Kind.journal.version ? try makeSuccessor(of: last, &state) : journal
+            last.header?.version == SectionFile.Kind.journal.version
+            ? journal : try makeSuccessor(of: last, journal.generation, &state)
         state.contents.unopened = nil
     }
 
     /// Creates a journal that continues one of an older version, since records of this version must not follow a
     /// header that promises an older one.
     private func makeSuccessor(
-        of last: FoundJournal, _ state: inout State
+        of last: FoundJournal, _ previous: UInt64, _ state: inout State
     ) throws(SourceError) -> JournalWriter {
         let generation = state.contents.newest + 1
         let path = path(generation, .journal)
@@ -313,7 +314,7 @@ package final class SourceFiles: Sendable {
             let journal = try onDisk(
                 try JournalWriter(
                     creating: path, beside: temporary(generation) + ".journal", generation: generation,
-                    revision: last.newestRevision, previous: last.generation, hasBegun: true))
+                    revision: last.newestRevision, previous: previous, hasBegun: true))
             try onDisk(try FileIO.syncDirectory(directory))
             state.contents.newest = generation
             return journal

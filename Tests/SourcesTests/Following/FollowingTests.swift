@@ -41,6 +41,21 @@ import Testing
         }
     }
 
+    @Test("behind a damaged change nothing is made that the log yields again")
+    func damagedRecord() throws {
+        try copy(towns(10), at: 10)
+        for number in UInt64(1)...5 { try follow(to: 10 + number, towns(1, from: 1000 + Int(number))) }
+        try kept.restart {
+            let journals = try kept.files().filter { $0.hasSuffix(".journal") }
+            let path = kept.file(try #require(journals.last))
+            var data = try Data(contentsOf: URL(fileURLWithPath: path))
+            data[128 + (data.count - 128) / 2] ^= 1
+            try data.write(to: URL(fileURLWithPath: path))
+        }
+        #expect(try log()?.mark == mark(12) && kept.source().revision.pointCount == 12)
+        #expect(try kept.source().description.note != nil)
+    }
+
     private func log() throws -> FollowedLog? { try kept.source().revision.log }
 
     private func ids(_ numbers: Int...) -> [FeatureIdentifier] {

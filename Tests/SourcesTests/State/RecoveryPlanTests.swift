@@ -156,6 +156,68 @@ struct RecoveryPlanTests {
         #expect(kept.reports.map(\.message).joined().contains("mark"))
     }
 
+    /// Starts on a journal of fifty records with other bytes.
+    private func fifty(_ kept: KeptSources, _ harm: (inout Data) -> Void) throws {
+        let source = try kept.create()
+        try source.load(towns(100))
+        for number in 0..<50 { try source.change(upsert: towns(1, from: 1000 + number)) }
+        try kept.restart {
+            let path = kept.file("2.journal")
+            var data = try Data(contentsOf: URL(fileURLWithPath: path))
+            harm(&data)
+            try write(data, path)
+        }
+    }
+
+    @Test("changes behind a damaged one are made, and the damage is reported")
+    func gap() throws {
+        let kept = try KeptSources(isQuick: true)
+        try fifty(kept) { $0[128 + ($0.count - 128) / 2] ^= 1 }
+        #expect(try kept.source().revision.pointCount == 149)
+        let note = try #require(try kept.source().description.note)
+        #expect(note.contains("changes are missing") && note.contains("later ones"))
+        #expect(FileManager.default.fileExists(atPath: kept.path + "/damaged/test/2.journal"))
+        let said = kept.said()
+        try kept.source().change(remove: [1000])
+        try kept.restart()
+        #expect(try kept.source().revision.pointCount == 148 && kept.source().description.note == note)
+        try kept.source().change(upsert: towns(1, from: 1000))
+        #expect(kept.said() == said)
+    }
+
+    @Test("records behind a damaged header are all made, and nothing is reported as lost")
+    func damagedHeader() throws {
+        let kept = try KeptSources(isQuick: true)
+        try fifty(kept) { $0[48] ^= 1 }
+        #expect(try kept.source().revision.pointCount == 150 && kept.source().description.note == nil)
+        #expect(kept.reports.map(\.message).joined().contains("header"))
+        #expect(FileManager.default.fileExists(atPath: kept.path + "/damaged/test/2.journal"))
+        try kept.source().change(remove: [1000])
+        let said = kept.said()
+        try kept.restart()
+        #expect(kept.said() == said && kept.reports.isEmpty)
+    }
+
+    @Test("a change that cannot be made behind a missing one is left out")
+    func dependent() throws {
+        let kept = try KeptSources(isQuick: true)
+        let source = try kept.create()
+        try source.load(towns(10))
+        try source.change(upsert: towns(1, from: 1000))
+        try kept.restart {
+            let path = kept.file("2.journal")
+            var data = try Data(contentsOf: URL(fileURLWithPath: path))
+            data[data.count - 5] ^= 1
+            // A good record, but of options that no source has.
+            data += JournalFormat.record(
+                Array(#"{"time":1,"revision":90,"options":{"radius":-1}}"#.utf8), number: 2)
+            try write(data, path)
+        }
+        #expect(try kept.source().revision.pointCount == 10)
+        #expect(try kept.source().description.fault == nil)
+        #expect(try kept.source().description.note?.contains("could not be made") == true)
+    }
+
     @Test("a source whose directory was removed or replaced takes no changes")
     func replacedDirectory() throws {
         let kept = try prepared()
