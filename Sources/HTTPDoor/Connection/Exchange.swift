@@ -47,7 +47,7 @@ struct AnswerPlan {
     var mediaType: StaticString = "application/json"
     /// Set if the answer depends only on the data: it may be cached and revalidated.
     var tag: EntityTag?
-    var vary: String?
+    var variation = Variation.none
     /// Whether the answer is cached for later requests.
     var isKept = false
     var acceptsGzip = false
@@ -55,4 +55,11 @@ struct AnswerPlan {
     var mayBeEmpty = false
     /// Whether a check that reports "not serving" becomes 503.
     var isHealth = false
+
+    /// Which fields of the request the answer depends on, besides `Origin` if any origin may ask.
+    enum Variation {
+        case none
+        case encoding
+        case encodingAndProtocol
+    }
 }

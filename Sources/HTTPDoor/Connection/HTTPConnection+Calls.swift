@@ -20,31 +20,30 @@ extension HTTPConnection: CallTransport {
         guard let exchange else { return }
         let query =
             if let query = exchange.query { query } else { try read(exchange.head, resource, fixed, text) }
-        var plan = AnswerPlan()
-        plan.mediaType = resource.mediaType
-        plan.acceptsGzip = resource.isCompressible && acceptsGzip
-        plan.isKept = resource.isTile
-        plan.mayBeEmpty = resource.isRaw
-        if resource.isCompressible { plan.vary = door.rules.vary }
-        if answerAgain(query, plan) { return }
         open(
-            resource.method, query.params, plan, form: resource.isRaw ? .raw : .json,
+            resource.method, query.params, plan(of: query), form: resource.isRaw ? .raw : .json,
             tagged: resource.dependsOnData ? query.hash : nil, of: query, paramsText: text)
     }
 
     /// Answers a repeated query without reading its params again: with 304 or from the cache. Returns false if
     /// the data have changed since, or if neither is possible.
-    private func answerAgain(_ query: RecentQueries.Query, _ plan: AnswerPlan) -> Bool {
+    func answerAgain(_ query: RecentQueries.Query) -> Bool {
         guard let last = query.last, exchange?.head.has(.connectTimeout) == false else { return false }
         guard caller.canRepeat(last.call) else {
             query.last = nil
             return false
         }
-        var plan = plan
+        var plan = plan(of: query)
         plan.tag = last.tag
         guard answerWithoutWork(last.tag, plan) else { return false }
         caller.recordRepeated(last.call)
         return true
+    }
+
+    private func plan(of query: RecentQueries.Query) -> AnswerPlan {
+        var plan = query.plan
+        plan.acceptsGzip = plan.variation == .encoding && acceptsGzip
+        return plan
     }
 
     /// Reads the params of a query resource, and remembers them for the next request of the same target.
@@ -69,7 +68,7 @@ extension HTTPConnection: CallTransport {
         params["tiles"] = .string(url)
         var plan = AnswerPlan()
         plan.acceptsGzip = acceptsGzip
-        plan.vary = "\(door.rules.vary), X-Forwarded-Proto"
+        plan.variation = .encodingAndProtocol
         // Cached, because computing it examines all features.
         plan.isKept = true
         open(

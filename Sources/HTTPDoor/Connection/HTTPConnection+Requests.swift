@@ -139,8 +139,11 @@ extension HTTPConnection {
 
     /// The request is complete.
     func endBody() {
-        guard let exchange, !exchange.isAnswered, let resource = exchange.resource else { return }
-        if exchange.head.method == .options { return answerOptions(resource) }
+        guard let exchange, !exchange.isAnswered else { return }
+        let isOptions = exchange.head.method == .options
+        if !isOptions, let query = exchange.query, answerAgain(query) { return }
+        guard let resource = exchange.resource else { return }
+        if isOptions { return answerOptions(resource) }
         do throws(RequestFailure) { try answer(exchange, resource) } catch { respond(error) }
     }
 

@@ -12,11 +12,11 @@ extension HTTPConnection {
     ///
     /// - Parameter owner: keeps the body's bytes alive; nil if they must be copied.
     func send(
-        _ head: ResponseHead, _ body: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        _ head: consuming ResponseHead,
+        _ body: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
         keeping owner: AnyObject? = nil, closes: Bool = false
     ) {
         guard !isClosed, exchange?.isAnswered != true else { return }
-        var head = head
         complete(&head, closes: closes)
         head.write(into: &door.output, date: door.dateText)
         let sends = exchange?.isHead != true
@@ -57,7 +57,7 @@ extension HTTPConnection {
             head.status = .serviceUnavailable
         }
         head.isGzipped = isGzipped
-        head.vary = plan.vary
+        head.vary = door.rules.vary(plan.variation)
         if let tag = plan.tag {
             head.etag = tag
             head.cacheControl = door.rules.cacheControl
@@ -70,7 +70,7 @@ extension HTTPConnection {
     func respondNotModified(_ tag: EntityTag, _ match: EntityTag.Match, _ plan: AnswerPlan) {
         var head = ResponseHead(status: .notModified, length: .none, etag: tag)
         head.cacheControl = door.rules.cacheControl
-        head.vary = plan.vary
+        head.vary = door.rules.vary(plan.variation)
         head.etagIsGzipped = match == .gzipped
         send(head)
     }
@@ -114,7 +114,7 @@ extension HTTPConnection {
         var plan = AnswerPlan()
         plan.mediaType = "text/plain; version=0.0.4; charset=utf-8"
         plan.acceptsGzip = acceptsGzip
-        plan.vary = door.rules.vary
+        plan.variation = .encoding
         open(ResourceQuery.ofServer("GetStats"), ["format": .string("prometheus")], plan, form: .raw)
     }
 

@@ -16,6 +16,8 @@ struct RecentQueries {
         let resource: Resource
         /// All params: those of the path and those of the query.
         let params: JSONObject
+        /// How the answer is sent, before anything is known of the client.
+        let plan: AnswerPlan
         /// The call that last answered it, and the answer's tag.
         var last: (call: StandingCall, tag: EntityTag)?
 
@@ -24,6 +26,7 @@ struct RecentQueries {
             self.hash = hash
             self.resource = resource
             self.params = params
+            plan = if case .query(let query, _, _) = resource { query.plan } else { AnswerPlan() }
         }
     }
 

@@ -14,7 +14,7 @@ enum Resource: Sendable, Equatable {
     ///
     /// - Parameter text: the JSON text of params that a parsed number would change: long integers. Empty if there
     ///   are none.
-    case query(ResourceQuery, JSONObject, text: [UInt8] = [])
+    indirect case query(ResourceQuery, JSONObject, text: [UInt8] = [])
     case tileJSON(source: String)
     case watch(source: String)
     case features(source: String)
@@ -60,6 +60,16 @@ final class ResourceQuery: Sendable, Equatable {
         self.isCompressible = isCompressible
         self.isTile = isTile
         self.isRaw = isRaw
+    }
+
+    /// How its answers are sent, before anything is known of the client.
+    var plan: AnswerPlan {
+        var plan = AnswerPlan()
+        plan.mediaType = mediaType
+        plan.isKept = isTile
+        plan.mayBeEmpty = isRaw
+        plan.variation = isCompressible ? .encoding : .none
+        return plan
     }
 
     static func == (a: ResourceQuery, b: ResourceQuery) -> Bool { a === b }
