@@ -58,11 +58,13 @@ struct DoorGroupTests {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    @Test("connections are dealt out to the emptiest, and each stays where it is")
-    func dealing() throws {
+    @Test(
+        "connections are dealt out to the emptiest of as many loops as they are worth, and each stays where it is",
+        arguments: [(4, [2, 2]), (9, [4, 5]), (16, [4, 6, 6]), (18, [6, 6, 6]), (21, [7, 7, 7])])
+    func dealing(connections: Int, expected: [Int]) throws {
         let shares = Mutex<[String: Int]>([:])
         try serve { path, shutDown in
-            let clients = try (0..<9).map { _ in try RawClient(path: path) }
+            let clients = try (0..<connections).map { _ in try RawClient(path: path) }
             for client in clients {
                 let threads = try (0..<3).map { _ in
                     try #require(try client.call("ServerService/Thread")["thread"]?.string)
@@ -73,7 +75,7 @@ struct DoorGroupTests {
             shutDown()
             for client in clients { #expect(client.isClosed()) }
         }
-        #expect(shares.withLock { $0.values.sorted() } == [3, 3, 3])
+        #expect(shares.withLock { $0.values.sorted() } == expected)
     }
 
     @Test("limits hold over all loops")
