@@ -20,6 +20,9 @@ public final class ClusterIndex: Sendable {
 
     public var options: ClusteringOptions { layers.base.options }
 
+    /// How coordinates become positions: one of the options.
+    public var projection: Projection { layers.base.options.projection }
+
     /// The number of points.
     public var pointCount: Int { layers.delta.pointCount }
 

@@ -60,7 +60,7 @@ public struct TilePublication: Sendable {
         header.maximumZoom = request.zooms.upperBound
         header.tileCompression = request.isCompressed ? .gzip : .none
         guard let bounds else { return }
-        let projection = view.index.options.projection
+        let projection = view.index.projection
         (header.west, header.south) = projection.degrees(x: bounds.west, y: bounds.south)
         (header.east, header.north) = projection.degrees(x: bounds.east, y: bounds.north)
     }
@@ -244,7 +244,7 @@ public struct TilePublication: Sendable {
 
     private func metadata(_ fields: [String: FieldStatistics], _ bounds: Box?) -> [UInt8] {
         var plane: ArchiveMetadata.Plane?
-        if case .planar(let box) = view.index.options.projection {
+        if case .planar(let box) = view.index.projection {
             plane = ArchiveMetadata.Plane(box: box, bounds: bounds)
         }
         return ArchiveMetadata(

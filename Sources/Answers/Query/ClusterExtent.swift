@@ -19,7 +19,7 @@ struct ClusterExtent {
     /// - Complexity: O(points); O(points × log(points)) if they span more than half the world.
     init(of cluster: ClusterOrdinal, in view: View, store: FeatureStore) {
         let centre = view.index.unitPosition(of: cluster)
-        let projection = view.index.options.projection
+        let projection = view.index.projection
         let leaves = view.index.leaves(of: cluster)
         var nearest = Double.infinity
         for place in 0..<leaves.count {

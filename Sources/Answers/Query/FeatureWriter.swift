@@ -23,7 +23,7 @@ struct FeatureWriter {
         self.view = view
         self.output = output
         self.cancellation = cancellation
-        projection = view.index.options.projection
+        projection = view.index.projection
         // Never cancelled, since the result is cached for other calls.
         codes = revision.options.clusterIds == .origin ? try? revision.featureCodes(.never) : nil
         hasExtras =

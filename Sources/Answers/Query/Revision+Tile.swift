@@ -37,7 +37,7 @@ extension Revision {
         var nodes: [ClusterIndex.TileNode] = []
         view.index.tileNodes(z: tile.z, x: Double(tile.x), y: Double(tile.y), into: &nodes)
         let scale = Double(1 << tile.z)
-        let (extent, projection) = (view.index.options.extent, view.index.options.projection)
+        let (extent, projection) = (view.index.options.extent, view.index.projection)
         return nodes.map { node in
             let position = unitPosition(of: node.node, in: view, projection)
             return TileFeature(

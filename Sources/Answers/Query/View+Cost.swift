@@ -7,7 +7,7 @@ import SystemSupport
 extension View {
     /// The approximate number of nodes in a box, rather too high than too low.
     public func expectedNodes(in box: Box, zoom: Double) -> Int {
-        let projection = index.options.projection
+        let projection = index.projection
         let domain = projection.domain
         let isWrapped = projection.isRound && box.west > box.east
         let width = isWrapped ? 1 : projection.x(longitude: box.east) - projection.x(longitude: box.west)

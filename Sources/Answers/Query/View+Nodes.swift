@@ -6,7 +6,7 @@ extension View {
     /// Finds the nodes of a query. Returns whether there are more than its limit.
     func nodes(_ query: ClustersQuery, into nodes: inout [Node]) throws(SourceError) -> Bool {
         let box = query.box
-        guard index.options.projection.isRound || box.west <= box.east else {
+        guard index.projection.isRound || box.west <= box.east else {
             throw .invalidParameter(
                 path: "bbox[2]",
                 message: "must not be less than bbox[0]: a planar projection has no antimeridian")

@@ -32,12 +32,10 @@ extension ClusterIndex {
             leaves.count * HullSieve<Scalar>.worthwhilePart >= spatial.layout.nodeCount
         else { return Array(leaves) }
         var sieve = HullSieve(spatial, options.projection)
-        let placed = layers.delta.placed
+        let (basePointCount, placed) = (layers.base.pointCount, layers.delta.placed)
         leaves.visit { point in
             // The base's position is out of date for a point that an update placed.
-            if Int(point.rawValue) < layers.base.pointCount, placed[point.rawValue] == nil {
-                sieve.admit(point)
-            }
+            if Int(point.rawValue) < basePointCount, placed[point.rawValue] == nil { sieve.admit(point) }
         }
         guard sieve.run(isCancelled, position) else { return nil }
         var candidates: [PointIndex] = []

@@ -138,11 +138,11 @@ public final class FeatureStore: Sendable {
     }
 
     /// Lends a feature's id as JSON text, nil if it has none, and its properties: an object or null.
-    public func withIdentifierAndProperties<Result>(
-        _ index: Int, _ body: (UnsafeRawBufferPointer?, UnsafeRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
-        try withRecord(index) { record in
-            try body(record.identifier.isEmpty ? nil : record.identifier, record.properties)
+    public func withIdentifierAndProperties(
+        _ index: Int, _ body: (UnsafeRawBufferPointer?, UnsafeRawBufferPointer) -> Void
+    ) {
+        withRecord(index) { record in
+            body(record.identifier.isEmpty ? nil : record.identifier, record.properties)
         }
     }
 

@@ -46,7 +46,7 @@ package struct EdgeSearch {
     ) {
         self.index = index
         self.position = position
-        let domain = index.options.projection.domain
+        let domain = index.projection.domain
         world = Box(west: domain.west, south: domain.south, east: domain.east, north: domain.north)
         tolerance = max(domain.east - domain.west, domain.north - domain.south) / 360_000
     }
