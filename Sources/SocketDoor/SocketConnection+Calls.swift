@@ -5,11 +5,12 @@ import JSON
 
 /// Opens calls, and handles what they produce later.
 extension SocketConnection: CallTransport {
-    func open(_ request: CallRequest) {
-        let encoder = FrameAnswerEncoder(id: request.id, compresses: request.acceptsDeflate)
+    func open(_ request: consuming CallRequest) {
+        let id = request.id
+        let encoder = FrameAnswerEncoder(id: id, compresses: request.acceptsDeflate)
         switch caller.open(CallOpening(request, encoder: encoder), into: &output) {
         case .answered, .open: break
-        case .failed(let error): ServerMessage.write(error: error, id: request.id, into: &output)
+        case .failed(let error): ServerMessage.write(error: error, id: id, into: &output)
         }
     }
 

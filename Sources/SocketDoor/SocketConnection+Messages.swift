@@ -15,10 +15,12 @@ extension SocketConnection {
                 readOnPool(frame)
                 return false
             }
-            var message = ReadMessage.none
-            guard try decoder.lendNext({ text in message = Self.read(text, door.parser, door.names) })
+            let door = door
+            var message: ReadMessage?
+            guard try decoder.lendNext({ text in message = Self.read(text, door.parser, door.names) }),
+                let taken = message.take()
             else { return false }
-            handle(message)
+            handle(taken)
             return true
         } catch {
             fail(error)
@@ -28,7 +30,6 @@ extension SocketConnection {
 
     /// Not a `Result`, because copying and destroying a generic type looks up its metadata at every call.
     private enum ReadMessage {
-        case none
         case message(ClientMessage)
         case failure(EnvelopeError)
     }
@@ -132,9 +133,8 @@ extension SocketConnection {
         turn()
     }
 
-    private func handle(_ message: ReadMessage) {
-        switch message {
-        case .none: break
+    private func handle(_ message: consuming ReadMessage) {
+        switch consume message {
         case .message(.open(let request)): open(request)
         case .message(.item(let id, let item)): caller.receive(item: item, for: id)
         case .message(.end(let id)): caller.receiveEnd(for: id)

@@ -7,7 +7,8 @@ import JSON
 /// A client's connection. It turns frames into calls, and their answers into frames; the answers of a turn are
 /// written together. Belongs to the loop's thread.
 final class SocketConnection {
-    unowned let door: SocketDoor
+    /// Holds this connection until it closes.
+    let door: SocketDoor
     let socket: Connection
     private(set) var caller: Caller! = nil
     var life = ConnectionLife()
@@ -61,7 +62,7 @@ final class SocketConnection {
 
     private func read(_ bytes: UnsafeRawBufferPointer) {
         door.bytesReceived += UInt64(bytes.count)
-        guard life.phase == .open else { return }
+        guard life.isOpen else { return }
         decoder.append(bytes)
         // More bytes may follow at once, endlessly.
         switch life.received(isMuch: decoder.waiting >= Self.mostDeferred) {
@@ -107,7 +108,7 @@ final class SocketConnection {
     func writeTurn() {
         guard !socket.isClosed else { return }
         flush()
-        if life.phase != .open { balance(hasMore: false) }
+        if !life.isOpen { balance(hasMore: false) }
     }
 
     private func borrowBuffer() {
@@ -129,7 +130,7 @@ final class SocketConnection {
     /// Counts the bytes held for incomplete messages over all connections, and closes this connection if there
     /// are too many.
     private func countInput() {
-        input.set(unfinished: life.phase == .open || life.phase == .inputEnded ? decoder.waiting : 0)
+        input.set(unfinished: life.takesInput ? decoder.waiting : 0)
         guard input.bytes > UnreadBudget.reserve,
             door.engine.load.input.isExceeded(
                 by: caller.share, limit: door.engine.limits.maxInputBytes)

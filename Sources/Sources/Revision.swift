@@ -28,6 +28,8 @@ public final class Revision: Sendable {
     /// Held by the thread that builds either.
     private let making = Mutex(())
     private let followed: Mutex<FollowedLog?>
+    /// Whether there is a log in `followed`: most sources follow none, and then no answer waits for a lock.
+    private let follows: Atomic<Bool>
 
     package init(
         number: UInt64, options: SourceOptions, store: FeatureStore, columns: SourceColumns, view: View,
@@ -43,15 +45,21 @@ public final class Revision: Sendable {
         self.identifiers = Mutex(identifiers)
         self.codes = Mutex(codes)
         followed = Mutex(log)
+        follows = Atomic(log != nil)
         self.shared = shared
     }
 
     /// The log that the data follow, and up to which position; nil if they follow none. The position also advances when the log
     /// contains no changes to these data.
-    public var log: FollowedLog? { followed.withLock { $0 } }
+    public var log: FollowedLog? {
+        follows.load(ordering: .acquiring) ? followed.withLock { $0 } : nil
+    }
 
     /// Sets the log that the data follow. Must be called before the revision is published.
-    package func follow(_ log: FollowedLog?) { followed.withLock { $0 = log } }
+    package func follow(_ log: FollowedLog?) {
+        followed.withLock { $0 = log }
+        follows.store(log != nil, ordering: .releasing)
+    }
 
     /// Advances the position: the data have not changed since.
     package func follow(upTo mark: LogMark) {

@@ -90,6 +90,14 @@ public final class Source: Sendable {
     /// The current data.
     public var revision: Revision { state.withLock { $0.revision } }
 
+    /// The current data; throws if the source is unavailable or its data are known to be damaged.
+    public func intactRevision() throws(SourceError) -> Revision {
+        let (revision, fault) = state.withLock { ($0.revision, $0.fault) }
+        if let fault { throw SourceError(fault, of: name) }
+        if revision.store.isDamaged { throw reportDamage() }
+        return revision
+    }
+
     /// The source's current description.
     public var description: SourceDescription {
         state.withLock { state in
@@ -321,6 +329,8 @@ public final class Source: Sendable {
     ///
     /// - Parameter read: the revision that the answer is made from, if that may not be the current one.
     public func checkIntact(_ read: Revision? = nil) throws(SourceError) {
+        // The revision is the current one, the source has no fault, and all text was good.
+        if let read, current.isStill(read.number), !read.store.isDamaged { return }
         let (fault, isDamaged) = state.withLock { ($0.fault, $0.revision.store.isDamaged) }
         if let fault { throw SourceError(fault, of: name) }
         if isDamaged { throw reportDamage() }

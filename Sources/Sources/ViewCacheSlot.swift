@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
-import SourceStorage
 import Synchronization
-import SystemSupport
 
-/// What a layer above caches for a view during the view's life.
-package protocol ViewCache: AnyObject, Sendable {
+/// What a layer above caches for a view during the view's life. Subclasses are safe from any thread.
+open class ViewCache: @unchecked Sendable {
+    public init() {}
+
     /// Bytes of memory held.
-    var memoryBytes: Int { get }
+    open var memoryBytes: Int { 0 }
 }
 
-/// Holds the cache of the layer above, whose type this module does not know. Safe from any thread.
+/// Holds the cache of the layer above, whose type this module does not know. Reading it takes no lock. Safe from any
+/// thread.
+///
+/// Invariant: once set, the reference does not change, and it retains its object until this slot is destroyed.
 package final class ViewCacheSlot: Sendable {
-    private let cache = Mutex<(any ViewCache)?>(nil)
+    private let cache = Atomic<Unmanaged<ViewCache>?>(nil)
 
     package init() {}
 
-    /// The cache, made on first use.
-    package func value<Cache: ViewCache>(make: () -> Cache) -> Cache {
-        cache.withLock { cache in
-            if let known = cache as? Cache { return known }
-            let made = make()
-            cache = made
-            return made
-        }
+    deinit { cache.load(ordering: .acquiring)?.release() }
+
+    /// The cache; nil until one is kept.
+    package var value: ViewCache? { cache.load(ordering: .acquiring)?.takeUnretainedValue() }
+
+    /// Keeps a cache unless there is one already. Returns the one that is kept.
+    package func keep(_ made: ViewCache) -> ViewCache {
+        let reference = Unmanaged.passRetained(made)
+        let known = cache.compareExchange(
+            expected: nil, desired: reference, ordering: .acquiringAndReleasing
+        ).original
+        guard let known else { return made }
+        reference.release()
+        return known.takeUnretainedValue()
     }
 
-    package var memoryBytes: Int { cache.withLock { $0?.memoryBytes ?? 0 } }
+    package var memoryBytes: Int { value?.memoryBytes ?? 0 }
 }

@@ -3,7 +3,7 @@ import Sources
 import SystemSupport
 
 /// What answers cache for a view: requested hulls, and serialized features.
-final class AnswerCache: ViewCache {
+final class AnswerCache: ViewCache, @unchecked Sendable {
     let hulls = HullCache()
     let features: PrintedFeatures
 
@@ -12,7 +12,11 @@ final class AnswerCache: ViewCache {
         features = PrintedFeatures(indexBytes: view.members == nil ? view.index.memoryBytes : 0)
     }
 
-    var memoryBytes: Int { features.memoryBytes }
+    override var memoryBytes: Int { features.memoryBytes }
 
-    static func of(_ view: View) -> AnswerCache { view.cache.value { AnswerCache(view) } }
+    static func of(_ view: View) -> AnswerCache {
+        if let known = view.cache.value as? AnswerCache { return known }
+        let made = AnswerCache(view)
+        return view.cache.keep(made) as? AnswerCache ?? made
+    }
 }

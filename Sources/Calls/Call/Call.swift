@@ -89,7 +89,8 @@ package final class Call {
     var lane: (queue: PoolQueue, lane: PoolQueue.Lane)? {
         guard let caller else { return nil }
         let load = caller.engine.load
-        return method.threads == .change ? (load.changes, caller.changes) : (load.queries, caller.queries)
+        let threads = method.threads
+        return (threads == .change ? load.changes : load.queries, caller.lane(for: threads))
     }
 
     /// Queues a job for the pool among the caller's other jobs. Does nothing if the call is over.

@@ -12,12 +12,16 @@ package final class CallEngine {
     /// What the connections of all loops use together.
     package let load: ServerLoad
     package let metrics: Metrics.Shard
-    /// Notified of each call that is over.
-    package var observer: (any CallObserver)?
+    /// Notified of calls that are over.
+    package var observer: (any CallObserver)? {
+        didSet { interest = observer?.interest ?? CallInterest() }
+    }
+    private var interest = CallInterest()
     /// Whether new calls are rejected because the server is shutting down.
     package private(set) var isDraining = false
     let streamTurns: StreamTurns
-    private var lastMethod: Method?
+    /// The method of the call before, under the name as it was sent: the same string is compared by its address.
+    private var last: (name: String, method: Method)?
     private var statisticsTimer: AnyObject?
     private var callsInFlight = 0 {
         didSet { metrics.traffic.calls.store(callsInFlight, ordering: .relaxed) }
@@ -58,9 +62,9 @@ package final class CallEngine {
 
     /// Looks up a method, which is usually that of the previous call.
     package func method(_ fullName: String) -> Method? {
-        if let lastMethod, lastMethod.declaration.fullName == fullName { return lastMethod }
+        if let last, last.name == fullName { return last.method }
         guard let method = methods[fullName] else { return nil }
-        lastMethod = method
+        last = (fullName, method)
         return method
     }
 
@@ -73,6 +77,7 @@ package final class CallEngine {
     ) {
         let taken = (answered ?? MonotonicClock.now()) - started
         metrics.record(method.index, status, nanoseconds: taken)
+        guard interest.covers(method, status, nanoseconds: taken) else { return }
         observer?.callEnded(
             EndedCall(
                 request: request, method: method.declaration, peer: peer, status: status, nanoseconds: taken,

@@ -13,9 +13,9 @@ package final class Caller {
     unowned let transport: any CallTransport
     private var machine = ConnectionStateMachine<Call>()
     /// The queues in which its calls wait for the pool: one for calls that read sources, one for calls that
-    /// change them.
-    let queries: PoolQueue.Lane
-    let changes: PoolQueue.Lane
+    /// change them. Made when first needed: most connections never need them.
+    private var lanes: (queries: PoolQueue.Lane, changes: PoolQueue.Lane)?
+    private var isHeld = false
     /// The queue in which its large messages wait to be read; nil before the first one.
     private var readings: PoolQueue.Lane?
     /// Bytes streamed by the client that wait for the pool.
@@ -37,8 +37,22 @@ package final class Caller {
         self.right = right
         self.share = share
         self.transport = transport
-        queries = PoolQueue.Lane(share, post: engine.loop.post)
-        changes = PoolQueue.Lane(share, post: engine.loop.post)
+    }
+
+    /// The lane for calls of a kind.
+    func lane(for threads: MethodDeclaration.Threads) -> PoolQueue.Lane {
+        let lanes = self.lanes ?? makeLanes()
+        return threads == .change ? lanes.changes : lanes.queries
+    }
+
+    private func makeLanes() -> (queries: PoolQueue.Lane, changes: PoolQueue.Lane) {
+        let made = (
+            queries: PoolQueue.Lane(share, post: engine.loop.post),
+            changes: PoolQueue.Lane(share, post: engine.loop.post)
+        )
+        lanes = made
+        if isHeld { engine.load.queries.hold(made.queries, true) }
+        return made
     }
 
     package var openCalls: Int { machine.openCalls }
@@ -46,35 +60,33 @@ package final class Caller {
     // MARK: Opening
 
     /// Reads a call's params and determines which thread answers it; does no work on data.
-    package func prepare(_ opening: CallOpening) throws(RPCError) -> PreparedCall {
-        let request = opening.request
-        try machine.checkFree(request.id)
+    package func prepare(_ opening: consuming CallOpening) throws(RPCError) -> PreparedCall {
+        try machine.checkFree(opening.request.id)
         if engine.isDraining { throw Self.drainError }
-        guard let method = engine.method(request.method) else {
+        guard let method = engine.method(opening.request.method) else {
             throw RPCError(
                 .unimplemented,
-                "There is no method \"\(request.method)\". GetServerInfo lists the methods.")
+                "There is no method \"\(opening.request.method)\". GetServerInfo lists the methods.")
         }
         guard hasRoomForCall else {
             throw RPCError(
                 .resourceExhausted, "Too many calls are in flight. Wait for some to be answered.")
         }
         let started = MonotonicClock.now()
-        do throws(RPCError) {
-            return try prepare(opening, method, started)
-        } catch {
-            engine.record(method, request, by: peer, error.code, since: started)
+        let plan: CallPlan
+        do throws(RPCError) { plan = try self.plan(opening, method, started) } catch {
+            engine.record(method, opening.request, by: peer, error.code, since: started)
             throw error
         }
+        return PreparedCall(opening: opening, method: method, started: started, plan: plan)
     }
 
-    private func prepare(
-        _ opening: CallOpening, _ method: Method, _ started: UInt64
-    ) throws(RPCError) -> PreparedCall {
-        let declaration = method.declaration
-        if right < declaration.right { throw peer.denial(of: declaration) }
+    private func plan(
+        _ opening: borrowing CallOpening, _ method: Method, _ started: UInt64
+    ) throws(RPCError) -> CallPlan {
+        if right < method.right { throw peer.denial(of: method.declaration) }
         let params = Params(opening.request.params, text: opening.request.paramsText)
-        try params.rejectUnknown(declaration.params)
+        try params.rejectUnknown(method.declaration.params)
         let context = CallContext(
             peer: peer, right: right, deadline: engine.deadline(of: opening.request, from: started),
             form: opening.form, input: opening.input, share: share)
@@ -83,9 +95,8 @@ package final class Caller {
                 try unary.prepare(params, context)
             } else { nil }
         let wait = try engine.methods.wait(params)
-        return PreparedCall(
-            opening: opening, method: method, params: params, context: context, started: started,
-            answer: wait == nil ? answer : nil, wait: wait)
+        return CallPlan(
+            params: params, context: context, answer: wait == nil ? answer : nil, wait: wait)
     }
 
     /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer is
@@ -96,12 +107,13 @@ package final class Caller {
             return .open(open(call, .waiting(delay)) { $0.begin(delay) })
         }
         do throws(RPCError) {
-            switch call.method.implementation {
-            case .unary:
-                guard let answer = call.answer else { return .failed(Self.notPrepared) }
+            if let answer = call.answer {
                 if try answerNow(call, answer, into: &bytes) { return .answered(answer.facts) }
                 try checkRoom(for: call)
                 return .open(open(call, .unary) { $0.runOnPool(answer) })
+            }
+            switch call.method.implementation {
+            case .unary: return .failed(Self.notPrepared)
             case .clientStream(let method):
                 try checkRoom(for: call)
                 let stream = try method.begin(call.params, call.context)
@@ -125,7 +137,7 @@ package final class Caller {
         guard answer.isQuick, !call.opening.encoder.compresses else { return false }
         var builder = AnswerBuilder(
             encoder: call.opening.encoder, maximumBytes: engine.limits.maxAnswerBytes)
-        let mustWait = call.method.declaration.threads == .query && engine.load.unread.isSpent(for: share)
+        let mustWait = call.method.threads == .query && engine.load.unread.isSpent(for: share)
         if mustWait { builder.maximumBytes = min(builder.maximumBytes, UnreadBudget.reserve) }
         do throws(RPCError) {
             try builder.make(.result, answer.facts, into: &bytes) { (bytes) throws(RPCError) in
@@ -142,7 +154,7 @@ package final class Caller {
     }
 
     /// Prepares and starts a call.
-    package func open(_ opening: CallOpening, into bytes: inout ByteWriter) -> CallStart {
+    package func open(_ opening: consuming CallOpening, into bytes: inout ByteWriter) -> CallStart {
         do throws(RPCError) { return start(try prepare(opening), into: &bytes) } catch {
             return .failed(error)
         }
@@ -196,12 +208,13 @@ package final class Caller {
     package func runOnPool<Value: Sendable>(
         _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void
     ) {
-        engine.load.queries.run(in: queries) { [engine, queries] in
+        let lane = lane(for: .query)
+        engine.load.queries.run(in: lane) { [engine] in
             let outcome = PoolOutcome<Value>()
             engine.loop.work {
                 outcome.set(body())
             } completion: {
-                defer { engine.load.queries.finished(in: queries) }
+                defer { engine.load.queries.finished(in: lane) }
                 if let value = outcome.value { completion(value) }
             }
         }
@@ -272,7 +285,12 @@ package final class Caller {
     }
 
     /// Suspends (or resumes) starting its queries on the pool, because the client must read first.
-    package func hold(_ isHeld: Bool) { engine.load.queries.hold(queries, isHeld) }
+    package func hold(_ isHeld: Bool) {
+        // All loops share the queue's lock, so it is taken only for a change.
+        guard isHeld != self.isHeld else { return }
+        self.isHeld = isHeld
+        if let lanes { engine.load.queries.hold(lanes.queries, isHeld) }
+    }
 
     /// Changes the peer's right; open calls that the new right does not allow end with an error.
     package func take(_ right: AccessRight) {
@@ -302,8 +320,10 @@ package final class Caller {
     /// The connection is closed: abandons its calls.
     package func close() {
         for call in machine.works { call.abandon() }
-        engine.load.queries.clear(queries)
-        engine.load.changes.clear(changes)
+        if let lanes {
+            engine.load.queries.clear(lanes.queries)
+            engine.load.changes.clear(lanes.changes)
+        }
         if let readings { engine.load.reading.clear(readings) }
     }
 }
@@ -312,15 +332,25 @@ package final class Caller {
 package struct PreparedCall {
     let opening: CallOpening
     package let method: Method
-    let params: Params
-    let context: CallContext
     let started: UInt64
-    let answer: PreparedAnswer?
+    fileprivate let plan: CallPlan
+
+    var params: Params { plan.params }
+    var context: CallContext { plan.context }
+    var answer: PreparedAnswer? { plan.answer }
     /// What the call waits for before it begins.
-    let wait: PositionWait?
+    var wait: PositionWait? { plan.wait }
 
     /// What is known of the answer before the work; nil for streams.
     package var facts: AnswerFacts? { answer?.facts }
+}
+
+/// What a call's params ask for.
+private struct CallPlan {
+    let params: Params
+    let context: CallContext
+    let answer: PreparedAnswer?
+    let wait: PositionWait?
 }
 
 /// What starting a call resulted in.

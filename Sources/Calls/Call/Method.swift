@@ -8,6 +8,10 @@ package final class Method: Sendable {
     let implementation: Implementation
     /// Its index in `MethodSet` and in the metrics.
     let index: Int
+    /// The declaration's own, at hand for each call.
+    let right: AccessRight
+    let threads: MethodDeclaration.Threads
+    let isChange: Bool
 
     enum Implementation: Sendable {
         case unary(any UnaryMethod)
@@ -19,6 +23,9 @@ package final class Method: Sendable {
         self.declaration = declaration
         self.implementation = implementation
         self.index = index
+        right = declaration.right
+        threads = declaration.threads
+        isChange = declaration.isChange
     }
 }
 

@@ -35,6 +35,11 @@ package struct ConnectionLife: Equatable {
 
     package init() {}
 
+    package var isOpen: Bool { phase == .open }
+
+    /// Whether received messages are processed.
+    package var takesInput: Bool { phase == .open || phase == .inputEnded }
+
     /// The connection's state after a round of work.
     package struct Standing: Equatable {
         /// Whether bytes are waiting to be written.
@@ -86,7 +91,7 @@ package struct ConnectionLife: Equatable {
     ///
     /// - Parameter isMuch: whether there are too many bytes to leave them to the end of the loop's iteration.
     package mutating func received(isMuch: Bool) -> Received {
-        guard phase == .open || phase == .inputEnded else { return .discard }
+        guard takesInput else { return .discard }
         if isMuch { return work == .running ? .keep : .workNow }
         guard work == .idle else { return .keep }
         work = .deferred
@@ -118,7 +123,7 @@ package struct ConnectionLife: Equatable {
 
     /// Whether the next message may be processed.
     package var takesMessages: Bool {
-        (phase == .open || phase == .inputEnded) && !isReadingLarge
+        takesInput && !isReadingLarge
     }
 
     package mutating func beganLarge() { isReadingLarge = true }
@@ -126,7 +131,7 @@ package struct ConnectionLife: Equatable {
     /// The pool has read a large message; returns true if the message is still to be processed.
     package mutating func endedLarge() -> Bool {
         isReadingLarge = false
-        return phase == .open || phase == .inputEnded
+        return takesInput
     }
 
     /// The client sends nothing more.

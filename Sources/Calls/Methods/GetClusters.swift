@@ -14,15 +14,12 @@ struct GetClusters: UnaryMethod {
         let target = try catalog.target(params)
         let query = try catalog.clustersQuery(params)
         let ready = target.revision.readyView(target.filter, zoom: query.zoom)
-        // A filtered view is looked up again later, which marks it as recently used.
-        let own = target.filter == nil ? ready : nil
         return target.answer(isQuick: isQuick(query, ready, in: target.revision)) {
             (call, bytes) throws(SourceError) in
-            let view =
-                if let own { own } else {
-                    try target.revision.view(target.filter, zoom: query.zoom, call.cancellation)
-                }
-            try target.revision.writeClusters(query, of: view, into: &bytes, call.cancellation)
+            let cancellation = call.cancellation
+            // A filtered view is looked up again, which marks it as recently used.
+            let view = try target.revision.view(target.filter, zoom: query.zoom, cancellation)
+            try target.revision.writeClusters(query, of: view, into: &bytes, cancellation)
         }
     }
 

@@ -14,6 +14,10 @@ struct CallLog: CallObserver {
         audit = settings.audits ? AuditLog(log) : nil
     }
 
+    var interest: CallInterest {
+        CallInterest(slowerThan: slow.nanoseconds, changesAndDenials: audit != nil)
+    }
+
     func callEnded(_ call: EndedCall) {
         slow.callEnded(call)
         audit?.callEnded(call)

@@ -10,7 +10,8 @@ import JSON
 /// params or answers.
 struct SlowCallLog {
     private let log: Log
-    private let nanoseconds: UInt64
+    /// Calls that take longer get a line.
+    let nanoseconds: UInt64
 
     /// - Parameter milliseconds: calls that take longer are logged; 0: none.
     init(_ log: Log, milliseconds: Int) {

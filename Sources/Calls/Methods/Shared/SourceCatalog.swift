@@ -55,8 +55,7 @@ package struct SourceCatalog: Sendable {
     /// The current revision of a source that is already known; throws if the caller asks for another one.
     func revision(_ params: Params, of source: Source) throws(RPCError) -> Revision {
         let asked = try params.optionalInteger("revision", in: 0...(1 << 53))
-        try answering { () throws(SourceError) in try source.checkIntact() }
-        let revision = source.revision
+        let revision = try answering { () throws(SourceError) in try source.intactRevision() }
         try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
         return revision
     }
