@@ -78,6 +78,25 @@ struct ReferenceTests {
         }
     }
 
+    @Test("strips of a crowded level wait for each other at their borders", arguments: [false, true])
+    func crowdedStrips(_ isSorted: Bool) throws {
+        var places = PointSet.crowd.places(6000)
+        // Then each strip waits for the one before it.
+        if isSorted { places.sort { $0.latitude < $1.latitude } }
+        let partitions = (0..<places.count).map { UInt32($0 % 2) }
+        for partitions in [nil, partitions] {
+            let options = ClusteringOptions(radius: 160, maximumZoom: 16)
+            let reference = ReferenceClustering(places, options, partitions: partitions)
+            let one = try ClusterIndex.build(places, options, partitions: partitions)
+            for zoom in 0...17 { #expect(one.seen(at: zoom) == reference.seen(at: zoom), "zoom \(zoom)") }
+            for threads in [2, 4, 8] {
+                let many = try ClusterIndex.build(
+                    places, options, partitions: partitions, threads: threads, smallestShare: 7)
+                #expect(many.sections(otherThan: one).isEmpty, "\(threads) threads")
+            }
+        }
+    }
+
     @Test("a large reference, by shares of the work")
     func large() throws {
         let places = PointSet.gathered.places(17_000)

@@ -34,6 +34,16 @@ final class Scratch<Element: BitwiseCopyable> {
         capacity = wanted
     }
 
+    /// Gives the memory behind the first `count` values back to the system; these values are uninitialised then. It is taken
+    /// again when it is written.
+    func release(after count: Int) {
+        let kept = min(count, capacity) * MemoryLayout<Element>.stride
+        LargePages.release(
+            UnsafeMutableRawBufferPointer(
+                start: UnsafeMutableRawPointer(base) + kept,
+                count: capacity * MemoryLayout<Element>.stride - kept))
+    }
+
     /// Returns the first `count` values as a column, which takes ownership of the memory; this object is empty
     /// afterwards.
     func finish(count: Int) -> Column<Element> {

@@ -65,6 +65,13 @@ final class ClaimGroups {
 
     @inline(__always) func size(of claimant: UInt32) -> Int { Int(sizes.base[Int(claimant)]) }
 
+    /// Forgets the last level's groups, and gives back memory that levels of at most `count` nodes do not need.
+    func releaseUnneeded(count: Int) {
+        clear()
+        claimants = []
+        for column in [sizes, ends, members] { column.release(after: count) }
+    }
+
     private func clear() {
         inLists { _, claimants in
             for claimant in claimants { self.sizes.base[Int(claimant)] = 0 }

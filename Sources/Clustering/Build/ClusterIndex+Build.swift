@@ -30,75 +30,77 @@ extension ClusterIndex {
         weights: [Double]?, partitions: [UInt32]?, options: ClusteringOptions, _ parallel: Parallel,
         limit: Int = nodeLimit
     ) throws(ClusteringError) -> ClusterIndex {
-        try options.validate()
-        let count = longitudes.count
-        guard latitudes.count == count, (weights?.count ?? count) == count,
-            (partitions?.count ?? count) == count
-        else {
-            throw .invalidOptions(
-                "every point needs a longitude, a latitude, and a weight and part where asked")
-        }
-        guard 2 * count <= limit else { throw .tooManyPoints(count) }
-        let inputs = PointInputs(
-            longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions)
-        switch options.precision {
-        case .float: return try assemble(Float.self, inputs, options, parallel) { .float($0) }
-        case .fixed, .double:
-            return try assemble(Double.self, inputs, options, parallel) { .double($0) }
-        }
+        let points = try ProjectedPoints(
+            longitudes: longitudes, latitudes: latitudes, options: options, parallel, limit: limit)
+        return try build(points, weights: weights, partitions: partitions, parallel)
     }
 
-    private struct PointInputs {
-        let longitudes: UnsafeBufferPointer<Double>
-        let latitudes: UnsafeBufferPointer<Double>
-        let weights: [Double]?
-        let partitions: [UInt32]?
-    }
-
-    private static func assemble<Scalar: Coordinate>(
-        _: Scalar.Type, _ inputs: PointInputs, _ options: ClusteringOptions, _ parallel: Parallel,
-        _ wrap: (SpatialIndex<Scalar>) -> BaseIndex.Spatial
+    /// Clusters projected points at every zoom: the same as `build` makes of their coordinates, which need not be in memory
+    /// any more.
+    ///
+    /// - Parameters:
+    ///   - weights: a number above 0 for each point, by which clusters' centres are weighted.
+    ///   - partitions: a number for each point; only points with the same one cluster together.
+    ///   - threads: how many cores may be used; the outcome does not depend on it.
+    ///   - isCancelled: called every few milliseconds, from any thread; once true it must stay true.
+    public static func build(
+        _ points: ProjectedPoints, weights: [Double]? = nil, partitions: [UInt32]? = nil, threads: Int = 1,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(ClusteringError) -> ClusterIndex {
-        let count = inputs.longitudes.count
-        let x = Scratch<Scalar>(capacity: count)
-        let y = Scratch<Scalar>(capacity: count)
-        let shares = parallel.shares(of: count)
-        parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: count)
-            for index in start..<end {
-                let place = options.unitPosition(inputs.longitudes[index], inputs.latitudes[index])
-                (x.base[index], y.base[index]) = (Scalar(place.x), Scalar(place.y))
+        try build(
+            points, weights: weights, partitions: partitions,
+            Parallel(threads: threads, isCancelled: isCancelled))
+    }
+
+    private static func build(
+        _ points: ProjectedPoints, weights: [Double]?, partitions: [UInt32]?, _ parallel: Parallel
+    ) throws(ClusteringError) -> ClusterIndex {
+        guard (weights?.count ?? points.count) == points.count,
+            (partitions?.count ?? points.count) == points.count
+        else { throw .invalidOptions("every point needs a weight and part where asked") }
+        switch points.columns {
+        case .float(let columns):
+            return try assemble(columns, weights: weights, partitions: partitions, points.options, parallel) {
+                .float($0)
+            }
+        case .double(let columns):
+            return try assemble(columns, weights: weights, partitions: partitions, points.options, parallel) {
+                .double($0)
             }
         }
-        return try assemble(
-            x, y, count: count, weights: inputs.weights, partitions: inputs.partitions, options, parallel,
-            wrap)
     }
 
     /// Clusters projected points.
     static func assemble<Scalar: Coordinate>(
-        _ x: Scratch<Scalar>, _ y: Scratch<Scalar>, count: Int, weights: [Double]?, partitions: [UInt32]?,
+        _ points: PointColumns<Scalar>, weights: [Double]?, partitions: [UInt32]?,
         _ options: ClusteringOptions, _ parallel: Parallel,
         _ wrap: (SpatialIndex<Scalar>) -> BaseIndex.Spatial
     ) throws(ClusteringError) -> ClusterIndex {
-        let builder = IndexBuilder<Scalar>(
-            x: x, y: y, pointCount: count, weights: weights, partitions: partitions,
-            options: options, parallel: parallel)
+        let table = try clusters(points, weights: weights, partitions: partitions, options, parallel)
         try parallel.stopIfCancelled()
-        try builder.run()
-        try parallel.stopIfCancelled()
-        let table = builder.table
         let spatial = try SpatialOrder<Scalar>(
-            table: table, pointX: x, pointY: y, options: options, parallel: parallel
+            table: table, points: points, options: options, parallel: parallel
         ).make()
         try parallel.stopIfCancelled()
         let (leaves, starts, leafCount) = LeafOrder.make(table, parallel: parallel)
         let base = BaseIndex(
-            options: options, pointCount: count,
+            options: options, pointCount: points.count,
             columns: table.finish(
                 leaves: leaves.finish(count: leafCount), leafStarts: starts.finish(count: table.count)),
             spatial: wrap(spatial))
         return ClusterIndex(LayeredIndex(base))
+    }
+
+    /// The clusters of all zooms. What only this takes, most of a build's memory, is free on return.
+    private static func clusters<Scalar: Coordinate>(
+        _ points: PointColumns<Scalar>, weights: [Double]?, partitions: [UInt32]?,
+        _ options: ClusteringOptions, _ parallel: Parallel
+    ) throws(ClusteringError) -> ClusterTable {
+        let builder = IndexBuilder<Scalar>(
+            points: points, weights: weights, partitions: partitions, options: options, parallel: parallel)
+        try parallel.stopIfCancelled()
+        try builder.run()
+        return builder.table
     }
 }
 

@@ -21,14 +21,14 @@ extension ClusterIndex {
         let parallel = Parallel(threads: threads, isCancelled: isCancelled)
         switch layers.base.spatial {
         case .float(let spatial):
-            let (x, y) = try places(of: points, spatial, parallel)
             return try Self.assemble(
-                x, y, count: points.count, weights: weights, partitions: partitions, options, parallel
+                try places(of: points, spatial, parallel), weights: weights, partitions: partitions, options,
+                parallel
             ) { .float($0) }
         case .double(let spatial):
-            let (x, y) = try places(of: points, spatial, parallel)
             return try Self.assemble(
-                x, y, count: points.count, weights: weights, partitions: partitions, options, parallel
+                try places(of: points, spatial, parallel), weights: weights, partitions: partitions, options,
+                parallel
             ) { .double($0) }
         }
     }
@@ -36,7 +36,7 @@ extension ClusterIndex {
     /// Points' rounded positions, in the order of `points`.
     private func places<Scalar: Coordinate>(
         of points: [UInt32], _ spatial: SpatialIndex<Scalar>, _ parallel: Parallel
-    ) throws(ClusteringError) -> (x: Scratch<Scalar>, y: Scratch<Scalar>) {
+    ) throws(ClusteringError) -> PointColumns<Scalar> {
         let x: Scratch<Scalar> = Self.filled(0, points.count, parallel)
         let y: Scratch<Scalar> = Self.filled(0, points.count, parallel)
         let ranks = ranks(of: points, parallel)
@@ -55,13 +55,14 @@ extension ClusterIndex {
             }
         }
         try parallel.stopIfCancelled()
-        guard !layers.delta.isEmpty else { return (x, y) }
+        let columns = PointColumns(x: x, y: y, count: points.count)
+        guard !layers.delta.isEmpty else { return columns }
         for (rank, point) in points.enumerated() {
             guard let placement = layers.delta.placement(of: point) else { continue }
             x.base[rank] = Scalar(placement.x)
             y.base[rank] = Scalar(placement.y)
         }
-        return (x, y)
+        return columns
     }
 
     private static func filled<Value: BitwiseCopyable>(

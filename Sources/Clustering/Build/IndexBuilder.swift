@@ -8,8 +8,7 @@ struct IndexBuilder<Scalar: Coordinate> {
     let options: ClusteringOptions
     let parallel: Parallel
     let table: ClusterTable
-    let pointX: Scratch<Scalar>
-    let pointY: Scratch<Scalar>
+    let points: PointColumns<Scalar>
 
     private let states: Scratch<UInt8>
     private let claimants: Scratch<UInt32>
@@ -19,13 +18,13 @@ struct IndexBuilder<Scalar: Coordinate> {
     private var pointCount: Int { table.pointCount }
 
     init(
-        x: Scratch<Scalar>, y: Scratch<Scalar>, pointCount: Int, weights: [Double]?, partitions: [UInt32]?,
-        options: ClusteringOptions, parallel: Parallel
+        points: PointColumns<Scalar>, weights: [Double]?, partitions: [UInt32]?, options: ClusteringOptions,
+        parallel: Parallel
     ) {
         self.options = options
         self.parallel = parallel
-        pointX = x
-        pointY = y
+        self.points = points
+        let pointCount = points.count
         table = ClusterTable(
             pointCount: pointCount, zoomLimit: options.maximumZoom + 1, weights: weights,
             partitions: partitions)
@@ -47,7 +46,7 @@ struct IndexBuilder<Scalar: Coordinate> {
                 let bounds = Parallel.bounds(share, of: parallel.shares(of: pointCount), count: pointCount)
                 for index in bounds.start..<bounds.end {
                     entries[index] = LevelEntry(
-                        x: pointX.base[index], y: pointY.base[index],
+                        x: points.x.base[index], y: points.y.base[index],
                         order: UInt32(truncatingIfNeeded: index), node: UInt32(truncatingIfNeeded: index))
                 }
             }
@@ -58,12 +57,25 @@ struct IndexBuilder<Scalar: Coordinate> {
             try parallel.stopIfCancelled()
             let radius = LevelRadius<Scalar>(options.unitRadius(at: zoom))
             list.advance(states: states.base, arrived: arrived, height: radius.rowHeight)
+            if pointCount >= Self.manyPoints { releaseUnneeded(list) }
             try parallel.stopIfCancelled()
             let first = table.count
             arrived = try cluster(list, zoom: zoom, radius: radius)
             table.ranges[zoom] = UInt32(truncatingIfNeeded: first)..<UInt32(truncatingIfNeeded: table.count)
             zoom -= 1
         }
+    }
+
+    /// For fewer, work memory is not worth the system calls that give it back.
+    private static var manyPoints: Int { 1 << 22 }
+
+    /// Gives back work memory of nodes that have gone: the clusters' columns grow as these become fewer.
+    private func releaseUnneeded(_ list: LevelList<Scalar>) {
+        list.releaseUnneeded()
+        states.release(after: list.count)
+        claimants.release(after: list.count)
+        sweep.releaseUnneeded(count: list.count)
+        groups.releaseUnneeded(count: list.count)
     }
 
     /// Groups with enough points to become clusters, and the others. Each is a key of order, then position; keys
@@ -120,9 +132,10 @@ struct IndexBuilder<Scalar: Coordinate> {
             return groups.gather(pending, claimantOf: claimants, states: states)
         }
         try parallel.stopIfCancelled()
-        let (claimed, count) = try SequentialClaims(
-            list: list, centers: centers, radius: radius, states: states.base, claimants: claimants.base
-        ).run(orders: alive.limit, parallel: parallel)
+        let (claimed, count) = try CrowdedClaims(
+            list: list, centers: centers, radius: radius, states: states, claimants: claimants,
+            parallel: parallel
+        ).run(orders: alive.limit)
         let shares = parallel.portions(of: count)
         let candidates = (0..<shares).map { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: count)

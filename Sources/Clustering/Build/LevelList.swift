@@ -28,7 +28,8 @@ final class LevelList<Scalar: Coordinate> {
     private let arrivingSpare: Scratch<Entry>
     private var spareKeys: Scratch<UInt64>
     private var spareStarts: Scratch<UInt32>
-    private let partitions: UnsafePointer<UInt32>?
+    /// By node, if there are partitions.
+    let partitions: UnsafePointer<UInt32>?
     private let parallel: Parallel
 
     /// - Parameter partitions: each node's partition, if points of different partitions must not cluster. The
@@ -137,6 +138,13 @@ final class LevelList<Scalar: Coordinate> {
             doublings += 1
             merge(states: nil, doubling: true, arrivals: arrivals, arrivalCount: 0)
         }
+    }
+
+    /// Gives back memory that nothing is in between two levels, or that this level and those to come do not need: a level
+    /// has fewer nodes than the one before.
+    func releaseUnneeded() {
+        for entries in [first, second] { entries.release(after: entries.base == self.entries ? count : 0) }
+        for entries in [arriving, arrivingSpare] { entries.release(after: 0) }
     }
 
     /// One share of a merge: the rows it reads and the arrivals it inserts.

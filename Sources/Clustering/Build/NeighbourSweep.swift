@@ -76,6 +76,16 @@ final class NeighbourSweep<Scalar: Coordinate> {
         return true
     }
 
+    /// Gives back memory that levels of at most `count` nodes do not need, and what the last level's outcome takes.
+    func releaseUnneeded(count: Int) {
+        heads.release(after: count)
+        for found in found {
+            found.pending.release(after: 0)
+            found.links.release(after: 0)
+            found.across.release(after: 0)
+        }
+    }
+
     /// Adds the pairs that cross the borders of shares. Runs after all shares have been traversed.
     private func linkAcross(_ states: UnsafeMutablePointer<UInt8>, _ parallel: Parallel) {
         let across = found.filter { $0.acrossCount > 0 }.map {

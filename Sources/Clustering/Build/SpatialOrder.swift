@@ -4,8 +4,7 @@
 /// each is alive.
 struct SpatialOrder<Scalar: Coordinate> {
     let table: ClusterTable
-    let pointX: Scratch<Scalar>
-    let pointY: Scratch<Scalar>
+    let points: PointColumns<Scalar>
     let options: ClusteringOptions
     let parallel: Parallel
 
@@ -23,6 +22,16 @@ struct SpatialOrder<Scalar: Coordinate> {
 
     func make() throws(ClusteringError) -> SpatialIndex<Scalar> {
         let count = table.pointCount + table.count
+        let sorted = sortedItems(count)
+        defer { withExtendedLifetime(sorted) {} }
+        try parallel.stopIfCancelled()
+        number(sorted.base, count: count)
+        try parallel.stopIfCancelled()
+        return index(of: sorted.base, count: count)
+    }
+
+    /// All nodes along the curve. The memory that only sorting takes is free on return.
+    private func sortedItems(_ count: Int) -> Scratch<Item> {
         let first = Scratch<Item>(capacity: count)
         let shares = parallel.shares(of: count)
         parallel.run(shares) { share in
@@ -40,10 +49,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         let sorted = RadixSort.sort(
             first.base, spare: second.base, count: count, bits: Int(2 * ZOrderCurve.axisBits), by: CodeKey(),
             parallel: parallel)
-        try parallel.stopIfCancelled()
-        number(sorted, count: count)
-        try parallel.stopIfCancelled()
-        return index(of: sorted, count: count)
+        return sorted == first.base ? first : second
     }
 
     /// Assigns clusters their final ordinals.
@@ -64,7 +70,7 @@ struct SpatialOrder<Scalar: Coordinate> {
     }
 
     @inline(__always) private func place(_ node: Int) -> (Scalar, Scalar) {
-        if node < table.pointCount { return (pointX.base[node], pointY.base[node]) }
+        if node < table.pointCount { return (points.x.base[node], points.y.base[node]) }
         let ordinal = node - table.pointCount
         return (Scalar(table.x.base[ordinal]), Scalar(table.y.base[ordinal]))
     }

@@ -78,32 +78,39 @@ package struct ViewMaker {
     private func index(
         _ weights: [Double]?, _ partitions: [UInt32]?, _ order: PointOrder?
     ) throws(ClusteringError) -> (ClusterIndex, Box?) {
+        let (points, bounds) = try project(order)
+        let index = try ClusterIndex.build(
+            points, weights: weights, partitions: partitions, threads: threads,
+            isCancelled: { cancellation.isCancelled })
+        return (index, bounds)
+    }
+
+    /// The features' points, and the box around them. The coordinates themselves, 16 bytes a feature, are free on return.
+    private func project(_ order: PointOrder?) throws(ClusteringError) -> (ProjectedPoints, Box?) {
         let coordinates = store.takeCoordinates(threads: threads, isCancelled: { cancellation.isCancelled })
         guard let coordinates else { throw .cancelled }
         return try coordinates.withColumns { (longitudes, latitudes) throws(ClusteringError) in
-            guard let order else { return try index(longitudes, latitudes, weights, partitions) }
+            guard let order else { return try project(longitudes, latitudes) }
             let columns = (
                 order.builtPlaces.map { longitudes[Int($0)] }, order.builtPlaces.map { latitudes[Int($0)] }
             )
             return try columns.0.withUnsafeBufferPointer { (longitudes) throws(ClusteringError) in
                 try columns.1.withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
-                    try index(longitudes, latitudes, weights, partitions)
+                    try project(longitudes, latitudes)
                 }
             }
         }
     }
 
-    private func index(
-        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>,
-        _ weights: [Double]?, _ partitions: [UInt32]?
-    ) throws(ClusteringError) -> (ClusterIndex, Box?) {
-        let index = try ClusterIndex.build(
-            longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
-            options: options.clustering, threads: threads, isCancelled: { cancellation.isCancelled })
-        guard !longitudes.isEmpty else { return (index, nil) }
+    private func project(
+        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>
+    ) throws(ClusteringError) -> (ProjectedPoints, Box?) {
+        let points = try ProjectedPoints(
+            longitudes: longitudes, latitudes: latitudes, options: options.clustering, threads: threads)
+        guard !longitudes.isEmpty else { return (points, nil) }
         var box = Box.nowhere
         for place in longitudes.indices { box.include((longitudes[place], latitudes[place])) }
-        return (index, box)
+        return (points, box)
     }
 }
 

@@ -46,7 +46,7 @@ extension Revision {
             expression, of: store, zoom: zoom, threads: shared.limits.buildThreads, cancellation)
         if passing.count == pointCount { return view }
         let claim = shared.memory.claim(for: nil, .uncounted)
-        try claim.grow(to: passing.count * RevisionMaker.bytesOfPoint)
+        try claim.grow(to: passing.count * RevisionMaker.bytesOfPoint(options))
         defer { withExtendedLifetime(claim) {} }
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: shared.limits.buildThreads,

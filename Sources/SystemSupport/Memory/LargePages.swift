@@ -32,6 +32,15 @@ package enum LargePages {
         return block
     }
 
+    /// Gives the large pages that lie wholly in a part of a block of 4 MiB or more back to the system. Their content is lost:
+    /// they hold zeros when they are next touched.
+    package static func release(_ memory: UnsafeMutableRawBufferPointer) {
+        guard let base = memory.baseAddress else { return }
+        let before = -Int(bitPattern: base) & (pageSize - 1)
+        let length = (memory.count - before) & ~(pageSize - 1)
+        if length > 0 { madvise(base + before, length, Int32(MADV_DONTNEED)) }
+    }
+
     /// Resizes a block and keeps its content. The system moves large blocks by remapping their pages, so growing
     /// them copies nothing.
     ///

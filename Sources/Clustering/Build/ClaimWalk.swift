@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import Synchronization
+
+/// Several threads' walk along strips, each by order.
+///
+/// A thread that has to wait at a node leaves its strip to whoever comes next and goes on with another.
+///
+/// Invariant: only the thread that has set `isTaken` of a strip moves it on. What was done for the nodes of a strip before
+/// `passed` is visible to whoever has read `passed`.
+struct ClaimWalk<Scalar: Coordinate> {
+    private let claims: CrowdedClaims<Scalar>
+    private let strips: [ClaimStrip]
+    /// The positions of each strip's nodes by order.
+    private let queue: Scratch<UInt32>
+    private let ends: [Int]
+    private let neighbours: (north: Scratch<UInt32>, south: Scratch<UInt32>)
+    private let parts: UnsafePointer<UInt32>?
+    /// By strip: the index of its next node in the queue.
+    private let next: Scratch<Int>
+    private let isTaken: Scratch<UInt8>
+    /// By strip, each in a cache line of its own: all nodes of lower orders are done.
+    private let passed: Scratch<UInt32>
+    private let doneStrips = Scratch<Int>(repeating: 0, count: 1)
+
+    private static var lineStride: Int { 16 }
+    private static var isPast: UInt32 { .max }
+    /// How many nodes a strip passes between two reports of that, unless somebody may be waiting.
+    private static var reportStride: Int { 64 }
+    /// How often a thread looks again before it leaves a strip.
+    private static var patience: Int { 200 }
+
+    init(
+        claims: CrowdedClaims<Scalar>, strips: [ClaimStrip], queue: Scratch<UInt32>, ends: [Int],
+        neighbours: (north: Scratch<UInt32>, south: Scratch<UInt32>)
+    ) {
+        (self.claims, self.strips, self.queue, self.ends) = (claims, strips, queue, ends)
+        self.neighbours = neighbours
+        parts = claims.list.partitions
+        next = Scratch(capacity: strips.count)
+        isTaken = Scratch(repeating: 0, count: strips.count)
+        passed = Scratch(repeating: 0, count: strips.count * Self.lineStride)
+        for strip in strips.indices { next.base[strip] = strip == 0 ? 0 : ends[strip - 1] }
+    }
+
+    /// Decides all nodes. Stops early if the build is cancelled.
+    func run() {
+        let threads = min(claims.parallel.threads, strips.count)
+        claims.parallel.run(threads) { thread in
+            var strip = thread * strips.count / threads
+            while doneStrips.atomic(0).pointee.load(ordering: .acquiring) < strips.count {
+                if claims.parallel.isCancelled() { return }
+                if !advance(strip) { sched_yield() }
+                strip = (strip + 1) % strips.count
+            }
+        }
+    }
+
+    /// Moves a strip on as far as it goes without waiting; false if it did not move.
+    private func advance(_ strip: Int) -> Bool {
+        guard isTaken.atomic(strip).pointee.exchange(1, ordering: .acquiring) == 0 else { return false }
+        defer { isTaken.atomic(strip).pointee.store(0, ordering: .releasing) }
+        let (first, end) = (next.base[strip], ends[strip])
+        // It is done already.
+        if passed.base[strip * Self.lineStride] == Self.isPast { return false }
+        var place = first
+        while place < end {
+            if claims.parallel.stops(at: place) { break }
+            if place % Self.reportStride == 0 { report(strip, order(place)) }
+            let position = Int(queue.base[place])
+            if state(position) == ClaimState.pending {
+                guard isFree(position, of: strip, at: place) else { break }
+                if state(position) == ClaimState.pending {
+                    setState(position, ClaimState.unclaimed)
+                    claim(from: position)
+                }
+            }
+            place &+= 1
+        }
+        next.base[strip] = place
+        if place == end {
+            report(strip, Self.isPast)
+            doneStrips.atomic(0).pointee.add(1, ordering: .acquiringAndReleasing)
+        }
+        return place > first
+    }
+
+    /// Whether all nodes of lower orders that a node at a border has to do with are decided.
+    @inline(__always) private func isFree(_ position: Int, of strip: Int, at place: Int) -> Bool {
+        let (northEnd, southStart) = (strips[strip].northEnd, strips[strip].southStart)
+        if position >= northEnd, position < southStart { return true }
+        let order = order(place)
+        report(strip, order)
+        return (position >= northEnd || hasPassed(strip - 1, order))
+            && (position < southStart || hasPassed(strip + 1, order))
+    }
+
+    private func hasPassed(_ strip: Int, _ order: UInt32) -> Bool {
+        for _ in 0..<Self.patience
+        where passed.atomic(strip * Self.lineStride).pointee.load(ordering: .acquiring) > order {
+            return true
+        }
+        return false
+    }
+
+    private func report(_ strip: Int, _ order: UInt32) {
+        passed.atomic(strip * Self.lineStride).pointee.store(order, ordering: .releasing)
+    }
+
+    private func order(_ place: Int) -> UInt32 { claims.list.entries[Int(queue.base[place])].order }
+
+    @inline(__always) private func state(_ position: Int) -> UInt8 {
+        claims.states.atomic(position).pointee.load(ordering: .relaxed)
+    }
+
+    @inline(__always) private func setState(_ position: Int, _ state: UInt8) {
+        claims.states.atomic(position).pointee.store(state, ordering: .relaxed)
+    }
+
+    /// Claims what a node reaches in its row and the two next to it.
+    ///
+    /// A walk ends where the window does, or in a row behind whose nodes are too far away, so no row's end is needed.
+    private func claim(from position: Int) {
+        let (entries, count) = (claims.list.entries, claims.list.count)
+        let entry = entries[position]
+        let (west, east) = (entry.x - claims.radius.reach, entry.x + claims.radius.reach)
+        func walk(from start: Int, by step: Int) {
+            var candidate = start
+            while candidate >= 0, candidate < count {
+                let other = entries[candidate]
+                if other.x < west || other.x > east { return }
+                take(candidate, other, for: entry, at: position)
+                candidate &+= step
+            }
+        }
+        walk(from: position - 1, by: -1)
+        walk(from: position + 1, by: 1)
+        let (north, south) = (neighbours.north.base[position], neighbours.south.base[position])
+        if north != NodeNumber.none { walk(from: Int(north), by: 1) }
+        if south != NodeNumber.none { walk(from: Int(south), by: 1) }
+    }
+
+    @inline(__always) private func take(
+        _ candidate: Int, _ other: LevelEntry<Scalar>, for entry: LevelEntry<Scalar>, at position: Int
+    ) {
+        let (dx, dy) = (other.x - entry.x, other.y - entry.y)
+        let squared = dx * dx + dy * dy
+        guard squared <= claims.radius.reachSquared, state(candidate) == ClaimState.pending,
+            claims.centers.reaches(entry, other, squared, claims.radius)
+        else { return }
+        if let parts, parts[Int(entry.node)] != parts[Int(other.node)] { return }
+        claims.claimants.base[candidate] = UInt32(truncatingIfNeeded: position)
+        setState(candidate, ClaimState.claimed)
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+
+/// The greedy pass as it is defined: node by node in order, each unclaimed one claims all that it reaches.
+///
+/// For levels where nodes crowd far more closely than the radius, so that lists of neighbours would grow with the square of
+/// the crowd. Claimants are more than a radius apart, so each node is looked at by a bounded number of them.
+///
+/// Threads work on strips of rows at the same time. A node reaches the rows next to its own only. So a node that is further
+/// than two rows from a border has nothing to do with the other side, and one that is nearer waits until the other side has
+/// passed its order. The node of the lowest order that is left never waits.
+struct CrowdedClaims<Scalar: Coordinate> {
+    let list: LevelList<Scalar>
+    let centers: Centers<Scalar>
+    let radius: LevelRadius<Scalar>
+    let states: Scratch<UInt8>
+    /// By position, of claimed nodes: the position of the claimant.
+    let claimants: Scratch<UInt32>
+    let parallel: Parallel
+
+    /// Fills states and claimants, and returns the positions of all claimed nodes, ascending.
+    ///
+    /// - Parameter orders: one more than the greatest order of a node.
+    func run(orders: Int) throws(ClusteringError) -> (positions: Scratch<UInt32>, count: Int) {
+        let strips = ClaimStrip.cut(list, into: parallel.portions(of: list.count))
+        let positions = positionsByOrder(orders)
+        try parallel.stopIfCancelled()
+        let queue = Scratch<UInt32>(capacity: list.count)
+        let ends = fill(queue, strips, from: positions, orders: orders)
+        try parallel.stopIfCancelled()
+        let walk = ClaimWalk(
+            claims: self, strips: strips, queue: queue, ends: ends, neighbours: neighbourStarts(strips))
+        walk.run()
+        try parallel.stopIfCancelled()
+        return (positions, gatherClaimed(into: positions))
+    }
+
+    /// By order: the position of the node, or none. Makes all nodes pending.
+    private func positionsByOrder(_ orders: Int) -> Scratch<UInt32> {
+        let positions = Scratch<UInt32>(capacity: max(orders, list.count))
+        inShares(of: orders) { _, start, end in
+            (positions.base + start).initialize(repeating: NodeNumber.none, count: end - start)
+        }
+        inShares(of: list.count) { _, start, end in
+            for position in start..<end {
+                positions.base[Int(list.entries[position].order)] = UInt32(truncatingIfNeeded: position)
+                states.base[position] = ClaimState.pending
+            }
+        }
+        return positions
+    }
+
+    /// Writes the positions of each strip's nodes by order, one strip behind the other.
+    ///
+    /// - Returns: by strip, the end of its part.
+    private func fill(
+        _ queue: Scratch<UInt32>, _ strips: [ClaimStrip], from positions: Scratch<UInt32>, orders: Int
+    ) -> [Int] {
+        let width = strips.count
+        // By share and strip: first how many nodes there are, then the next one's index in the queue.
+        let next = Scratch<UInt32>(repeating: 0, count: parallel.shares(of: orders) * width)
+        func forEachNode(_ share: Int, _ start: Int, _ end: Int, _ body: (UInt32, Int) -> Void) {
+            for order in start..<end where positions.base[order] != NodeNumber.none {
+                let position = positions.base[order]
+                body(position, share * width + ClaimStrip.index(of: position, strips, count: list.count))
+            }
+        }
+        inShares(of: orders) { share, start, end in
+            forEachNode(share, start, end) { next.base[$1] &+= 1 }
+        }
+        var ends: [Int] = []
+        var sum: UInt32 = 0
+        for strip in strips.indices {
+            for place in stride(from: strip, to: parallel.shares(of: orders) * width, by: width) {
+                (next.base[place], sum) = (sum, sum &+ next.base[place])
+            }
+            ends.append(Int(sum))
+        }
+        inShares(of: orders) { share, start, end in
+            forEachNode(share, start, end) { position, place in
+                queue.base[Int(next.base[place])] = position
+                next.base[place] &+= 1
+            }
+        }
+        return ends
+    }
+
+    /// By position: if the rows next to a node's own have nodes that are not too far west, the first of them; or none.
+    private func neighbourStarts(
+        _ strips: [ClaimStrip]
+    ) -> (north: Scratch<UInt32>, south: Scratch<UInt32>) {
+        let keys = list.rowKeys.base
+        let starts = (
+            north: Scratch<UInt32>(capacity: list.count), south: Scratch<UInt32>(capacity: list.count)
+        )
+        parallel.run(strips.count) { strip in
+            for row in strips[strip].rows {
+                let hasNorth = row > 0 && keys[row - 1] &+ 1 == keys[row]
+                fillStarts(starts.north.base, of: row, beside: hasNorth ? row - 1 : nil)
+                let hasSouth = row + 1 < list.rowCount && keys[row] &+ 1 == keys[row + 1]
+                fillStarts(starts.south.base, of: row, beside: hasSouth ? row + 1 : nil)
+            }
+        }
+        return starts
+    }
+
+    private func fillStarts(_ starts: UnsafeMutablePointer<UInt32>, of row: Int, beside: Int?) {
+        let (entries, rowStarts) = (list.entries, list.rowStarts.base)
+        var candidate = beside.map { Int(rowStarts[$0]) } ?? 0
+        let end = beside.map { Int(rowStarts[$0 + 1]) } ?? 0
+        for position in Int(rowStarts[row])..<Int(rowStarts[row + 1]) {
+            let west = entries[position].x - radius.reach
+            while candidate < end, entries[candidate].x < west { candidate &+= 1 }
+            starts[position] = candidate < end ? UInt32(truncatingIfNeeded: candidate) : NodeNumber.none
+        }
+    }
+
+    private func gatherClaimed(into target: Scratch<UInt32>) -> Int {
+        var counts = [Int](repeating: 0, count: parallel.shares(of: list.count))
+        counts.withUnsafeMutableBufferPointer { buffer in
+            let counts = Unchecked(buffer)
+            inShares(of: list.count) { share, start, end in
+                var count = 0
+                for position in start..<end where states.base[position] == ClaimState.claimed { count += 1 }
+                counts.value[share] = count
+            }
+        }
+        let count = Parallel.accumulate(&counts)
+        inShares(of: list.count) { share, start, end in
+            var place = counts[share]
+            for position in start..<end where states.base[position] == ClaimState.claimed {
+                target.base[place] = UInt32(truncatingIfNeeded: position)
+                place &+= 1
+            }
+        }
+        return count
+    }
+
+    private func inShares(of count: Int, _ body: (_ share: Int, _ start: Int, _ end: Int) -> Void) {
+        let shares = parallel.shares(of: count)
+        parallel.run(shares) { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: count)
+            body(share, start, end)
+        }
+    }
+}

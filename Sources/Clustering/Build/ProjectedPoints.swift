@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+
+/// Points on the unit square, rounded as an index keeps them: what a build needs of their coordinates.
+///
+/// Nobody writes the columns once they are filled; that is why they may be shared between threads.
+public struct ProjectedPoints: @unchecked Sendable {
+    enum Columns {
+        case float(PointColumns<Float>)
+        case double(PointColumns<Double>)
+    }
+
+    let columns: Columns
+    public let options: ClusteringOptions
+
+    /// Projects points.
+    ///
+    /// - Parameters:
+    ///   - longitudes: in degrees, -180 to 180.
+    ///   - latitudes: in degrees, -90 to 90; as many.
+    ///   - threads: how many cores may be used; the outcome does not depend on it.
+    /// - Complexity: O(points).
+    public init(
+        longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
+        options: ClusteringOptions, threads: Int = 1
+    ) throws(ClusteringError) {
+        try self.init(
+            longitudes: longitudes, latitudes: latitudes, options: options, Parallel(threads: threads))
+    }
+
+    /// - Parameter limit: the most nodes, points and clusters together.
+    init(
+        longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
+        options: ClusteringOptions, _ parallel: Parallel, limit: Int = ClusterIndex.nodeLimit
+    ) throws(ClusteringError) {
+        try options.validate()
+        guard latitudes.count == longitudes.count else {
+            throw .invalidOptions("every point needs a longitude and a latitude")
+        }
+        guard 2 * longitudes.count <= limit else { throw .tooManyPoints(longitudes.count) }
+        self.options = options
+        switch options.precision {
+        case .float: columns = .float(PointColumns(longitudes, latitudes, options, parallel))
+        case .fixed, .double: columns = .double(PointColumns(longitudes, latitudes, options, parallel))
+        }
+    }
+
+    public var count: Int {
+        switch columns {
+        case .float(let columns): columns.count
+        case .double(let columns): columns.count
+        }
+    }
+}
+
+/// Points' positions on the unit square.
+struct PointColumns<Scalar: Coordinate> {
+    let x: Scratch<Scalar>
+    let y: Scratch<Scalar>
+    let count: Int
+}
+
+extension PointColumns {
+    fileprivate init(
+        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>,
+        _ options: ClusteringOptions, _ parallel: Parallel
+    ) {
+        let (x, y) = (
+            Scratch<Scalar>(capacity: longitudes.count), Scratch<Scalar>(capacity: longitudes.count)
+        )
+        let shares = parallel.shares(of: longitudes.count)
+        parallel.run(shares) { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: longitudes.count)
+            for index in start..<end {
+                let place = options.unitPosition(longitudes[index], latitudes[index])
+                (x.base[index], y.base[index]) = (Scalar(place.x), Scalar(place.y))
+            }
+        }
+        self.init(x: x, y: y, count: longitudes.count)
+    }
+}
