@@ -140,6 +140,9 @@ public final class Source: Sendable {
         /// The moment of the change.
         package var moment = Timestamp.now
         package var log = NextLog.none
+        /// Whether changes may be worked into a whole after it. After large changes that takes longer than others of their
+        /// size take to come.
+        package var isCompacted = true
     }
 
     /// The log that the data of a new revision follow.
@@ -158,6 +161,7 @@ public final class Source: Sendable {
     package func change(
         _ cancellation: Cancellation, _ make: (Revision) throws(SourceError) -> Change
     ) throws(SourceError) -> Revision {
+        var isCompacted = true
         let revision = try lock.withLock(cancellation) { () throws(SourceError) -> Revision in
             let base = try begin()
             defer { state.withLock { $0.isBuilding = false } }
@@ -171,9 +175,10 @@ public final class Source: Sendable {
             let kept = try keep(change)
             if change.replacesData { state.withLock { $0.note = nil } }
             try publish(kept, changing: change.changedPlaces, at: change.moment, log: change.log)
+            isCompacted = change.isCompacted
             return kept
         }
-        compactIfGrown(revision)
+        if isCompacted { compactIfGrown(revision) }
         prepareIdentifiers(of: revision)
         readAhead(revision)
         if let files, files.wantsSnapshot, !isUnkept { saveLater() }

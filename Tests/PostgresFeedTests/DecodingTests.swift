@@ -295,7 +295,7 @@ import Testing
         #expect(FollowRun.sinceEpoch(.min) < 0 && FollowRun.sinceEpoch(.max) > 1 << 60)
     }
 
-    @Test("A window is full by bytes, by changes and by a copy, and free once they are confirmed")
+    @Test("A window is full by bytes, by many small changes and by a copy, and free once they are confirmed")
     func window() {
         func transaction(_ position: UInt64, _ bytes: Int, _ changes: Int) -> FeedTransaction {
             FeedTransaction(
@@ -313,7 +313,8 @@ import Testing
         window.confirm(LogPosition(rawValue: 5))
         #expect(window.isEmpty && !window.isFull)
         for position in 10..<20 {
-            window.add(transaction(UInt64(position), 100, ConfirmationWindow.mostChanges / 10))
+            let changes = ConfirmationWindow.mostBytes / ConfirmationWindow.bytesOfChange / 10
+            window.add(transaction(UInt64(position), 100, changes))
         }
         #expect(window.isFull && window.oldestCommit == 10)
         window.confirm(LogPosition(rawValue: 12))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import EventLoop
 import PostgresFeed
 import Sources
 
@@ -10,7 +11,7 @@ extension TableFollower {
         case .endOfCopy(let end, let copy):
             steps.removeFirst()
             finish(end, copy)
-        case .transaction: applyTransactions()
+        case .transaction: if gathering == nil { applyTransactions() }
         case .mark(let position):
             steps.removeFirst()
             keep(position)
@@ -36,18 +37,10 @@ extension TableFollower {
     }
 
     func applyTransactions() {
-        var transactions: [FeedTransaction] = []
-        var changeCount = 0
-        for case .transaction(let transaction) in steps.prefix(while: \.isTransaction) {
-            guard transactions.isEmpty || changeCount + transaction.changeCount <= Self.mostChanges else {
-                break
-            }
-            transactions.append(transaction)
-            changeCount += transaction.changeCount
-        }
-        guard let last = transactions.last else { return }
-        steps.removeFirst(transactions.count)
-        let (source, cancellation, batch) = (source, ending.cancellation, transactions)
+        let batch = steps.prefix(while: \.isTransaction).compactMap(\.transaction)
+        guard let last = batch.last else { return }
+        steps.removeFirst(batch.count)
+        let (source, cancellation, began) = (source, ending.cancellation, loop.now)
         perform { () throws(TableJob.Failure) in
             try TableJob.apply(batch, to: source, cancellation)
         } then: { [self] skippedReasons in
@@ -56,6 +49,7 @@ extension TableFollower {
             (attempts, latest, keeping) = (0, nil, nil)
             feed?.confirm(last.position)
             refresh()
+            gather(after: loop.now - began)
         } orElse: { [self] failure in
             if case .needsCopy(let reason) = failure {
                 steps.removeAll(where: \.isTransaction)
@@ -64,6 +58,16 @@ extension TableFollower {
                 steps.insert(contentsOf: batch.map { .transaction($0) }, at: 0)
                 retry(failure) {}
             }
+        }
+    }
+
+    /// Waits before the next transactions are applied if the last took long: the more are applied together, the less a change
+    /// costs, and processors are left to queries.
+    private func gather(after milliseconds: UInt64) {
+        guard milliseconds > Self.quickMilliseconds else { return }
+        gathering = Timer(on: loop, delay: min(3 * milliseconds, Self.longestPause)) { [weak self] in
+            self?.gathering = nil
+            self?.advance()
         }
     }
 

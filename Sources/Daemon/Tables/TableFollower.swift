@@ -37,6 +37,8 @@ final class TableFollower {
     var attempts = 0
     /// Whether the note says that work is being retried.
     var isRetried = false
+    /// Runs while transactions gather, so that more of them are applied together.
+    var gathering: Timer?
     /// Runs while a position that advanced without changes waits to be stored.
     var keeping: Timer?
     var latest: FeedPosition?
@@ -45,8 +47,10 @@ final class TableFollower {
     static let refreshInterval: UInt64 = 250
     /// The delay after which a position that advanced without changes is stored, in milliseconds.
     static let keepingDelay: UInt64 = 10_000
-    /// The maximum number of changes that become visible together, unless one transaction has more.
-    static let mostChanges = 20_000
+    /// Applying transactions for longer than this is followed by a pause, in milliseconds.
+    static let quickMilliseconds: UInt64 = 50
+    /// The longest pause, in milliseconds.
+    static let longestPause: UInt64 = 1000
 
     init(
         _ declared: DeclaredSource, _ settings: PostgresSettings, of source: Source, loop: EventLoop,
@@ -105,7 +109,7 @@ final class TableFollower {
     /// Stops following. The data and the slot remain.
     func stop(_ then: @escaping () -> Void) {
         ending.begin()
-        (refreshing, retrying, keeping) = (nil, nil, nil)
+        (refreshing, retrying, keeping, gathering) = (nil, nil, nil, nil)
         steps = []
         copy?.cancel()
         copy = nil

@@ -30,7 +30,9 @@ enum TableJob {
             }
         } catch {
             if let row = batch.incompleteRow {
-                throw .needsCopy("values that an update of row \(row) left unchanged are not stored here")
+                throw .needsCopy(
+                    "large values that an update of row \(row) left unchanged are not stored here; REPLICA IDENTITY FULL avoids "
+                        + "copies for this reason")
             }
             throw .source(error)
         }

@@ -9,7 +9,9 @@ enum TableStep {
     /// A position to store although nothing changed, or together with the copy that has become visible.
     case mark(FeedPosition)
 
-    var isTransaction: Bool {
-        if case .transaction = self { true } else { false }
+    var transaction: FeedTransaction? {
+        if case .transaction(let transaction) = self { transaction } else { nil }
     }
+
+    var isTransaction: Bool { transaction != nil }
 }

@@ -18,6 +18,8 @@ public struct LogStep {
     /// The journal record of the only part; nil if there are several or none.
     private(set) var record: JournalRecord?
     private var partCount = 0
+    /// Whether each part changed few features.
+    private(set) var isSmall = true
     /// Whether a part began with the removal of all features.
     private var hasCleared = false
     /// Rows that were left out because they are not features of this source, by reason.
@@ -92,8 +94,11 @@ public struct LogStep {
 
     private mutating func apply(_ update: FeatureUpdate) throws(SourceError) {
         var badWeights = 0
+        let spill = DraftMaker(source.files, source.shared)?.spill
         let (next, plan) = try update.apply(
-            to: revision, owner: source.owner, badWeights: &badWeights, cancellation)
+            to: revision, owner: source.owner, asWhole: isBuilt(update), spill: spill,
+            badWeights: &badWeights, cancellation)
+        if update.count > max(64, revision.pointCount / 1024) { isSmall = false }
         if let places = plan.places(in: revision, to: next), let before = changedPlaces {
             changedPlaces = before + places
         } else {
@@ -101,6 +106,13 @@ public struct LogStep {
         }
         revision = next
         count(badWeights: badWeights)
+    }
+
+    /// Whether to cluster everything again. Following a change takes about as long as clustering a hundred points, and only
+    /// clustering gives back the memory of the changes that were followed.
+    private func isBuilt(_ update: FeatureUpdate) -> Bool {
+        update.count > max(1024, revision.pointCount / 100)
+            || revision.growth > max(65_536, revision.pointCount / 2)
     }
 
     /// Larger changes are stored by a snapshot, which takes less time to write than the changes to replay.
@@ -111,7 +123,7 @@ public struct LogStep {
         if let record {
             return Source.Change(
                 revision: revision, keeping: .record(record), replacesData: hasCleared,
-                changedPlaces: changedPlaces, moment: moment, log: .at(log))
+                changedPlaces: changedPlaces, moment: moment, log: .at(log), isCompacted: isSmall)
         }
         // A snapshot holds a plain revision, without a delta.
         let spill = DraftMaker(source.files, source.shared)?.spill

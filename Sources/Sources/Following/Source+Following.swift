@@ -38,6 +38,8 @@ extension Source {
     /// Blocks: only for threads of the pool.
     public func keepMark(_ cancellation: Cancellation = .never) throws(SourceError) {
         try withChangeLock(cancellation) { () throws(SourceError) in try keepProgress() }
+        // After large changes nothing else starts a compaction while no more come.
+        compactIfGrown(revision)
         if let files, files.wantsSnapshot { saveLater() }
     }
 

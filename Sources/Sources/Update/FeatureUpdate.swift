@@ -70,6 +70,9 @@ package struct FeatureUpdate: Sendable {
         }
     }
 
+    /// The maximum number of features that the update puts in and takes out.
+    package var count: Int { store.count + removals.count }
+
     /// Applies the update to a base revision, in place if that is
     /// possible; otherwise everything is clustered again. The answers are the same, except for cluster ids.
     package func apply(
@@ -81,9 +84,13 @@ package struct FeatureUpdate: Sendable {
 
     /// Applies the update as above.
     ///
-    /// - Parameter badWeights: set to the number of features left out because of their weight.
+    /// - Parameters:
+    ///   - isWhole: whether everything is clustered again even if the update could be applied in place.
+    ///   - spill: when the text of features that are clustered again goes to a file; nil: never.
+    ///   - badWeights: set to the number of features left out because of their weight.
     package func apply(
-        to base: Revision, owner: UInt32?, badWeights: inout Int, _ cancellation: Cancellation
+        to base: Revision, owner: UInt32?, asWhole isWhole: Bool = false, spill: TextSpill? = nil,
+        badWeights: inout Int, _ cancellation: Cancellation
     ) throws(SourceError) -> (Revision, UpdatePlan) {
         let start = ContinuousClock.now
         let shared = base.shared
@@ -102,12 +109,16 @@ package struct FeatureUpdate: Sendable {
                     removals: removals, countsRows: base.options.geometries == .point,
                     places: { index.places(of: $0, in: base.store) })
             }
-        let live = try LiveUpdate(
-            base: base, update: self, plan: plan, identifiers: index,
-            threads: shared.limits.buildThreads, cancellation: cancellation
-        ).make(since: start)
+        let live =
+            isWhole
+            ? nil
+            : try LiveUpdate(
+                base: base, update: self, plan: plan, identifiers: index,
+                threads: shared.limits.buildThreads, cancellation: cancellation
+            ).make(since: start)
         shared.updates.count(live != nil)
         if let live { return (live, plan) }
-        return (try maker.make(FeatureStore.joining(plan.slices(old: base.store, new: store))), plan)
+        let slices = plan.slices(old: base.store, new: store)
+        return (try maker.make(FeatureStore.joining(slices, spill: spill)), plan)
     }
 }

@@ -126,5 +126,5 @@ extension Source {
 
 extension Revision {
     /// The size of the delta in nodes and features.
-    fileprivate var growth: Int { view.index.deltaSize + store.changeCount }
+    var growth: Int { view.index.deltaSize + store.changeCount }
 }

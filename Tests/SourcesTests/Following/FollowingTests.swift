@@ -201,6 +201,40 @@ import Testing
         #expect(try log()?.mark == mark(20))
     }
 
+    @Test("many changes, or changes beside many, are built as a whole, and the answers are the same")
+    func builtAsWhole() throws {
+        func moved(_ ids: Range<Int>, by step: Int) -> String {
+            let points = ids.map { point($0, Double($0 % 90) + Double(step) / 100, Double($0 % 61)) }
+            return "[" + points.joined(separator: ",") + "]"
+        }
+        try copy(moved(0..<20_000, by: 0), at: 10)
+        try follow(to: 11, moved(0..<10, by: 1))
+        #expect(try !kept.source().revision.isPlain)
+        try follow(to: 12, moved(0..<1100, by: 2))
+        #expect(try kept.source().revision.isPlain)
+
+        // Each is followed, until so much lies beside what was built that the next is built.
+        var (step, largest) = (3, 0)
+        while step < 100 {
+            try follow(to: UInt64(10 + step), moved(0..<800, by: step))
+            let revision = try kept.source().revision
+            if revision.isPlain { break }
+            largest = max(largest, revision.growth)
+            step += 1
+        }
+        #expect(step > 4 && step < 100)
+        #expect(largest > 65_536 && largest < 200_000)
+
+        let fresh = try FollowingTests()
+        let parts = [moved(0..<800, by: step), moved(800..<1100, by: 2), moved(1100..<20_000, by: 0)]
+        let features = parts.map { $0.dropFirst().dropLast() }.joined(separator: ",")
+        try fresh.copy("[\(features)]", at: UInt64(10 + step))
+        #expect(kept.seen() == fresh.kept.seen())
+        let answers = kept.seen()
+        try kept.restart()
+        #expect(kept.seen() == answers)
+    }
+
     @Test("features with a bad weight or outside the filter leave")
     func screening() throws {
         try kept.create("weighed", options: #"{"weight":["get","n"],"filter":["!=",["get","n"],5]}"#)
