@@ -219,6 +219,47 @@ struct FaultTests {
         replaced.stop()
     }
 
+    @Test("A table that another one replaces, or that is not published any more, is noticed")
+    func silentChanges() throws {
+        let server = try PostgresServer.shared()
+        let database = try makeTable(server)
+        let table = try FollowedTable(server, database, table: "t") { $0.catalogMilliseconds = 20 }
+        try table.run("a copy") { $0.states.last == .following }
+        try server.sql(
+            """
+            BEGIN; ALTER TABLE t RENAME TO old; CREATE TABLE t (LIKE old INCLUDING ALL);
+            INSERT INTO t SELECT * FROM old WHERE id <= 50; COMMIT
+            """, in: database)
+        try table.run("a copy of the other table") { $0.copies.count == 2 && $0.states.last == .following }
+        #expect(table.copies.last == CopyDecision.otherTable && table.features.count == 50)
+        try server.sql(
+            "ALTER PUBLICATION clusterd_t DROP TABLE t; DELETE FROM t WHERE id <= 10", in: database)
+        try table.run("another copy") { $0.copies.count == 3 && $0.states.last == .following }
+        #expect(table.copies.last == CopyDecision.unpublished)
+        try expectSame(table)
+        try server.sql("DROP TABLE t", in: database)
+        try table.run("a report") { $0.lastFailure?.contains("there is no table") == true }
+        #expect(table.features.count == 40)
+        table.stop()
+    }
+
+    @Test("What was not published while nobody followed is copied")
+    func unpublished() throws {
+        let server = try PostgresServer.shared()
+        let database = try makeTable(server)
+        let table = try FollowedTable(server, database, table: "t")
+        try table.run("a copy") { $0.states.last == .following }
+        table.stop()
+        try waitForFreeSlot(server, table.configuration.slotName)
+        try server.sql(
+            "ALTER PUBLICATION clusterd_t DROP TABLE t; DELETE FROM t WHERE id <= 10", in: database)
+        let next = try FollowedTable(table.configuration, from: table.position, features: table.features)
+        try next.run("a copy") { $0.states.last == .following && $0.lastCopy != nil }
+        #expect(next.copies == [CopyDecision.unpublished] && next.features.count == 190)
+        try expectSame(next)
+        next.stop()
+    }
+
     @Test(
         "A transaction that does not fit into memory is whole, also if subtransactions of it were rolled back"
     )

@@ -2,6 +2,10 @@
 
 /// Decides whether changes can be followed from a position, or the table must be copied.
 enum CopyDecision {
+    static let otherTable = "the table was dropped and created again, or another one has its name now"
+    static let otherColumns = "the table's columns or the declaration have changed"
+    static let unpublished = "the publication did not publish all changes of the table for a while"
+
     /// Why the table must be copied; nil if it need not be.
     static func reason(
         resume: FeedPosition?, forced: String?, system: SystemIdentity, catalog: Catalog, plan: FollowPlan,
@@ -16,8 +20,8 @@ enum CopyDecision {
             return
                 "the server's timeline has changed from \(resume.timeline) to \(system.timeline), as by a failover"
         }
-        if resume.table != plan.table.id { return "the table was dropped and created again" }
-        if resume.layout != plan.fingerprint { return "the table's columns or the declaration have changed" }
+        if resume.table != plan.table.id { return otherTable }
+        if resume.layout != plan.fingerprint { return otherColumns }
         guard let found = catalog.slot else { return "replication slot \(slot) does not exist" }
         if found.isLost {
             return "replication slot \(slot) was invalidated: the server has removed log that it required "

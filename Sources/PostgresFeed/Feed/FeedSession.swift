@@ -44,9 +44,12 @@ final class FeedSession {
     private var slowSlot: Timer?
     private var copy: CopyRun?
     private var follow: FollowRun?
+    private var watch: CatalogWatch?
     private var isOver = false
     /// Whether the publication has been made ready once: if that did not suffice, repeating it will not.
     private var hasPrepared = false
+    /// Whether changes may be missing from the log since the last position, because they were not published.
+    private var hasGap = false
 
     /// - Parameters:
     ///   - resume: the last delivered position; nil if there are no data.
@@ -81,8 +84,9 @@ final class FeedSession {
         owner = nil
         attempt?.cancel()
         follow?.close()
+        watch?.close()
         connection?.close()
-        (attempt, connection, copy, follow, slowSlot) = (nil, nil, nil, nil, nil)
+        (attempt, connection, copy, follow, watch, slowSlot) = (nil, nil, nil, nil, nil, nil)
     }
 
     func end(_ end: End) {
@@ -158,7 +162,8 @@ final class FeedSession {
         }
         guard plan.publicationSQL.isEmpty || hasPrepared else { return preparePublication(plan) }
         let decision = CopyDecision.reason(
-            resume: resume, forced: copyReason, system: system, catalog: catalog, plan: plan,
+            resume: resume, forced: copyReason ?? (hasGap ? CopyDecision.unpublished : nil), system: system,
+            catalog: catalog, plan: plan,
             slot: configuration.slotName)
         guard let reason = decision else {
             guard let resume else { return }
@@ -173,6 +178,7 @@ final class FeedSession {
 
     private func preparePublication(_ plan: FollowPlan) {
         hasPrepared = true
+        hasGap = resume != nil
         connection?.query(plan.publicationSQL.joined(separator: " ")) { [weak self] answer in
             guard let self, !isOver else { return }
             guard case .failure(let error) = answer else { return readCatalog { $0.decide($1, $2) } }
@@ -266,5 +272,6 @@ final class FeedSession {
         ) { [weak self] end in self?.end(end) }
         follow = run
         run.start()
+        watch = CatalogWatch(on: loop, configuration, plan) { [weak self] end in self?.end(end) }
     }
 }

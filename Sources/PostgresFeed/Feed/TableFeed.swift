@@ -251,7 +251,11 @@ extension TableFeed: FeedSessionOwner {
         case .lost(let error):
             let what = error.isConnectionFault ? "no connection to PostgreSQL" : "PostgreSQL refuses"
             change(to: .waiting("\(what): \(error)"))
-        case .problems(let problems): change(to: .failed(problems.description))
+        case .problems(let problems):
+            if delivered != nil, problems.all.contains(where: { $0.kind == .publication }) {
+                copyReason = CopyDecision.unpublished
+            }
+            change(to: .failed(problems.description))
         case .slotInUse(let message):
             refusals += 1
             if refusals > 3 { change(to: .waiting(message)) }

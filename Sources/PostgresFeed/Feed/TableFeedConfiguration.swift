@@ -35,6 +35,9 @@ public struct TableFeedConfiguration: Sendable, Equatable {
     /// The maximum size of a feature's text in bytes; larger features are skipped.
     public var maximumFeatureBytes = 16 << 20
 
+    /// How often it is looked whether the table is still the same and published, in milliseconds.
+    public var catalogMilliseconds: UInt64 = 30_000
+
     /// - Parameter table: `schema.table`, or a table of the schema `public`. Names with capitals or dots are quoted as in SQL.
     public init(connection: String, table: String) {
         self.connection = connection
