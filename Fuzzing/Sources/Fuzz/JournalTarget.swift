@@ -4,7 +4,7 @@ import Sources
 import SystemSupport
 
 /// A source's journal: a good one that the input changes, or a record with the input as its content. A start must end,
-/// and what it then serves must be safe to ask and to change.
+/// what it then serves must be safe to ask and to change, and a change must be there after another start.
 ///
 /// The first byte decides which; changes are three bytes each: a place (two bytes), and what is added there.
 final class JournalTarget: FuzzTarget {
@@ -52,14 +52,24 @@ final class JournalTarget: FuzzTarget {
 
     private func start(_ path: String) {
         guard let registry = try? Self.registry(path) else { return }
+        var served: [SourceName: Int] = [:]
         for source in registry.all {
             let description = source.description
             if description.state == .ready, description.revision.pointCount == 0 { continue }
             guard description.state == .ready else { continue }
             let before = source.revision.pointCount
-            if (try? Self.update(source, [Self.feature(100_000)])) != nil, source.revision.pointCount < before {
-                violated("an update that adds a feature takes none away")
-            }
+            guard (try? Self.update(source, [Self.feature(100_000)])) != nil else { continue }
+            if source.revision.pointCount < before { violated("an update that adds a feature takes none away") }
+            served[source.name] = source.revision.pointCount
+        }
+        guard !served.isEmpty else { return }
+        // Another start takes a lock of its own, as after the end of the process.
+        unlink(path + "/lock")
+        guard let registry = try? Self.registry(path) else {
+            violated("what could be started can be started again")
+        }
+        for (name, points) in served where (try? registry.source(name))?.revision.pointCount != points {
+            violated("a change that was acknowledged is there after another start")
         }
     }
 
