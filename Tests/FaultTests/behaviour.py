@@ -29,6 +29,27 @@ def connect(path):
     return other
 
 
+def query_of_all(limit):
+    """The message of a query whose answer is large."""
+    return frame(json.dumps({"id": 1, "method": "clusterd.v1.ClusterService/GetClusters",
+                             "params": {"source": "s", "bbox": WORLD, "zoom": 24, "limit": limit}}).encode())
+
+
+def hold(path, messages, say):
+    """Sends each message over a connection of its own, which stays open and is never read."""
+    held = []
+    for message in messages:
+        try:
+            other = connect(path)
+            other.settimeout(10)
+            other.sendall(message)
+            held.append(other)
+        except OSError:
+            pass
+    say("sent")
+    time.sleep(1000)
+
+
 def honest(daemon, patience=PATIENCE):
     """What a client that reads what it asked for gets, whatever others do."""
     client = daemon.client(patience)
@@ -60,32 +81,13 @@ def memory():
                b'"filter":["literal",[' + small + b"]]}}")
     rise = {}
 
-    def attack(path, what):
-        def body(say):
-            held = []
-            for number in range(200 if what == "unread" else 8):
-                try:
-                    other = connect(path)
-                    if what == "bombs":
-                        other.sendall(bomb)
-                    elif what == "unread":
-                        other.sendall(frame(json.dumps({
-                            "id": 1, "method": "clusterd.v1.ClusterService/GetClusters",
-                            "params": {"source": "s", "bbox": WORLD, "zoom": 24, "limit": 10000}}).encode()))
-                    else:
-                        for call in range(40):
-                            other.sendall(frame(b'{"id":%d,' % (call + 1) + waiting))
-                    held.append(other)
-                except OSError:
-                    pass
-            say("sent")
-            time.sleep(1000)
-        return body
-    for what in ("bombs", "unread", "calls"):
+    attacks = {"bombs": [bomb] * 8, "unread": [query_of_all(10000)] * 200,
+               "calls": [b"".join(frame(b'{"id":%d,' % (call + 1) + waiting) for call in range(40))] * 8}
+    for what, messages in attacks.items():
         with Daemon(state=False) as daemon:
             filled(daemon, 20000, 500)
             before = daemon.resident()
-            other = as_nobody(attack(daemon.path, what))
+            other = as_nobody(lambda say: hold(daemon.path, messages, say))
             other.line()
             honest(daemon)
             client, end = daemon.client(), time.monotonic() + 8
@@ -192,55 +194,31 @@ def room():
 
 def starvation():
     """A user leaves messages unfinished and answers unread, and watches all that may be watched: others are served."""
-    def unfinished(path):
-        def body(say):
-            held = []
-            for _ in range(40):
+    def unfinished(path, say):
+        hold(path, [struct.pack(">BI", 0, 16 << 20) + b"{" + b" " * ((16 << 20) - 4096)] * 40, say)
+
+    def unread(path, say):
+        hold(path, [query_of_all((20000, 5000, 500)[number % 3]) for number in range(300)], say)
+
+    def watches(path, say):
+        held = []
+        # In ever smaller steps, so that nothing is left of what all may watch.
+        for limit in (20000, 2000, 100, 5):
+            for _ in range(300):
+                client = Client(path)
+                client.open("ClusterService/WatchClusters", source="s", bbox=WORLD, zoom=24, limit=limit, properties=[])
                 try:
-                    other = connect(path)
-                    other.settimeout(1)
-                    other.sendall(struct.pack(">BI", 0, 16 << 20) + b"{" + b" " * ((16 << 20) - 4096))
-                    held.append(other)
-                except OSError:
-                    pass
-            say("sent")
-            time.sleep(1000)
-        return body
-
-    def unread(path):
-        def body(say):
-            held = []
-            for number in range(300):
-                other = connect(path)
-                other.sendall(frame(json.dumps({
-                    "id": 1, "method": "clusterd.v1.ClusterService/GetClusters",
-                    "params": {"source": "s", "bbox": WORLD, "zoom": 24, "limit": (20000, 5000, 500)[number % 3]}}).encode()))
-                held.append(other)
-            say("sent")
-            time.sleep(1000)
-        return body
-
-    def watches(path):
-        def body(say):
-            held = []
-            # In ever smaller steps, so that nothing is left of what all may watch.
-            for limit in (20000, 2000, 100, 5):
-                for _ in range(300):
-                    client = Client(path)
-                    client.open("ClusterService/WatchClusters", source="s", bbox=WORLD, zoom=24, limit=limit, properties=[])
-                    try:
-                        client.receive()
-                        held.append(client)
-                    except CallError:
-                        break
-            say("sent")
-            time.sleep(1000)
-        return body
+                    client.receive()
+                    held.append(client)
+                except CallError:
+                    break
+        say("sent")
+        time.sleep(1000)
     for name, body in (("unfinished messages", unfinished), ("unread answers", unread), ("watches", watches)):
         # Few features may be watched, so that it does not take long to watch them all.
         with Daemon(state=False, config={"limits": {"maxWatchedFeatures": 200000}}) as daemon:
             filled(daemon)
-            other = as_nobody(body(daemon.path))
+            other = as_nobody(lambda say: body(daemon.path, say))
             other.line()
             try:
                 for _ in range(3):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import SystemSupport
 
 /// A call that was not answered immediately: the only owner of its id, deadline, cancellation and
 /// work. Used only on the loop's thread.
@@ -162,7 +163,7 @@ package final class Call {
         deadlineTimer = nil
         context.cancel()
         caller.engine.callEnded(caller.share)
-        caller.engine.load.input.add(-opening.request.memoryBytes, of: caller.share)
+        giveBack(opening.request.memoryBytes, caller)
         caller.engine.record(
             served, opening.request, by: caller.peer, status, since: started, until: answered,
             changed: context.changed)
@@ -177,6 +178,13 @@ package final class Call {
         case .waiting(let delay): delay.end()
         }
         return caller.transport
+    }
+
+    /// Stops counting the params, which are freed with this call.
+    private func giveBack(_ bytes: Int, _ caller: Caller) {
+        let load = caller.engine.load
+        load.input.add(-bytes, of: caller.share)
+        if load.hasFreedMuch(adding: bytes) { caller.engine.loop.work({ MemoryTrim.run() }, completion: {}) }
     }
 }
 

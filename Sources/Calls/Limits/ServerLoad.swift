@@ -46,6 +46,26 @@ package final class ServerLoad: Sendable {
     package var openConnections: Int { connections.load(ordering: .relaxed) }
     package func addConnections(_ count: Int) { connections.add(count, ordering: .relaxed) }
 
+    /// Bytes of large params that calls have freed since the allocator's free memory was last given back to the system.
+    private let freed = Atomic<Int>(0)
+
+    /// Counts the params of a call that is over.
+    ///
+    /// - Returns: whether free memory is to be given back now: the allocator keeps that of small blocks, for each of its
+    ///   arenas, and parsed params are many small blocks.
+    package func hasFreedMuch(adding bytes: Int) -> Bool {
+        guard bytes >= Self.largeParams else { return false }
+        let total = freed.add(bytes, ordering: .relaxed).newValue
+        let most = input.bytes < Self.largeParams ? Self.muchAtEnd : Self.much
+        guard total >= most else { return false }
+        return freed.compareExchange(expected: total, desired: 0, ordering: .relaxed).exchanged
+    }
+
+    private static let largeParams = 1 << 20
+    private static let much = 64 << 20
+    /// If no other params are held.
+    private static let muchAtEnd = 8 << 20
+
     package var callsInFlight: Int { calls.load(ordering: .relaxed) }
     package func addCalls(_ count: Int) { calls.add(count, ordering: .relaxed) }
 }

@@ -21,6 +21,22 @@ import Testing
         withExtendedLifetime(part) {}
     }
 
+    @Test("memory is given back whenever 64 MiB of large params were freed, and once the last were")
+    func memoryIsGivenBack() {
+        let (load, share) = (ServerLoad(limits: Limits()), UserShare(.user(1)))
+        load.input.add(33 * 6 << 20, of: share)
+        func end(_ bytes: Int) -> Bool {
+            load.input.add(-bytes, of: share)
+            return load.hasFreedMuch(adding: bytes)
+        }
+        let given = (1...33).filter { _ in end(6 << 20) }
+        #expect(given == [11, 22, 33])
+        load.input.add(13 << 20, of: share)
+        #expect(!end(4 << 20) && end(9 << 20))
+        load.input.add(1000 << 19, of: share)
+        #expect((1...1000).allSatisfy { _ in !end(1 << 19) })
+    }
+
     @Test("jobs of a user whose clients read start while another's wait")
     func jobsStart() {
         let load = ServerLoad(limits: Limits())
