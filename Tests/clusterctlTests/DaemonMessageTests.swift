@@ -86,6 +86,10 @@ struct DaemonMessageTests {
                 "'clusterctl publish' needs the right \"manage\""
             ),
             ("beyond 180: --wrap (\"wrap\": true) brings them back", "beyond 180: --wrap brings them back"),
+            (
+                "no longitude column: name it with \"longitude\"",
+                "no longitude column: name it with --longitude"
+            ),
             ("Check the disk. 1.5 of a/b/GetClusters", "Check the disk. 1.5 of a/b/GetClusters"),
         ])
     func translation(_ message: String, _ expected: String) {

@@ -10,7 +10,7 @@ struct SourceNamesTests {
         arguments: [
             ("cities.geojson", "cities"), ("/data/cafés & bars.csv.gz", "caf-s-bars"), ("a.b.ndjson", "a.b"),
             (".geojson", "source"), ("---.json", "source"), ("東京.geojson", "source"), ("x", "x"),
-            ("_hidden.JSON", "hidden"),
+            ("_hidden.JSON", "hidden"), ("towns.gpkg", "towns"), ("lakes.shp.zip", "lakes"),
         ])
     func names(path: String, name: String) { #expect(SourceNames.of([path]) == [name]) }
 

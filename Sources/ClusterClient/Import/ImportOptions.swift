@@ -67,5 +67,5 @@ public struct FeatureTextError: Error, Sendable, Equatable, CustomStringConverti
         if case .badFeature = error { isOfFeatures = true } else { isOfFeatures = false }
     }
 
-    init(message: String) { (self.message, isOfFeatures) = (message, true) }
+    init(message: String) { (self.message, isOfFeatures) = (message, false) }
 }

@@ -34,20 +34,19 @@ enum FileImport {
     /// An import's error with the file's name.
     static func explained(_ error: any Error, file: String) -> any Error {
         switch error {
-        case let error as FeatureTextError where !error.isOfFeatures:
-            return Failure(
-                message: "\(file): \(clause("\(error)")); nothing was imported", status: ExitStatus.refused)
-        case let error as FeatureTextError: return refusal(error.message, file)
-        case let error as RPCError where error.code == .invalidArgument: return refusal(error.message, file)
+        case let error as FeatureTextError:
+            return refusal("\(error)", file, isOfFeature: error.isOfFeatures)
+        case let error as RPCError where error.code == .invalidArgument:
+            return refusal(error.message, file, isOfFeature: error.details?["index"] != nil)
         default: return error
         }
     }
 
-    /// With the same status as a rejection by the daemon, whichever program has read the features.
-    private static func refusal(_ message: String, _ file: String) -> Failure {
-        Failure(
-            message:
-                "\(file): \(clause(DaemonMessage.text(message))); nothing was imported (--skip-invalid leaves invalid features out)",
+    /// With the status that a refusal by the daemon has, whichever program has read the features.
+    private static func refusal(_ message: String, _ file: String, isOfFeature: Bool) -> Failure {
+        let advice = isOfFeature ? " (--skip-invalid leaves invalid features out)" : ""
+        return Failure(
+            message: "\(file): \(clause(DaemonMessage.text(message))); nothing was imported\(advice)",
             status: ExitStatus.refused)
     }
 

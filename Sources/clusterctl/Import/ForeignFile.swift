@@ -13,7 +13,7 @@ enum ForeignFile {
     ]
 
     /// The file name extensions of formats that GDAL reads.
-    private static let endings = [
+    static let endings = [
         "shp", "gpkg", "fgb", "kml", "kmz", "gpx", "gml", "tab", "mif", "parquet", "geoparquet", "arrow",
         "feather", "sqlite", "gdb", "zip", "osm", "pbf", "dxf", "topojson",
     ]

@@ -23,7 +23,7 @@ enum ImportFlags {
     static let readingOptions: [Option] = [
         .flag("wrap", help: "wrap longitudes beyond 180 degrees around"),
         Option(
-            "longitude", value: "COLUMN", defaultInWords: "longitude, lon, lng, x",
+            "longitude", value: "COLUMN", defaultInWords: "longitude, lon, lng, long, x",
             help: "a table's column of longitudes"),
         Option(
             "latitude", value: "COLUMN", defaultInWords: "latitude, lat, y",

@@ -25,6 +25,8 @@ enum DaemonMessage {
     private static let phrases = [
         ("Set overwrite to replace it", "Use --overwrite to replace it"),
         (" (\"wrap\": true)", ""), ("\"allowEmpty\": true (--allow-empty)", "--allow-empty"),
+        ("name it with \"longitude\"", "name it with --longitude"),
+        ("name it with \"latitude\"", "name it with --latitude"),
     ]
 
     /// A message in the terms of this program's users.

@@ -2,9 +2,9 @@
 
 /// Makes source names from file names.
 enum SourceNames {
-    private static let endings = [
-        "gz", "geojson", "json", "geojsonl", "geojsons", "geojsonseq", "ndjson", "jsonl", "csv", "tsv",
-    ]
+    private static let endings =
+        ["gz", "geojson", "json", "geojsonl", "geojsons", "geojsonseq", "ndjson", "jsonl", "csv", "tsv"]
+        + ForeignFile.endings
     private static let longest = 64
 
     /// A unique name for each path: the file's name without its extensions, with `-` for characters that a source's name
