@@ -29,9 +29,8 @@ final class PrintedTexts: @unchecked Sendable {
     private static let bytesPerEntry = 64
     /// Texts so long that fewer than this many would fit are not cached.
     private static let fewestTexts = 16
-    static let capacities = 1 << 14...1 << 24
 
-    /// - Parameter capacity: bytes of texts; a power of two within `capacities`.
+    /// - Parameter capacity: bytes of texts; a power of two from 16 KiB to 16 MiB.
     init(capacity: Int) {
         self.capacity = capacity
         let count = capacity / Self.bytesPerEntry

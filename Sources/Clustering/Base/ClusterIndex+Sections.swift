@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
-    /// Makes an index on sections that are already in memory, such as a mapped snapshot; nothing is copied.
+    /// Makes an index on sections that are already in memory, such as those of a loaded snapshot; nothing is copied.
     ///
     /// Only the sections' sizes are checked. Call `validate` before any query, because an index whose arrays
     /// contradict each other may read outside them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// An immutable array of trivial values, in its own memory or in a mapped file, which `owner` keeps alive.
+/// An immutable array of trivial values, in its own memory or in a file's image, which `owner` keeps alive.
 ///
 /// Invariant: `base` points to `count` initialised values that nobody writes during the column's lifetime.
 /// Because they are never written, the column may be `Sendable`.

@@ -3,7 +3,7 @@ import Compression
 import Synchronization
 import SystemSupport
 
-/// The sections of a mapped file. Each lies within the file and has a checksum.
+/// The sections of a file's image. Each lies within the file and has a checksum.
 package struct SectionFileReader: Sendable {
     package let file: FileImage
     package let path: String

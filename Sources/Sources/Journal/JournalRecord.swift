@@ -101,9 +101,6 @@ package enum JournalRecord: Sendable {
 
 }
 
-/// A source's journal as it was found.
-package typealias SourceJournal = JournalReader<JournalRecord.Entry>
-
 extension JournalRecord.Entry: StoredRecord {
     /// Reads what `payload` wrote.
     package init?(payload: UnsafeRawBufferPointer) {

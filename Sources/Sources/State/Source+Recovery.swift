@@ -24,7 +24,7 @@ extension Source {
                 name: name, owner: description.owner, createdAt: description.createdAt)
             let files = SourceFiles(
                 directory: path, identity: identity, recovered.apply(directory, name),
-                mapped: recovered.snapshot.file)
+                image: recovered.snapshot.file)
             let source = Source(
                 identity, recovered.snapshot.revision, updatedAt: description.updatedAt, files: files,
                 shared: shared, note: description.loss)
@@ -191,7 +191,7 @@ extension Source {
 
     /// Marks the source's text as damaged and starts to look for an older snapshot. Returns the error for callers.
     package func reportDamage() -> SourceError {
-        if let failure = (revision.store.text as? BlockText)?.failure ?? files?.mapped?.failure {
+        if let failure = (revision.store.text as? BlockText)?.failure ?? files?.image?.failure {
             let fault = StateFault(failure)
             if setFault(fault) { report(.error, fault.message) }
             return SourceError(fault, of: name)

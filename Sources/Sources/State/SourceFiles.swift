@@ -14,10 +14,10 @@ package final class SourceFiles: Sendable {
     package let directory: String
     package let identity: SourceIdentity
     private let state: Mutex<State>
-    private let mappedFile: Mutex<FileImage?>
+    private let snapshotImage: Mutex<FileImage?>
 
     /// The file from which the features' text is read.
-    package var mapped: FileImage? { mappedFile.withLock { $0 } }
+    package var image: FileImage? { snapshotImage.withLock { $0 } }
 
     /// Which files there are.
     package struct Contents: Sendable {
@@ -62,20 +62,20 @@ package final class SourceFiles: Sendable {
 
     /// - Parameters:
     ///   - contents: the files found in the directory, or just created.
-    ///   - mapped: the snapshot's file, while features' text is read from it.
+    ///   - image: the snapshot's file, while features' text is read from it.
     package init(
-        directory: String, identity: SourceIdentity, _ contents: Contents, mapped: FileImage? = nil
+        directory: String, identity: SourceIdentity, _ contents: Contents, image: FileImage? = nil
     ) {
         self.directory = directory
         self.identity = identity
-        mappedFile = Mutex(mapped)
+        snapshotImage = Mutex(image)
         state = Mutex(State(contents, in: directory))
     }
 
     /// Continues with the files that a recovery has found.
-    package func adopt(_ contents: Contents, _ mapped: FileImage) {
+    package func adopt(_ contents: Contents, _ image: FileImage) {
         state.withLock { $0 = State(contents, in: directory) }
-        mappedFile.withLock { $0 = mapped }
+        snapshotImage.withLock { $0 = image }
     }
 
     package enum FileKind: String {

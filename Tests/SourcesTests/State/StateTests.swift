@@ -52,7 +52,7 @@ struct StateTests {
         #expect(kept.reports.isEmpty)
     }
 
-    @Test("filters, cluster calls, tiles and ids answer from a mapped snapshot as they did")
+    @Test("filters, cluster calls, tiles and ids answer from a loaded snapshot as they did")
     func queries() throws {
         let kept = try KeptSources()
         try kept.create(options: Self.folding).load(towns(400))
