@@ -49,7 +49,7 @@ struct DocumentCommandTests {
             let result = try DaemonProcess.run("clusterctl", Array(words.dropFirst()) + ["--help"])
             #expect(result.status == 0, "\(page): \(command): \(result.errors)")
         case "curl": #expect(words.contains { $0.hasPrefix("'http://localhost:") })
-        case "open": #expect(words.count == 2 && words[1].hasPrefix("http"))
+        case "xdg-open": #expect(words.count == 2 && words[1].hasPrefix("http"))
         default: Issue.record("\(page): nobody runs or checks '\(command)'")
         }
     }
