@@ -64,7 +64,8 @@ import Testing
     }
 
     /// The messages of requests have every param that the daemon knows, and every option of a source.
-    @Test func everyParamIsInItsMessage() throws {
+    @Test("every param is in its message")
+    func everyParamIsInItsMessage() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()
         let proto = try Self.text("clusterd.proto")
@@ -91,7 +92,8 @@ import Testing
     }
 
     /// The page of the configuration lists each method under the right that it needs.
-    @Test func everyMethodIsListedUnderItsRight() throws {
+    @Test("every method is listed under its right")
+    func everyMethodIsListedUnderItsRight() throws {
         let daemon = try DaemonProcess()
         let page = try Self.text("configuration.md")
         for method in try #require(daemon.client().call("ServerService/GetServerInfo")["methods"]?.array) {

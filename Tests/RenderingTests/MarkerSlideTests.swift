@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rendering
 
-@Suite struct MarkerSlideTests {
+@Suite("Marker slide") struct MarkerSlideTests {
     private func marker(_ key: String, _ longitude: Double, from: String? = nil) throws -> Marker {
         let origin = from.map { #","from":"\#($0)""# } ?? ""
         let text =
@@ -26,7 +26,8 @@ import Testing
         MarkerSlide(from: old, to: new, absorbers: absorbers, wraps: wraps)
     }
 
-    @Test func aNewMarkerComesOutOfTheOneThatItWasIn() throws {
+    @Test("a new marker comes out of the one that it was in")
+    func aNewMarkerComesOutOfTheOneThatItWasIn() throws {
         let (new, kept) = (try marker("b", 20, from: "a"), try marker("a", 0))
         var slide = try #require(slide(shown(try marker("a", 10)), [kept, new]))
         #expect(slide.position(of: "b", new.feature).longitude == 10)
@@ -44,7 +45,8 @@ import Testing
         #expect(slide.position(of: "b", new.feature).longitude == 20)
     }
 
-    @Test func aMarkerThatHasGoneMovesIntoItsAbsorber() throws {
+    @Test("a marker that has gone moves into its absorber")
+    func aMarkerThatHasGoneMovesIntoItsAbsorber() throws {
         let old = shown(try marker("a", 0), try marker("b", 40), try marker("c", 80))
         var slide = try #require(slide(old, [try marker("a", 0)], ["b": "a"]))
         #expect(slide.leaving.map(\.position.longitude) == [40])
@@ -52,7 +54,8 @@ import Testing
         #expect(slide.leaving[0].position.longitude < 40)
     }
 
-    @Test func theShorterWayIsTakenOverTheAntimeridian() throws {
+    @Test("the shorter way is taken over the antimeridian")
+    func theShorterWayIsTakenOverTheAntimeridian() throws {
         let new = try marker("a", -170)
         var slide = try #require(slide(shown(try marker("a", 170)), [new]))
         _ = slide.advance()
@@ -62,7 +65,8 @@ import Testing
         #expect(onPlane.position(of: "a", new.feature).longitude < 170)
     }
 
-    @Test func withoutMovementThereIsNothingToDraw() throws {
+    @Test("without movement there is nothing to draw")
+    func withoutMovementThereIsNothingToDraw() throws {
         #expect(slide(shown(try marker("a", 0)), [try marker("a", 0), try marker("b", 9)]) == nil)
         #expect(slide([:], [try marker("a", 0)]) == nil)
         var map = TerminalMap(camera: MapCamera(columns: 80, rows: 21))

@@ -124,7 +124,8 @@ import Testing
         queue.run(in: lane, on: subject) { record.started.append(name) }
     }
 
-    @Test func aSubjectTakesOneThreadHoweverManyJobsItHas() throws {
+    @Test("a subject takes one thread however many jobs it has")
+    func aSubjectTakesOneThreadHoweverManyJobsItHas() throws {
         let queue = PoolQueue(jobs: 4, jobsPerUser: 4, jobsPerLane: 4)
         let (a, b) = (try subject("a"), try subject("b"))
         let lanes = (0..<3).map { _ in lane() }
@@ -140,7 +141,8 @@ import Testing
         #expect(queue.depth == 7)
     }
 
-    @Test func jobsOfASubjectKeepTheirOrderAndAllStartInTheEnd() throws {
+    @Test("jobs of a subject keep their order and all start in the end")
+    func jobsOfASubjectKeepTheirOrderAndAllStartInTheEnd() throws {
         let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2)
         let (a, lanes) = (try subject("a"), (0..<2).map { _ in lane() })
         for job in 0..<3 {
@@ -157,7 +159,8 @@ import Testing
         }
     }
 
-    @Test func aSubjectIsFreeAgainForOthersIfItsNextConnectionHasGoneOrIsHeld() throws {
+    @Test("a subject is free again for others if its next connection has gone or is held")
+    func aSubjectIsFreeAgainForOthersIfItsNextConnectionHasGoneOrIsHeld() throws {
         let queue = PoolQueue(jobs: 4, jobsPerUser: 1, jobsPerLane: 1)
         let a = try subject("a")
         let (first, gone, held, other) = (lane(1), lane(2), lane(3), lane(4))

@@ -132,7 +132,8 @@ import Testing
         #expect(try read(#"{"id":1,"priority":9,"cancel":true}"#) == .cancel(id: 1))
     }
 
-    @Test func whatParamsTakeOfMemoryGrowsWithTheirValues() throws {
+    @Test("what params take of memory grows with their values")
+    func whatParamsTakeOfMemoryGrowsWithTheirValues() throws {
         func memory(_ params: String, _ method: String = "m") throws -> Int {
             guard case .open(let request) = try read(#"{"id":7,"method":"\#(method)","params":\#(params)}"#)
             else {
@@ -150,7 +151,8 @@ import Testing
         #expect(try memory(#"{"upsert":\#(features)}"#) > 20 * features.utf8.count)
     }
 
-    @Test func ofFeaturesOnlyTheTextIsKept() throws {
+    @Test("of features only the text is kept")
+    func ofFeaturesOnlyTheTextIsKept() throws {
         let text =
             #"{"id":7,"method":"clusterd.v1.SourceService/UpdateFeatures","params":{"source":"s","upsert":[{"a":1}]}}"#
         guard case .open(let request) = try read(text) else {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The Go package.
-@Suite(.enabled(if: has("go"), "needs go: apt install golang-go"))
+@Suite("Go client", .enabled(if: has("go"), "needs go: apt install golang-go"))
 struct GoClientTests {
     private static let package = ConformanceServers.clients + "/go"
     /// No proxy: it has no dependencies.

@@ -9,7 +9,8 @@ private let daemonServesHTTP =
     (try? DaemonProcess.run("clusterd", ["--help"]).output.contains("--http")) ?? false
 
 /// The JavaScript module over HTTP, in Node and in a browser.
-@Suite(.enabled(if: has("node") && daemonServesHTTP, "needs node and a daemon with --http"))
+@Suite(
+    "Clients over HTTP", .enabled(if: has("node") && daemonServesHTTP, "needs node and a daemon with --http"))
 struct HTTPClientTests {
     private static let package = ConformanceServers.clients + "/javascript"
 
@@ -47,7 +48,8 @@ struct HTTPClientTests {
         #expect(skipped.map(\.name) == ["import-item-of-wrong-type"])
     }
 
-    @Test func listsAllFeatures() throws {
+    @Test("lists all features")
+    func listsAllFeatures() throws {
         let (daemon, address) = try Self.serve(limits: #"{"maxAnswerBytes":20000}"#)
         let result = try DaemonProcess.run(
             "/usr/bin/env",

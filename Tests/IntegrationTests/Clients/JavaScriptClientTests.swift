@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The JavaScript module, in Node.
-@Suite(.enabled(if: has("node"), "needs node: apt install nodejs"))
+@Suite("JavaScript client", .enabled(if: has("node"), "needs node: apt install nodejs"))
 struct JavaScriptClientTests {
     private static let package = ConformanceServers.clients + "/javascript"
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The example with three daemons behind nginx, for a short time.
-@Suite(.enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
+@Suite("The replicas' example", .enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
 struct ReplicaExampleTests {
     private static let hasNginx = ["/usr/sbin/nginx", "/usr/bin/nginx"].contains {
         FileManager.default.isExecutableFile(atPath: $0)

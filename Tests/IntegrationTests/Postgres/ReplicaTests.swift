@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Several daemons that follow one table.
-@Suite(.enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
+@Suite("Replicas of a table", .enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
 struct ReplicaTests {
     @Test("an app reads its own writes through any daemon")
     func ownWrites() throws {

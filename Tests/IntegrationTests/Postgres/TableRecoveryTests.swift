@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// Sources that follow a table while daemons and servers end at any moment.
-@Suite(.enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
+@Suite(
+    "Recovery of sources that follow a table",
+    .enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
 struct TableRecoveryTests {
     /// A transaction that adds one to all rows' `speed` and one row, so that what is lost or applied twice shows.
     private static func step(_ number: Int) -> String {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Sources that follow a table, with a real server.
-@Suite(.enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
+@Suite("Sources that follow a table", .enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
 struct TableSourceTests {
     @Test("a table is copied, and then followed change by change")
     func followed() throws {
