@@ -5,6 +5,7 @@ import Glibc
 /// cost 512.
 package enum LargePages {
     private static let pageSize = 2 << 20
+    private static let smallPageSize = sysconf(Int32(_SC_PAGESIZE))
 
     /// Requests large pages for memory that has not been touched yet. Only a hint.
     package static func advise<Value>(_ memory: UnsafeMutableBufferPointer<Value>) {
@@ -50,8 +51,25 @@ package enum LargePages {
     ///   - block: a block from `malloc` or this function, or nil for a new one. Invalid afterwards.
     ///   - size: the new size in bytes, above 0.
     package static func resize(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer {
-        guard let resized = realloc(block, size) else { preconditionFailure("out of memory") }
-        advise(UnsafeMutableRawBufferPointer(start: resized, count: size))
+        let room = size < pageSize ? size : wholePages(size)
+        guard let resized = realloc(block, room) else { preconditionFailure("out of memory") }
+        if size >= pageSize { adviseWhole(resized, room) }
         return resized
+    }
+
+    /// A size of so many bytes or a few more that fills small pages, together with the allocator's header.
+    private static func wholePages(_ size: Int) -> Int {
+        (size + 2 * headerSize + smallPageSize - 1) / smallPageSize * smallPageSize - headerSize
+    }
+
+    /// The allocator keeps 16 bytes before a block that is a mapping of its own, and up to 8 behind it.
+    private static let headerSize = 32
+
+    /// Asks for large pages for a block to its ends. If only the large pages within it had the wish, the block would be several
+    /// mappings, which the system does not move as one: `realloc` would copy it, and hold it twice meanwhile.
+    private static func adviseWhole(_ block: UnsafeMutableRawPointer, _ size: Int) {
+        let before = Int(bitPattern: block) & (smallPageSize - 1)
+        let length = (before + size + smallPageSize - 1) & ~(smallPageSize - 1)
+        madvise(block - before, length, Int32(MADV_HUGEPAGE))
     }
 }

@@ -32,6 +32,23 @@ struct LargePagesTests {
         free(block)
     }
 
+    /// What the system moves without copying is one mapping; else a block is held twice while it grows.
+    @Test("large blocks are one mapping each", arguments: [64 << 20, (64 << 20) - 16, 100_000_001])
+    func mapping(_ size: Int) throws {
+        var block = LargePages.resize(nil, to: 4096)
+        defer { free(block) }
+        for size in [size / 2, size] {
+            block = LargePages.resize(block, to: size)
+            let start = UInt(bitPattern: block)
+            let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+            let mapping = maps.split(separator: "\n").compactMap { line -> Range<UInt>? in
+                let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt($0, radix: 16) }
+                return ends.count == 2 ? ends[0]..<ends[1] : nil
+            }.first { $0.contains(start) }
+            #expect(try #require(mapping).upperBound >= start + UInt(size))
+        }
+    }
+
     @Test("advice changes no memory", arguments: [0, 1, 2 << 20, 7 << 20])
     func advice(_ size: Int) {
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { room, count in
