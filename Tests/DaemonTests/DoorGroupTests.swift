@@ -60,7 +60,9 @@ struct DoorGroupTests {
 
     @Test(
         "connections are dealt out to the emptiest of as many loops as they are worth, and each stays where it is",
-        arguments: [(4, [2, 2]), (9, [4, 5]), (16, [4, 6, 6]), (18, [6, 6, 6]), (21, [7, 7, 7])])
+        arguments: [
+            (4, [2, 2]), (9, [4, 5]), (14, [7, 7]), (16, [2, 7, 7]), (21, [7, 7, 7]), (24, [8, 8, 8]),
+        ])
     func dealing(connections: Int, expected: [Int]) throws {
         let shares = Mutex<[String: Int]>([:])
         try serve { path, shutDown in
