@@ -223,7 +223,7 @@ def picture(curve, path):
 
 
 def kept(last):
-    """The rows behind those of an earlier run: other scripts measured them (publish.py, formats.py, http_rate.py, transitions.py)."""
+    """The rows behind those of an earlier run: other scripts measured them (publish.py, formats.py, http_rate.py, transitions.py, scale.py)."""
     with open(RESULTS) as file:
         lines = file.read().splitlines()
     return lines[1 + max((number for number, line in enumerate(lines) if line.startswith(last)), default=len(lines) - 1):]
