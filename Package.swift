@@ -32,7 +32,6 @@ let package = Package(
         .systemLibrary(
             name: "CCairo", pkgConfig: "cairo",
             providers: [.apt(["libcairo2-dev", "libpango1.0-dev"])]),
-        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // Land and borders, embedded into clusterctl.
         .target(name: "CWorldOutline"),
         .target(
@@ -49,6 +48,8 @@ let package = Package(
         .target(name: "Clustering", dependencies: ["SystemSupport"]),
         // Only its headers are needed: the library is loaded when a number is first formatted.
         .target(name: "CICU"),
+        // Likewise: libpq is loaded when a table is first followed.
+        .target(name: "CPostgres"),
         .target(name: "Expressions", dependencies: ["JSON", "CICU", "SystemSupport"]),
         .target(name: "GeoJSON", dependencies: ["JSON", "Compression", "SystemSupport"]),
         .target(name: "VectorTile", dependencies: ["JSON"]),

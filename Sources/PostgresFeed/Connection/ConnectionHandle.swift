@@ -19,6 +19,11 @@ final class ConnectionHandle: @unchecked Sendable {
     ///   - connection: a connection string or URI.
     ///   - isReplication: whether the connection accepts replication commands besides SQL.
     init(_ connection: String, isReplication: Bool) throws(PostgresError) {
+        guard cpq_is_available() else {
+            throw PostgresError(
+                "\(String(cString: cpq_library())) can't be loaded: install libpq, which PostgreSQL's clients have"
+            )
+        }
         try Self.check(connection)
         var options = [
             ("dbname", connection), ("client_encoding", "UTF8"), ("fallback_application_name", "clusterd"),
@@ -27,66 +32,66 @@ final class ConnectionHandle: @unchecked Sendable {
         let keywords = options.map { UnsafePointer(strdup($0.0)) } + [nil]
         let values = options.map { UnsafePointer(strdup($0.1)) } + [nil]
         defer { for text in keywords + values { free(UnsafeMutableRawPointer(mutating: text)) } }
-        guard let raw = PQconnectStartParams(keywords, values, 1) else {
+        guard let raw = cpq_connectStartParams(keywords, values, 1) else {
             throw PostgresError("out of memory")
         }
         self.raw = raw
         // libpq would otherwise write notices to standard error.
-        PQsetNoticeReceiver(raw, { _, _ in }, nil)
+        cpq_setNoticeReceiver(raw, { _, _ in }, nil)
     }
 
-    deinit { PQfinish(raw) }
+    deinit { cpq_finish(raw) }
 
     /// Checks the string itself. libpq's own messages repeat parts of the string, which may be secrets.
     private static func check(_ connection: String) throws(PostgresError) {
-        let options = PQconninfoParse(connection, nil)
+        let options = cpq_conninfoParse(connection, nil)
         guard options != nil else {
             throw PostgresError(
                 "the connection string is not valid: libpq reads \"host=… dbname=… user=…\", \"service=…\" or a URI "
                     + "\"postgresql://user@host/database\"")
         }
-        PQconninfoFree(options)
+        cpq_conninfoFree(options)
     }
 
     /// Performs the next step of connecting. May block while another host's name is looked up.
     func connect() -> Progress {
-        switch PQconnectPoll(raw) {
+        switch cpq_connectPoll(raw) {
         case PGRES_POLLING_READING: return .reading
         case PGRES_POLLING_WRITING: return .writing
         case PGRES_POLLING_OK:
-            PQsetnonblocking(raw, 1)
+            cpq_setnonblocking(raw, 1)
             return .connected
         default: return .failed(connectionError)
         }
     }
 
     /// The socket, which may change with each step of connecting; negative if there is none.
-    var descriptor: Int32 { PQsocket(raw) }
+    var descriptor: Int32 { cpq_socket(raw) }
 
     /// Why the connection does not work.
     var connectionError: PostgresError {
         PostgresError(
-            text(PQerrorMessage(raw), fallback: "the connection was lost"),
-            user: PQuser(raw).map { String(cString: $0) } ?? "")
+            text(cpq_errorMessage(raw), fallback: "the connection was lost"),
+            user: cpq_user(raw).map { String(cString: $0) } ?? "")
     }
 
     func send(_ sql: String) throws(PostgresError) {
-        guard PQsendQuery(raw, sql) == 1 else { throw connectionError }
+        guard cpq_sendQuery(raw, sql) == 1 else { throw connectionError }
     }
 
     /// Reads what has arrived.
     func consumeInput() throws(PostgresError) {
-        guard PQconsumeInput(raw) == 1 else { throw connectionError }
+        guard cpq_consumeInput(raw) == 1 else { throw connectionError }
     }
 
     /// Whether the next result is still incomplete.
-    var isBusy: Bool { PQisBusy(raw) == 1 }
+    var isBusy: Bool { cpq_isBusy(raw) == 1 }
 
     /// The next result; nil if the statement is complete. Call it only while `isBusy` is false.
     func nextResult() -> ServerResult? {
-        guard let result = PQgetResult(raw) else { return nil }
-        defer { PQclear(result) }
-        switch PQresultStatus(result) {
+        guard let result = cpq_getResult(raw) else { return nil }
+        defer { cpq_clear(result) }
+        switch cpq_resultStatus(result) {
         case PGRES_TUPLES_OK: return .rows(rows(result))
         case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: return .done
         case PGRES_COPY_OUT: return .copyOut
@@ -101,10 +106,10 @@ final class ConnectionHandle: @unchecked Sendable {
     /// Calls `body` with the next message of copied data, whose bytes are valid only during the call.
     func readCopyData(_ body: (UnsafeRawBufferPointer) -> Void) throws(PostgresError) -> CopyRead {
         var buffer: UnsafeMutablePointer<CChar>?
-        let count = PQgetCopyData(raw, &buffer, 1)
+        let count = cpq_getCopyData(raw, &buffer, 1)
         if let buffer, count > 0 {
             body(UnsafeRawBufferPointer(start: buffer, count: Int(count)))
-            PQfreemem(buffer)
+            cpq_freemem(buffer)
             return .data
         }
         switch count {
@@ -117,22 +122,22 @@ final class ConnectionHandle: @unchecked Sendable {
     /// Queues a message of copied data.
     func send(copyData bytes: [UInt8]) throws(PostgresError) {
         let status = bytes.withUnsafeBytes { bytes in
-            PQputCopyData(raw, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
+            cpq_putCopyData(raw, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
         }
         guard status >= 0 else { throw connectionError }
     }
 
     /// Sends what is queued; returns false if the socket currently accepts no more.
     func flush() throws(PostgresError) -> Bool {
-        let status = PQflush(raw)
+        let status = cpq_flush(raw)
         guard status >= 0 else { throw connectionError }
         return status == 0
     }
 
     private func rows(_ result: OpaquePointer) -> [[String?]] {
-        (0..<PQntuples(result)).map { row in
-            (0..<PQnfields(result)).map { column in
-                guard PQgetisnull(result, row, column) == 0, let value = PQgetvalue(result, row, column)
+        (0..<cpq_ntuples(result)).map { row in
+            (0..<cpq_nfields(result)).map { column in
+                guard cpq_getisnull(result, row, column) == 0, let value = cpq_getvalue(result, row, column)
                 else {
                     return nil
                 }
@@ -144,11 +149,11 @@ final class ConnectionHandle: @unchecked Sendable {
     private func error(_ result: OpaquePointer) -> PostgresError {
         // Codes of <postgres_ext.h>: PG_DIAG_SQLSTATE and others are macros for characters.
         func field(_ code: Character) -> String {
-            text(PQresultErrorField(result, Int32(code.asciiValue ?? 0)), fallback: "")
+            text(cpq_resultErrorField(result, Int32(code.asciiValue ?? 0)), fallback: "")
         }
         let message = field("M")
         return PostgresError(
-            message.isEmpty ? text(PQresultErrorMessage(result), fallback: "the statement failed") : message,
+            message.isEmpty ? text(cpq_resultErrorMessage(result), fallback: "the statement failed") : message,
             code: field("C"), detail: field("D"), hint: field("H"))
     }
 
@@ -157,7 +162,7 @@ final class ConnectionHandle: @unchecked Sendable {
         guard let message else { return fallback }
         var text = String(cString: message).split(separator: "\n").map { $0.drop { $0 == "\t" || $0 == " " } }
             .joined(separator: "; ")
-        if let password = PQpass(raw).map({ String(cString: $0) }), !password.isEmpty {
+        if let password = cpq_pass(raw).map({ String(cString: $0) }), !password.isEmpty {
             text = text.replacing(password, with: "***")
         }
         return text.isEmpty ? fallback : text
