@@ -9,11 +9,13 @@ extension ClusterIndex {
     /// - Parameters:
     ///   - sections: the sections' bytes, aligned to 8.
     ///   - owner: keeps the bytes valid and unchanged during its lifetime.
+    ///   - threads: how many cores may be used.
     public static func onSections(
         options: ClusteringOptions, pointCount: Int, owner: AnyObject,
-        sections: [IndexSection: UnsafeRawBufferPointer]
+        sections: [IndexSection: UnsafeRawBufferPointer], threads: Int = 1
     ) throws(IndexSectionError) -> ClusterIndex {
         let source = SectionSource(owner: owner, sections: sections)
+        let parallel = Parallel(threads: threads)
         let clusters = source.bytes(.clusterZooms).count
         guard (try? options.validate()) != nil, pointCount >= 0, pointCount < Int(UInt32.max / 2),
             clusters <= pointCount
@@ -34,8 +36,8 @@ extension ClusterIndex {
             ranges: try source.ranges(options, clusters: clusters))
         let spatial: BaseIndex.Spatial =
             switch options.precision {
-            case .float: .float(try source.spatial(options, pointCount, nodes))
-            case .fixed, .double: .double(try source.spatial(options, pointCount, nodes))
+            case .float: .float(try source.spatial(options, pointCount, nodes, parallel))
+            case .fixed, .double: .double(try source.spatial(options, pointCount, nodes, parallel))
             }
         let base = BaseIndex(options: options, pointCount: pointCount, columns: columns, spatial: spatial)
         return ClusterIndex(LayeredIndex(base))

@@ -65,7 +65,7 @@ struct SectionSource {
     }
 
     func spatial<Scalar: Coordinate>(
-        _ options: ClusteringOptions, _ points: Int, _ nodes: Int
+        _ options: ClusteringOptions, _ points: Int, _ nodes: Int, _ parallel: Parallel
     ) throws(IndexSectionError) -> SpatialIndex<Scalar> {
         let layout = SpatialLayout(
             pointCount: points, nodeCount: nodes, minimumZoom: options.minimumZoom,
@@ -73,6 +73,6 @@ struct SectionSource {
         return SpatialIndex(
             layout: layout, slots: try column(.spatialSlots, nodes),
             alive: try column(.alive, layout.levels * layout.wordCount),
-            wordBoxes: try column(.wordBoxes, layout.wordCount))
+            wordBoxes: try column(.wordBoxes, layout.wordCount), parallel: parallel)
     }
 }

@@ -111,9 +111,6 @@ package struct SectionFileReader: Sendable {
         guard has(name), bytes.count % stride == 0, count.map({ $0 == found }) ?? true else {
             throw StateFault("\(path) lacks section \(name), or it has a wrong size")
         }
-        return [Element](unsafeUninitializedCapacity: found) { target, written in
-            UnsafeMutableRawBufferPointer(target).copyMemory(from: bytes)
-            written = found
-        }
+        return ParallelArray.copy(bytes, threads: AvailableProcessors.count)
     }
 }

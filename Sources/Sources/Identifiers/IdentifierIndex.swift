@@ -25,7 +25,9 @@ package struct IdentifierIndex: Sendable {
 
     /// An index from stored entries, of a store with `count` features; nil if the entries are invalid.
     package init?(entries: [UInt64], key: SipHash, count: Int) {
-        guard entries.allSatisfy({ Int(UInt32(truncatingIfNeeded: $0)) < count }) else { return nil }
+        // No test for each entry: the processor compares several at once.
+        let greatest = entries.reduce(UInt32(0)) { max($0, UInt32(truncatingIfNeeded: $1)) }
+        guard entries.isEmpty || Int(greatest) < count else { return nil }
         self.entries = entries
         self.key = key
     }

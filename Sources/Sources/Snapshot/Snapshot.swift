@@ -202,8 +202,8 @@ package struct Snapshot {
         do throws(IndexSectionError) {
             index = try ClusterIndex.onSections(
                 options: description.options.clustering, pointCount: description.points, owner: reader.file,
-                sections: sections)
-            try index.validate()
+                sections: sections, threads: AvailableProcessors.count)
+            try index.validate(threads: AvailableProcessors.count)
         } catch {
             throw StateFault("\(reader.path), section \(error.section): \(error.message)")
         }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+/// Makes arrays with several threads.
+package enum ParallelArray {
+    /// The least number of elements for one thread.
+    private static let smallestShare = 16_384
+
+    /// - Parameters:
+    ///   - threads: the most threads. The result does not depend on it.
+    ///   - value: returns the element at an index. Called once for each index, from several threads.
+    @inline(__always) package static func make<Value: BitwiseCopyable & Sendable>(
+        count: Int, threads: Int, _ value: (Int) -> Value
+    ) -> [Value] {
+        [Value](unsafeUninitializedCapacity: count) { target, written in
+            LargePages.advise(target)
+            withoutActuallyEscaping(value) { value in
+                let work = Work(target: target, value: value)
+                ParallelShares.forEach(of: 0..<count, threads: threads, smallest: smallestShare) {
+                    work.run($0)
+                }
+            }
+            written = count
+        }
+    }
+
+    /// Copies whole values that lie one behind the other, aligned or not.
+    package static func copy<Value: BitwiseCopyable>(
+        _ bytes: UnsafeRawBufferPointer, threads: Int
+    ) -> [Value] {
+        let count = bytes.count / MemoryLayout<Value>.stride
+        return [Value](unsafeUninitializedCapacity: count) { target, written in
+            LargePages.advise(target)
+            let copy = Copy(source: bytes, target: UnsafeMutableRawBufferPointer(target))
+            ParallelShares.forEach(of: 0..<bytes.count, threads: threads, smallest: smallestCopy) {
+                copy.run($0)
+            }
+            written = count
+        }
+    }
+
+    /// Fewer bytes than these are one thread's.
+    private static let smallestCopy = 1 << 20
+
+    /// Invariant: both blocks have the same size and outlive the work.
+    ///
+    /// `@unchecked Sendable` holds because shares write different bytes, and nobody writes the source.
+    private struct Copy: @unchecked Sendable {
+        let source: UnsafeRawBufferPointer
+        let target: UnsafeMutableRawBufferPointer
+
+        func run(_ bytes: Range<Int>) {
+            UnsafeMutableRawBufferPointer(rebasing: target[bytes])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[bytes]))
+        }
+    }
+
+    /// Invariant: `target` has room for all elements and outlives the work.
+    ///
+    /// `@unchecked Sendable` holds because threads write different elements, and `value` only reads.
+    private struct Work<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {
+        let target: UnsafeMutableBufferPointer<Value>
+        let value: (Int) -> Value
+
+        @inline(__always) func run(_ places: Range<Int>) {
+            for place in places { target.initializeElement(at: place, to: value(place)) }
+        }
+    }
+}
