@@ -14,7 +14,8 @@ final class ClaimGroups {
     private let parallel: Parallel
 
     init(capacity: Int, parallel: Parallel) {
-        sizes = Scratch(repeating: 0, count: capacity)
+        sizes = Scratch(capacity: capacity)
+        parallel.fill(sizes.base, count: capacity, with: 0)
         ends = Scratch(capacity: capacity)
         members = Scratch(capacity: capacity)
         self.parallel = parallel

@@ -5,7 +5,7 @@
 /// A node's outcome follows from those of its earlier neighbours alone. So threads need not wait for each other:
 /// two threads that resolve the same node find the same outcome, and both write it.
 struct ClaimResolver<Scalar: Coordinate> {
-    typealias Found = NeighbourSweep<Scalar>.Found
+    typealias Link = NeighbourSweep<Scalar>.Link
 
     let list: LevelList<Scalar>
     let heads: Scratch<UInt32>
@@ -15,29 +15,43 @@ struct ClaimResolver<Scalar: Coordinate> {
 
     /// Resolves all shares. Stops if the build is cancelled.
     func run(_ sweep: NeighbourSweep<Scalar>, parallel: Parallel) {
-        let found = sweep.found
-        parallel.run(sweep.shareCount) { index in
-            var stack: [UInt32] = []
-            let share = found[index]
-            for item in 0..<share.pendingCount {
-                if parallel.stops(at: item) { return }
-                resolve(share.pending.base[item], from: share, found, sweep.shareCount, &stack)
+        let shares = sweep.shareCount
+        // Pointers instead of objects: all threads would count references to the same objects.
+        let found = sweep.found.prefix(shares).map {
+            (links: UnsafePointer($0.links.base), pending: UnsafePointer($0.pending.base), $0.pendingCount)
+        }
+        let links = found.map(\.links)
+        links.withUnsafeBufferPointer { links in
+            parallel.run(shares) { index in
+                var stack: [UInt32] = []
+                let (_, pending, count) = found[index]
+                let own = Parallel.bounds(index, of: shares, count: list.count)
+                for item in 0..<count {
+                    if parallel.stops(at: item) { return }
+                    resolve(pending[item], index, own.start..<own.end, links, &stack)
+                }
             }
         }
+        withExtendedLifetime(sweep) {}
     }
 
     /// Finds the state of one node and of all nodes on which it depends. It uses an explicit stack instead of
     /// recursion, because chains of neighbours may be as long as the level.
+    ///
+    /// - Parameters:
+    ///   - share: the share that works on the node. Its positions are `own`.
+    ///   - links: by share.
     @inline(__always) private func resolve(
-        _ position: UInt32, from own: Found, _ found: [Found], _ shares: Int, _ stack: inout [UInt32]
+        _ position: UInt32, _ share: Int, _ own: Range<Int>,
+        _ links: UnsafeBufferPointer<UnsafePointer<Link>>,
+        _ stack: inout [UInt32]
     ) {
         guard state(position) == ClaimState.pending else { return }
         var top = position
         while true {
-            let isOwn = own.range.contains(Int(top))
-            let share =
-                isOwn ? own : found[Parallel.share(of: Int(top), of: shares, count: list.count)]
-            guard let other = settle(top, by: share.links.base) else {
+            let isOwn = own.contains(Int(top))
+            let holder = isOwn ? share : Parallel.share(of: Int(top), of: links.count, count: list.count)
+            guard let other = settle(top, by: links[holder]) else {
                 guard let next = stack.popLast() else { return }
                 top = next
                 continue
@@ -49,7 +63,7 @@ struct ClaimResolver<Scalar: Coordinate> {
 
     /// Determines a node's state, or returns an earlier neighbour whose state must be determined first.
     @inline(__always) private func settle(
-        _ position: UInt32, by links: UnsafePointer<NeighbourSweep<Scalar>.Link>
+        _ position: UInt32, by links: UnsafePointer<Link>
     ) -> UInt32? {
         let entries = list.entries
         var first = NodeNumber.none

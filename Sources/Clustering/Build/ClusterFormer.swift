@@ -12,8 +12,10 @@ struct ClusterFormer<Scalar: Coordinate> {
 
     /// Sums are computed in list order, the claimant first, so that they are the same in every build.
     ///
-    /// - Parameter firstChild: the index in the table at which the cluster's children begin.
-    func form(claimant: UInt32, ordinal: Int, firstChild: Int) {
+    /// - Parameters:
+    ///   - firstChild: the index in the table at which the cluster's children begin.
+    ///   - remover: removes the members from the level, on behalf of the worker that makes the cluster.
+    func form(claimant: UInt32, ordinal: Int, firstChild: Int, _ remover: RankBitmap.Remover) {
         var members = groups.members(of: claimant)
         sortByOrder(&members)
         let origin = entries[Int(claimant)]
@@ -24,7 +26,7 @@ struct ClusterFormer<Scalar: Coordinate> {
         for member in members {
             let entry = entries[Int(member)]
             add(entry, to: &sum, child: &child, ordinal: ordinal)
-            alive.remove(entry.order)
+            remover.remove(entry.order)
         }
         table.childStarts.base[ordinal + 1] = UInt32(truncatingIfNeeded: child)
         table.x.base[ordinal] = options.center(sum.x, sum.weight)

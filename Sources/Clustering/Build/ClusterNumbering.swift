@@ -107,18 +107,27 @@ struct ClusterNumbering {
     private func moveChildren() {
         let (oldStarts, oldChildren) = (table.childStarts, table.children)
         let starts = Scratch<UInt32>(capacity: table.count + 1)
-        inShares { first, last in
+        let shares = parallel.shares(of: table.count)
+        let sums = Scratch<Int>(capacity: shares)
+        parallel.run(shares) { share in
+            let (first, last) = Parallel.bounds(share, of: shares, count: table.count)
+            var end: UInt32 = 0
             for ordinal in first..<last {
                 let former = Int(formers.base[ordinal])
-                starts.base[ordinal] = oldStarts.base[former + 1] &- oldStarts.base[former]
+                starts.base[ordinal] = end
+                end &+= oldStarts.base[former + 1] &- oldStarts.base[former]
             }
+            sums.base[share] = Int(end)
         }
-        var end: UInt32 = 0
-        for ordinal in 0..<table.count {
-            (starts.base[ordinal], end) = (end, end &+ starts.base[ordinal])
+        var before = (0..<shares).map { sums.base[$0] }
+        let count = Parallel.accumulate(&before)
+        parallel.run(shares) { share in
+            let (first, last) = Parallel.bounds(share, of: shares, count: table.count)
+            let shift = UInt32(truncatingIfNeeded: before[share])
+            for ordinal in first..<last { starts.base[ordinal] &+= shift }
         }
-        starts.base[table.count] = end
-        let children = Scratch<UInt32>(capacity: Int(end))
+        starts.base[table.count] = UInt32(truncatingIfNeeded: count)
+        let children = Scratch<UInt32>(capacity: count)
         inShares { first, last in
             for ordinal in first..<last {
                 var source = Int(oldStarts.base[Int(formers.base[ordinal])])

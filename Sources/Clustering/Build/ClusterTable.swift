@@ -29,7 +29,9 @@ final class ClusterTable {
     /// The partition of each node; nil if there are no partitions.
     var partitions: Scratch<UInt32>?
 
-    init(pointCount: Int, zoomLimit: Int, weights: [Double]?, partitions: [UInt32]?) {
+    init(
+        pointCount: Int, zoomLimit: Int, weights: [Double]?, partitions: [UInt32]?, parallel: Parallel
+    ) {
         self.pointCount = pointCount
         ranges = Array(repeating: 0..<0, count: zoomLimit)
         x = Scratch(capacity: pointCount)
@@ -41,7 +43,7 @@ final class ClusterTable {
         children = Scratch(capacity: 2 * pointCount)
         parents = Scratch(capacity: 2 * pointCount)
         childStarts.base[0] = 0
-        parents.base.initialize(repeating: NodeNumber.none, count: pointCount)
+        parallel.fill(parents.base, count: pointCount, with: NodeNumber.none)
         self.weights = weights.map { Self.column($0, capacity: 2 * pointCount) }
         self.partitions = partitions.map { Self.column($0, capacity: 2 * pointCount) }
     }

@@ -27,12 +27,12 @@ struct IndexBuilder<Scalar: Coordinate> {
         let pointCount = points.count
         table = ClusterTable(
             pointCount: pointCount, zoomLimit: options.maximumZoom + 1, weights: weights,
-            partitions: partitions)
+            partitions: partitions, parallel: parallel)
         states = Scratch(capacity: pointCount)
         claimants = Scratch(capacity: pointCount)
         sweep = NeighbourSweep(capacity: pointCount)
         groups = ClaimGroups(capacity: pointCount, parallel: parallel)
-        alive = RankBitmap(count: pointCount)
+        alive = RankBitmap(count: pointCount, workers: parallel.threads)
     }
 
     /// Clusters all zooms.
@@ -221,13 +221,14 @@ struct IndexBuilder<Scalar: Coordinate> {
         var children = childCounts(of: grown, shares)
         let childCount = Parallel.accumulate(&children)
         let firstChild = table.childCount
-        parallel.run(shares) { share in
+        parallel.run(shares) { share, worker in
             let (start, end) = Parallel.bounds(share, of: shares, count: grown.count)
+            let remover = alive.remover(worker)
             var child = firstChild + children[share]
             for index in start..<end {
                 let claimant = UInt32(truncatingIfNeeded: grown[index])
                 let ordinal = first + index
-                former.form(claimant: claimant, ordinal: ordinal, firstChild: child)
+                former.form(claimant: claimant, ordinal: ordinal, firstChild: child, remover)
                 child += 1 + groups.size(of: claimant)
                 states.base[Int(claimant)] = ClaimState.merged
                 list.arrivals[index] = LevelEntry(

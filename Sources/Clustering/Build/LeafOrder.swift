@@ -8,7 +8,7 @@ enum LeafOrder {
     ) -> (leaves: Scratch<UInt32>, starts: Scratch<UInt32>, count: Int) {
         let leaves = Scratch<UInt32>(capacity: table.pointCount)
         let starts = Scratch<UInt32>(capacity: table.count)
-        let end = placeRoots(table, starts.base)
+        let end = placeRoots(table, starts.base, parallel)
         // Parents have a lower zoom than their children, so a run's start is known before it is filled.
         for range in table.ranges {
             let shares = parallel.shares(of: range.count)
@@ -22,21 +22,40 @@ enum LeafOrder {
         return (leaves, starts, end)
     }
 
-    /// Assigns a run to each cluster without a parent.
+    /// Assigns a run to each cluster without a parent, from the last cluster to the first.
     ///
     /// - Returns: the end of the last run.
-    private static func placeRoots(_ table: ClusterTable, _ starts: UnsafeMutablePointer<UInt32>) -> Int {
-        let parents = table.parents.base + table.pointCount
-        var end: UInt32 = 0
-        var ordinal = table.count - 1
-        while ordinal >= 0 {
-            if parents[ordinal] == NodeNumber.none {
+    private static func placeRoots(
+        _ table: ClusterTable, _ starts: UnsafeMutablePointer<UInt32>, _ parallel: Parallel
+    ) -> Int {
+        let shares = parallel.shares(of: table.count)
+        /// Calls `body` with each of a share's clusters without a parent.
+        func forEachRoot(_ share: Int, _ body: (Int) -> Void) {
+            // The first share has the last clusters.
+            let (first, last) = Parallel.bounds(shares - 1 - share, of: shares, count: table.count)
+            let parents = table.parents.base + table.pointCount
+            var ordinal = last - 1
+            while ordinal >= first {
+                if parents[ordinal] == NodeNumber.none { body(ordinal) }
+                ordinal -= 1
+            }
+        }
+        let sums = Scratch<Int>(capacity: shares)
+        parallel.run(shares) { share in
+            var sum = 0
+            forEachRoot(share) { sum += Int(table.counts.base[$0]) }
+            sums.base[share] = sum
+        }
+        var before = (0..<shares).map { sums.base[$0] }
+        let count = Parallel.accumulate(&before)
+        parallel.run(shares) { share in
+            var end = UInt32(truncatingIfNeeded: before[share])
+            forEachRoot(share) { ordinal in
                 starts[ordinal] = end
                 end &+= table.counts.base[ordinal]
             }
-            ordinal -= 1
         }
-        return Int(end)
+        return count
     }
 
     /// Assigns positions in the order to the points among a cluster's children, and runs to the clusters among them.

@@ -9,6 +9,7 @@ struct Parallel {
 
     /// Below this many items a second thread costs more than it saves.
     let smallestShare: Int
+    private let crew: WorkerCrew
 
     init(
         threads: Int, smallestShare: Int = smallestShare,
@@ -17,6 +18,7 @@ struct Parallel {
         self.threads = max(1, threads)
         self.smallestShare = smallestShare
         self.isCancelled = isCancelled
+        crew = WorkerCrew(threads: threads)
     }
 
     /// Whether to stop at an item of a long pass. Calls `isCancelled` for one item in `itemsBetweenLooks`.
@@ -50,9 +52,19 @@ struct Parallel {
     /// transfer to other threads sound.
     func run(_ shares: Int, _ body: (Int) -> Void) {
         if shares == 1 { return body(0) }
-        withoutActuallyEscaping(body) { body in
-            let work = Unchecked(body)
-            BoundedConcurrency.forEach(below: shares, threads: threads) { work.value($0) }
+        crew.run(shares) { share, _ in body(share) }
+    }
+
+    /// The same with the number of the worker that a share runs on, below `threads`: no two calls at the same time have
+    /// the same.
+    func run(_ shares: Int, _ body: (_ share: Int, _ worker: Int) -> Void) { crew.run(shares, body) }
+
+    /// Gives all values of some memory one value.
+    func fill<Value: BitwiseCopyable>(_ memory: UnsafeMutablePointer<Value>, count: Int, with value: Value) {
+        let shares = portions(of: count)
+        run(shares) { share in
+            let (start, end) = Self.bounds(share, of: shares, count: count)
+            (memory + start).initialize(repeating: value, count: end - start)
         }
     }
 

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT
-import Synchronization
 
 /// A bitmap with rank queries: which orders belong to living nodes, and how many of these come before an order.
 /// That count is the node's index in supercluster's list of the level, so the list itself is not needed.
 ///
-/// Several threads may remove orders while others query; queries see the level unchanged until `settle`.
+/// Several threads may remove orders while others query; queries see the level unchanged until `settle`. Each worker
+/// records its removals in words of its own, because shared words would move between the processors' caches.
 final class RankBitmap {
-    private var words: Scratch<UInt64>
-    /// The words after the removals since `recount`.
-    private var left: Scratch<UInt64>
+    private let words: Scratch<UInt64>
+    /// By worker, `stride` words each: the orders removed since `settle`.
+    private let removed: Scratch<UInt64>
+    private let workers: Int
+    private let stride: Int
     private let before: Scratch<UInt32>
     /// The greatest order plus one.
     private(set) var limit: Int
 
-    init(count: Int) {
+    init(count: Int, workers: Int) {
         limit = count
-        let wordCount = (count + 63) / 64
-        words = Scratch(capacity: wordCount + 1)
-        left = Scratch(capacity: wordCount + 1)
-        before = Scratch(capacity: wordCount + 1)
+        self.workers = workers
+        stride = (count + 63) / 64 + 1
+        words = Scratch(capacity: stride)
+        removed = Scratch(repeating: 0, count: stride * workers)
+        before = Scratch(capacity: stride)
         reset(count: count)
     }
 
@@ -31,14 +34,30 @@ final class RankBitmap {
         recount()
     }
 
-    /// Removes an order, with effect from the next `settle`. Safe from several threads.
-    @inline(__always) func remove(_ order: UInt32) {
-        let kept = ~(UInt64(1) &<< UInt64(order & 63))
-        left.atomic(Int(order >> 6)).pointee.bitwiseAnd(kept, ordering: .relaxed)
+    /// Removes orders on behalf of one worker, with effect from the next `settle`.
+    @inline(__always) func remover(_ worker: Int) -> Remover {
+        Remover(words: removed.base + worker * stride)
     }
 
-    /// Makes the removals since `recount` visible.
-    func settle() { swap(&words, &left) }
+    struct Remover {
+        fileprivate let words: UnsafeMutablePointer<UInt64>
+
+        @inline(__always) func remove(_ order: UInt32) {
+            words[Int(order >> 6)] |= UInt64(1) &<< UInt64(order & 63)
+        }
+    }
+
+    /// Makes the removals visible. O(limit / 64 × workers).
+    func settle() {
+        let (words, count) = (words.base, limit / 64 + 1)
+        for worker in 0..<workers {
+            let removed = removed.base + worker * stride
+            for word in 0..<count {
+                words[word] &= ~removed[word]
+                removed[word] = 0
+            }
+        }
+    }
 
     /// Brings `index(of:)` up to date. O(limit / 64).
     func recount() {
@@ -47,7 +66,6 @@ final class RankBitmap {
             before.base[word] = sum
             sum &+= UInt32(truncatingIfNeeded: words.base[word].nonzeroBitCount)
         }
-        left.base.update(from: words.base, count: limit / 64 + 1)
     }
 
     /// The number of living orders before `order` at the last `recount`.

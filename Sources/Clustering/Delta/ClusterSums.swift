@@ -18,12 +18,13 @@ struct ClusterSums {
 
     /// - Parameter positions: a cache of point positions for each possible share, which only that share uses.
     init<Scalar: Coordinate>(
-        _ outcome: LevelOutcome, _ layers: LayeredIndex, _ positions: [PointPositionCache<Scalar>]
+        _ outcome: LevelOutcome, _ layers: LayeredIndex, _ positions: [PointPositionCache<Scalar>],
+        _ parallel: Parallel
     ) {
         let plans = outcome.plans
         let count = max(1, min(positions.count, plans.count / Self.smallestShare))
         let parts = Mutex([[Sum]](repeating: [], count: count))
-        Parallel(threads: count).run(count) { number in
+        parallel.run(count) { number in
             let (start, end) = Parallel.bounds(number, of: count, count: plans.count)
             let sums = plans[start..<end].map { plan in
                 Self.sum(outcome.members[plan.start..<plan.start + plan.count], layers, positions[number])

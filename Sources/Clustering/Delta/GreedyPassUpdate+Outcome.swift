@@ -75,7 +75,7 @@ extension GreedyPassUpdate {
         sort(&origins)
         let count = max(1, min(shareLimit, origins.count / Self.smallestShare))
         let parts = Mutex([Part](repeating: Part(), count: count))
-        Parallel(threads: count).run(count) { [origins] number in
+        parallel.run(count) { [origins] number in
             let (start, end) = Parallel.bounds(number, of: count, count: origins.count)
             let part = part(of: origins[start..<end], joined)
             parts.withLock { $0[number] = part }

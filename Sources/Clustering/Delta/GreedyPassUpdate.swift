@@ -25,6 +25,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     let search: NeighbourSearch<Scalar>
     private var prefetched = NeighbourPrefetch<Scalar>()
     private let positionsOfShares: [PointPositionCache<Scalar>]
+    let parallel: Parallel
     /// The maximum number of shares that work is split into.
     var shareLimit: Int { positionsOfShares.count }
     var layers: LayeredIndex { search.level.layers }
@@ -50,9 +51,10 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     ///   share uses.
     init(
         _ level: LevelReader<Scalar>, zoom: Int, departed: [Departure], arrived: [NodeKey], budget: Int,
-        positions: [PointPositionCache<Scalar>]
+        positions: [PointPositionCache<Scalar>], parallel: Parallel
     ) {
         self.budget = budget
+        self.parallel = parallel
         self.zoom = zoom
         self.departed = departed
         self.arrived = arrived
@@ -104,7 +106,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     private mutating func prefetch() {
         var keys: [NodeKey] = []
         known.forEach { key, _ in keys.append(NodeKey(rawValue: key)) }
-        prefetched = NeighbourPrefetch(keys, search, positionsOfShares)
+        prefetched = NeighbourPrefetch(keys, search, positionsOfShares, parallel)
     }
 
     /// Charges visits to the budget; returns false once it is spent.

@@ -11,6 +11,7 @@ struct IndexUpdater<Scalar: Coordinate> {
     /// One cache per share of work on several threads. There are more shares than threads, because a thread may
     /// be delayed.
     private let positionsOfShares: [PointPositionCache<Scalar>]
+    private let parallel: Parallel
     /// The number of nodes that may still be visited before a rebuild is cheaper.
     private var budget: Int
 
@@ -27,6 +28,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         positionsOfShares = (0..<(threads > 1 ? 4 * threads : 1)).map { _ in
             PointPositionCache(options, coordinates)
         }
+        parallel = Parallel(threads: threads)
         budget = 100_000 + layers.delta.pointCount
     }
 
@@ -56,7 +58,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         var level = GreedyPassUpdate(
             LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom,
             departed: departed,
-            arrived: arrived, budget: budget, positions: positionsOfShares)
+            arrived: arrived, budget: budget, positions: positionsOfShares, parallel: parallel)
         guard level.run() else { return nil }
         budget = level.budget
         return level.outcome()
@@ -126,7 +128,7 @@ struct IndexUpdater<Scalar: Coordinate> {
 
     /// Creates a zoom's planned clusters and returns their keys.
     private mutating func make(_ outcome: LevelOutcome, _ zoom: Int) -> [NodeKey] {
-        let sums = ClusterSums(outcome, layers, positionsOfShares)
+        let sums = ClusterSums(outcome, layers, positionsOfShares, parallel)
         var made: [NodeKey] = []
         made.reserveCapacity(outcome.plans.count)
         for (plan, sum) in zip(outcome.plans, sums.all) {

@@ -49,12 +49,14 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
     init() {}
 
     /// - Parameter positions: a cache of point positions for each possible share, which only that share uses.
-    init(_ keys: [NodeKey], _ search: Search, _ positions: [PointPositionCache<Scalar>]) {
+    init(
+        _ keys: [NodeKey], _ search: Search, _ positions: [PointPositionCache<Scalar>], _ parallel: Parallel
+    ) {
         let count = min(positions.count, keys.count / Self.smallestShare)
         guard count > 0 else { return }
         let sorted = Self.alongCurve(keys, search.level)
         let made = Mutex([Share](repeating: Share(), count: count))
-        Parallel(threads: count).run(count) { number in
+        parallel.run(count) { number in
             let (start, end) = Parallel.bounds(number, of: count, count: sorted.count)
             let share = Self.share(sorted[start..<end], search.with(positions[number]))
             made.withLock { $0[number] = share }

@@ -153,7 +153,8 @@ final class ConnectionHandle: @unchecked Sendable {
         }
         let message = field("M")
         return PostgresError(
-            message.isEmpty ? text(cpq_resultErrorMessage(result), fallback: "the statement failed") : message,
+            message.isEmpty
+                ? text(cpq_resultErrorMessage(result), fallback: "the statement failed") : message,
             code: field("C"), detail: field("D"), hint: field("H"))
     }
 

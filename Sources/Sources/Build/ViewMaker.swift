@@ -5,6 +5,7 @@ import Expressions
 import GeoJSON
 import JSON
 import SourceStorage
+import Synchronization
 import SystemSupport
 
 /// Clusters some of a store's features, or all, and folds their aggregated properties.
@@ -102,15 +103,32 @@ package struct ViewMaker {
         }
     }
 
-    private func project(
+    private func index(
+        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>,
+        _ weights: [Double]?, _ partitions: [UInt32]?
+    ) throws(ClusteringError) -> (ClusterIndex, Box?) {
+        let index = try ClusterIndex.build(
+            longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
+            options: options.clustering, threads: threads, isCancelled: { cancellation.isCancelled })
+        guard !longitudes.isEmpty else { return (index, nil) }
+        return (index, bounds(longitudes, latitudes))
+    }
+
+    private func bounds(
         _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>
-    ) throws(ClusteringError) -> (ProjectedPoints, Box?) {
-        let points = try ProjectedPoints(
-            longitudes: longitudes, latitudes: latitudes, options: options.clustering, threads: threads)
-        guard !longitudes.isEmpty else { return (points, nil) }
-        var box = Box.nowhere
-        for place in longitudes.indices { box.include((longitudes[place], latitudes[place])) }
-        return (points, box)
+    ) -> Box {
+        let all = Mutex(Box.nowhere)
+        // Nobody writes them, so that several threads may read them.
+        nonisolated(unsafe) let (longitudes, latitudes) = (longitudes, latitudes)
+        ParallelShares.forEach(of: longitudes.indices, threads: threads, smallest: 1 << 17) { places in
+            var box = Box.nowhere
+            for place in places { box.include((longitudes[place], latitudes[place])) }
+            all.withLock {
+                $0.include((box.west, box.south))
+                $0.include((box.east, box.north))
+            }
+        }
+        return all.withLock { $0 }
     }
 }
 

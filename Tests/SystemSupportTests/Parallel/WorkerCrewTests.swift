@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+import SystemSupport
+import Testing
+
+@Suite("A crew of workers")
+struct WorkerCrewTests {
+    /// Adds up, by share, how often it was called.
+    private func calls(_ crew: WorkerCrew, shares: Int) -> [Int] {
+        let calls = Mutex([Int](repeating: 0, count: shares))
+        crew.run(shares) { share, _ in calls.withLock { $0[share] += 1 } }
+        return calls.withLock { $0 }
+    }
+
+    @Test(
+        "does each share of many passes once, and a pass has ended when it returns", arguments: [1, 2, 4, 9])
+    func passes(threads: Int) {
+        let crew = WorkerCrew(threads: threads)
+        for pass in 0..<2000 {
+            let shares = pass % 40
+            #expect(calls(crew, shares: shares) == [Int](repeating: 1, count: shares))
+        }
+    }
+
+    @Test("does passes that begin after its threads have fallen asleep")
+    func sleepers() {
+        let crew = WorkerCrew(threads: 4)
+        var sum = 0
+        for pass in 1...20 {
+            #expect(calls(crew, shares: 8) == [Int](repeating: 1, count: 8))
+            // Longer than its threads stay awake.
+            for item in 0..<2_000_000 { sum = sum &+ item &* pass }
+        }
+        #expect(sum != 42)
+    }
+
+    @Test("gives no two shares at the same time the same worker")
+    func workers() {
+        let crew = WorkerCrew(threads: 4)
+        let busy = Mutex([Bool](repeating: false, count: 4))
+        let isShared = Mutex(false)
+        for _ in 0..<500 {
+            crew.run(16) { _, worker in
+                let wasBusy = busy.withLock { busy in
+                    defer { busy[worker] = true }
+                    return busy[worker]
+                }
+                if wasBusy { isShared.withLock { $0 = true } }
+                busy.withLock { $0[worker] = false }
+            }
+        }
+        #expect(!isShared.withLock { $0 })
+    }
+
+    @Test("does a pass within a pass, and passes of several threads")
+    func nested() {
+        let crew = WorkerCrew(threads: 3)
+        let count = Atomic(0)
+        crew.run(5) { _, _ in
+            crew.run(7) { _, _ in count.add(1, ordering: .relaxed) }
+        }
+        BoundedConcurrency.forEach(below: 100, threads: 4) { _ in
+            crew.run(7) { _, _ in count.add(1, ordering: .relaxed) }
+        }
+        #expect(count.load(ordering: .relaxed) == 735)
+    }
+
+    @Test("ends its threads, also with a pass right before")
+    func ends() {
+        for _ in 0..<300 {
+            let crew = WorkerCrew(threads: 4)
+            #expect(calls(crew, shares: 6) == [Int](repeating: 1, count: 6))
+        }
+    }
+}
