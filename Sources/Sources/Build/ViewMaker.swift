@@ -103,15 +103,12 @@ package struct ViewMaker {
         }
     }
 
-    private func index(
-        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>,
-        _ weights: [Double]?, _ partitions: [UInt32]?
-    ) throws(ClusteringError) -> (ClusterIndex, Box?) {
-        let index = try ClusterIndex.build(
-            longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
-            options: options.clustering, threads: threads, isCancelled: { cancellation.isCancelled })
-        guard !longitudes.isEmpty else { return (index, nil) }
-        return (index, bounds(longitudes, latitudes))
+    private func project(
+        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>
+    ) throws(ClusteringError) -> (ProjectedPoints, Box?) {
+        let points = try ProjectedPoints(
+            longitudes: longitudes, latitudes: latitudes, options: options.clustering, threads: threads)
+        return (points, longitudes.isEmpty ? nil : bounds(longitudes, latitudes))
     }
 
     private func bounds(
