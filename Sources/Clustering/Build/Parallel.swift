@@ -9,7 +9,8 @@ struct Parallel {
 
     /// Below this many items a second thread costs more than it saves.
     let smallestShare: Int
-    private let crew: WorkerCrew
+    /// Nil if passes run on the process's shared threads.
+    private let crew: WorkerCrew?
 
     init(
         threads: Int, smallestShare: Int = smallestShare,
@@ -19,6 +20,14 @@ struct Parallel {
         self.smallestShare = smallestShare
         self.isCancelled = isCancelled
         crew = WorkerCrew(threads: threads)
+    }
+
+    /// Work with few passes and much between them, for which threads of its own would sleep most of the time.
+    init(onSharedThreads threads: Int) {
+        self.threads = max(1, threads)
+        smallestShare = Self.smallestShare
+        isCancelled = { false }
+        crew = nil
     }
 
     /// Whether to stop at an item of a long pass. Calls `isCancelled` for one item in `itemsBetweenLooks`.
@@ -52,12 +61,19 @@ struct Parallel {
     /// transfer to other threads sound.
     func run(_ shares: Int, _ body: (Int) -> Void) {
         if shares == 1 { return body(0) }
-        crew.run(shares) { share, _ in body(share) }
+        if let crew { return crew.run(shares) { share, _ in body(share) } }
+        withoutActuallyEscaping(body) { body in
+            let work = Unchecked(body)
+            BoundedConcurrency.forEach(below: shares, threads: threads) { work.value($0) }
+        }
     }
 
     /// The same with the number of the worker that a share runs on, below `threads`: no two calls at the same time have
     /// the same.
-    func run(_ shares: Int, _ body: (_ share: Int, _ worker: Int) -> Void) { crew.run(shares, body) }
+    func run(_ shares: Int, _ body: (_ share: Int, _ worker: Int) -> Void) {
+        if let crew { return crew.run(shares, body) }
+        for share in 0..<shares { body(share, 0) }
+    }
 
     /// Gives all values of some memory one value.
     func fill<Value: BitwiseCopyable>(_ memory: UnsafeMutablePointer<Value>, count: Int, with value: Value) {

@@ -28,7 +28,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         positionsOfShares = (0..<(threads > 1 ? 4 * threads : 1)).map { _ in
             PointPositionCache(options, coordinates)
         }
-        parallel = Parallel(threads: threads)
+        parallel = Parallel(onSharedThreads: threads)
         budget = 100_000 + layers.delta.pointCount
     }
 
