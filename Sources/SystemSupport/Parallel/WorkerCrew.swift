@@ -53,7 +53,12 @@ private final class Board: @unchecked Sendable {
     static let mostShares = Int(Int32.max)
     /// How often a thread looks for work, or for the end of it, before it sleeps: for some tens of microseconds. It does not
     /// yield, since the scheduler would then prefer other processes for some milliseconds.
-    private static let looks = 1 << 15
+    #if DEBUG
+        // A look takes a hundred times as long without optimization.
+        private static let looks = 1 << 9
+    #else
+        private static let looks = 1 << 15
+    #endif
 
     private var body: ((Int, Int) -> Void)?
     /// How many shares the pass has, above the next one to be taken.
