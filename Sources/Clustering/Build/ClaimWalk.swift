@@ -27,6 +27,8 @@ struct ClaimWalk<Scalar: Coordinate> {
     private static var isPast: UInt32 { .max }
     /// How many nodes a strip passes between two reports of that, unless somebody may be waiting.
     private static var reportStride: Int { 64 }
+    /// How long a thread sleeps that finds no strip to move on, in microseconds.
+    private static var nap: UInt32 { 20 }
     /// How often a thread looks again before it leaves a strip.
     private static var patience: Int { 200 }
 
@@ -48,9 +50,12 @@ struct ClaimWalk<Scalar: Coordinate> {
         let threads = min(claims.parallel.threads, strips.count)
         claims.parallel.run(threads) { thread in
             var strip = thread * strips.count / threads
+            var idle = 0
             while doneStrips.atomic(0).pointee.load(ordering: .acquiring) < strips.count {
                 if claims.parallel.isCancelled() { return }
-                if !advance(strip) { sched_yield() }
+                idle = advance(strip) ? 0 : idle + 1
+                // A round without progress waits for other threads: it leaves them the processor.
+                if idle > strips.count { usleep(Self.nap) } else if idle > 0 { sched_yield() }
                 strip = (strip + 1) % strips.count
             }
         }
