@@ -131,7 +131,7 @@ public struct Salvage {
             case .refill(let features):
                 (items, places) = ([], [:])
                 put(features, replacing: false)
-            // Expired features are kept, since they may still be wanted.
+            // Expired features are kept, since somebody may still need them.
             case .options, .expiry, .progress: break
             }
         }

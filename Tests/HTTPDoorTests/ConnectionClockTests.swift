@@ -31,7 +31,7 @@ import Testing
         #expect(isTimeOut(clock.check(now: 60_000, limits)))
     }
 
-    @Test("each request begins the waits anew, also if it is answered at once")
+    @Test("each request restarts the waits, even if it is answered at once")
     func eachRequestBeginsTheWaitsAnew() {
         var clock = ConnectionClock(now: 0)
         clock.receivedHead(now: 50_000)
