@@ -5,7 +5,7 @@ extension ClusterIndex {
     /// Checks that the arrays do not contradict each other, so that no query reads outside them or fails to
     /// terminate.
     ///
-    /// - Parameter threads: how many cores may be used; the outcome does not depend on it.
+    /// - Parameter threads: how many cores may be used; the result does not depend on it.
     /// - Complexity: one pass over the index, about 20 ms for a million points on one core.
     public func validate(threads: Int = 1) throws(IndexSectionError) {
         try layers.base.validate(Parallel(threads: threads))
@@ -62,7 +62,7 @@ extension BaseIndex {
         }
     }
 
-    /// Children, which come before their parents, and parents.
+    /// Checks children, which come before their parents, and parents.
     private func faultOfClusters(_ ordinals: Range<Int>) -> IndexSectionError? {
         for ordinal in ordinals {
             let (start, end) = (columns.childStarts[ordinal], columns.childStarts[ordinal + 1])
@@ -84,7 +84,7 @@ extension BaseIndex {
         return nil
     }
 
-    /// Zooms, and the order by origin within a zoom.
+    /// Checks zooms, and the order by origin within a zoom.
     private func fault(of ordinals: Range<Int>, at zoom: Int, _ range: Range<UInt32>) -> IndexSectionError? {
         for ordinal in ordinals {
             if Int(columns.zooms[ordinal]) != zoom {

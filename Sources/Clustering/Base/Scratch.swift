@@ -34,7 +34,7 @@ final class Scratch<Element: BitwiseCopyable> {
         capacity = wanted
     }
 
-    /// Gives the memory behind the first `count` values back to the system; these values are uninitialised then. It is taken
+    /// Returns the memory after the first `count` values to the system. Those values become uninitialized. Memory is allocated
     /// again when it is written.
     func release(after count: Int) {
         let kept = min(count, capacity) * MemoryLayout<Element>.stride

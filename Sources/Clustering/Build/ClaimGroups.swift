@@ -66,7 +66,7 @@ final class ClaimGroups {
 
     @inline(__always) func size(of claimant: UInt32) -> Int { Int(sizes.base[Int(claimant)]) }
 
-    /// Forgets the last level's groups, and gives back memory that levels of at most `count` nodes do not need.
+    /// Removes the last level's groups, and releases memory that levels of at most `count` nodes do not need.
     func releaseUnneeded(count: Int) {
         clear()
         claimants = []

@@ -16,7 +16,7 @@ struct ClaimResolver<Scalar: Coordinate> {
     /// Resolves all shares. Stops if the build is cancelled.
     func run(_ sweep: NeighbourSweep<Scalar>, parallel: Parallel) {
         let shares = sweep.shareCount
-        // Pointers instead of objects: all threads would count references to the same objects.
+        // Pointers instead of objects, so that threads do not contend for the objects' reference counts.
         let found = sweep.found.prefix(shares).map {
             (links: UnsafePointer($0.links.base), pending: UnsafePointer($0.pending.base), $0.pendingCount)
         }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Rows of a level that one thread at a time works on.
+/// Consecutive rows of a level, processed by one thread at a time.
 struct ClaimStrip {
     let rows: Range<Int>
     let positions: Range<Int>
-    /// Nodes before this position are in one of the two rows next to the strip to the north.
+    /// Nodes before this position are in the strip's two northernmost rows.
     let northEnd: Int
-    /// Nodes from this position on are in one of the two rows next to the strip to the south.
+    /// Nodes from this position on are in the strip's two southernmost rows.
     let southStart: Int
 
-    /// Nodes of a strip reach into the next one only: it has two rows or more.
+    /// A strip has at least two rows, so that its nodes reach only into adjacent strips.
     private static let fewestRows = 2
 
-    /// Cuts a level into at most `count` strips of about as many nodes each.
+    /// Cuts a level into at most `count` strips with about the same number of nodes.
     static func cut<Scalar: Coordinate>(_ list: LevelList<Scalar>, into count: Int) -> [ClaimStrip] {
         var cuts = [0]
         for index in 1..<max(1, count) {
@@ -29,7 +29,7 @@ struct ClaimStrip {
         }
     }
 
-    /// The strip that a position belongs to. O(1) if strips have about as many nodes each.
+    /// The strip of a position. O(1) if strips have about the same number of nodes.
     @inline(__always) static func index(of position: UInt32, _ strips: [ClaimStrip], count: Int) -> Int {
         var index = Int(position) &* strips.count / count
         while Int(position) >= strips[index].positions.upperBound { index &+= 1 }

@@ -2,16 +2,16 @@
 import Glibc
 import Synchronization
 
-/// Several threads' walk along strips, each by order.
+/// Walks along strips with several threads. Each strip is processed in the order of its nodes.
 ///
-/// A thread that has to wait at a node leaves its strip to whoever comes next and goes on with another.
+/// A thread that must wait at a node leaves its strip to any other thread and continues with another strip.
 ///
-/// Invariant: only the thread that has set `isTaken` of a strip moves it on. What was done for the nodes of a strip before
-/// `passed` is visible to whoever has read `passed`.
+/// Invariant: only the thread that has set `isTaken` of a strip advances it. Everything done for the nodes of a strip before
+/// `passed` is visible to a thread that has read `passed`.
 struct ClaimWalk<Scalar: Coordinate> {
     private let claims: CrowdedClaims<Scalar>
     private let strips: [ClaimStrip]
-    /// The positions of each strip's nodes by order.
+    /// The positions of each strip's nodes, sorted by order.
     private let queue: Scratch<UInt32>
     private let ends: [Int]
     private let neighbours: (north: Scratch<UInt32>, south: Scratch<UInt32>)
@@ -19,17 +19,17 @@ struct ClaimWalk<Scalar: Coordinate> {
     /// By strip: the index of its next node in the queue.
     private let next: Scratch<Int>
     private let isTaken: Scratch<UInt8>
-    /// By strip, each in a cache line of its own: all nodes of lower orders are done.
+    /// By strip, each in its own cache line: the order below which all nodes are decided.
     private let passed: Scratch<UInt32>
     private let doneStrips = Scratch<Int>(repeating: 0, count: 1)
 
     private static var lineStride: Int { 16 }
     private static var isPast: UInt32 { .max }
-    /// How many nodes a strip passes between two reports of that, unless somebody may be waiting.
+    /// The number of nodes between two updates of `passed`, unless another thread may be waiting.
     private static var reportStride: Int { 64 }
-    /// How long a thread sleeps that finds no strip to move on, in microseconds.
+    /// How long a thread sleeps if it can advance no strip, in microseconds.
     private static var nap: UInt32 { 20 }
-    /// How often a thread looks again before it leaves a strip.
+    /// How often a thread polls a neighbouring strip before it leaves its own.
     private static var patience: Int { 200 }
 
     init(
@@ -54,19 +54,19 @@ struct ClaimWalk<Scalar: Coordinate> {
             while doneStrips.atomic(0).pointee.load(ordering: .acquiring) < strips.count {
                 if claims.parallel.isCancelled() { return }
                 idle = advance(strip) ? 0 : idle + 1
-                // A round without progress waits for other threads: it leaves them the processor.
+                // After a round without progress the thread leaves the processor to the others.
                 if idle > strips.count { usleep(Self.nap) } else if idle > 0 { sched_yield() }
                 strip = (strip + 1) % strips.count
             }
         }
     }
 
-    /// Moves a strip on as far as it goes without waiting; false if it did not move.
+    /// Advances a strip as far as possible without waiting; false if it did not advance.
     private func advance(_ strip: Int) -> Bool {
         guard isTaken.atomic(strip).pointee.exchange(1, ordering: .acquiring) == 0 else { return false }
         defer { isTaken.atomic(strip).pointee.store(0, ordering: .releasing) }
         let (first, end) = (next.base[strip], ends[strip])
-        // It is done already.
+        // The strip is complete.
         if passed.base[strip * Self.lineStride] == Self.isPast { return false }
         var place = first
         while place < end {
@@ -90,7 +90,7 @@ struct ClaimWalk<Scalar: Coordinate> {
         return place > first
     }
 
-    /// Whether all nodes of lower orders that a node at a border has to do with are decided.
+    /// Whether all nodes of lower order that can affect a node at a border are decided.
     @inline(__always) private func isFree(_ position: Int, of strip: Int, at place: Int) -> Bool {
         let (northEnd, southStart) = (strips[strip].northEnd, strips[strip].southStart)
         if position >= northEnd, position < southStart { return true }
@@ -122,9 +122,9 @@ struct ClaimWalk<Scalar: Coordinate> {
         claims.states.atomic(position).pointee.store(state, ordering: .relaxed)
     }
 
-    /// Claims what a node reaches in its row and the two next to it.
+    /// Claims all nodes within reach in the node's row and the two adjacent rows.
     ///
-    /// A walk ends where the window does, or in a row behind whose nodes are too far away, so no row's end is needed.
+    /// A walk ends with the window, or in a later row whose nodes are too far away, so row ends need not be checked.
     private func claim(from position: Int) {
         let (entries, count) = (claims.list.entries, claims.list.count)
         let entry = entries[position]

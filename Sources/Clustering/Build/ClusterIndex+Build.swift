@@ -35,13 +35,13 @@ extension ClusterIndex {
         return try build(points, weights: weights, partitions: partitions, parallel)
     }
 
-    /// Clusters projected points at every zoom: the same as `build` makes of their coordinates, which need not be in memory
-    /// any more.
+    /// Clusters projected points at every zoom. The result is the same as that of their coordinates, which need no longer be in
+    /// memory.
     ///
     /// - Parameters:
-    ///   - weights: a number above 0 for each point, by which clusters' centres are weighted.
-    ///   - partitions: a number for each point; only points with the same one cluster together.
-    ///   - threads: how many cores may be used; the outcome does not depend on it.
+    ///   - weights: a number above 0 for each point, which weights clusters' centres.
+    ///   - partitions: a number for each point; only points with the same number cluster together.
+    ///   - threads: how many cores may be used; the result does not depend on it.
     ///   - isCancelled: called every few milliseconds, from any thread; once true it must stay true.
     public static func build(
         _ points: ProjectedPoints, weights: [Double]? = nil, partitions: [UInt32]? = nil, threads: Int = 1,
@@ -91,7 +91,7 @@ extension ClusterIndex {
         return ClusterIndex(LayeredIndex(base))
     }
 
-    /// The clusters of all zooms. What only this takes, most of a build's memory, is free on return.
+    /// The clusters of all zooms. Most of a build's memory is used only here and released on return.
     private static func clusters<Scalar: Coordinate>(
         _ points: PointColumns<Scalar>, weights: [Double]?, partitions: [UInt32]?,
         _ options: ClusteringOptions, _ parallel: Parallel

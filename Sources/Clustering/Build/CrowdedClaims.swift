@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// The greedy pass as it is defined: node by node in order, each unclaimed one claims all that it reaches.
+/// The greedy pass by its definition: node by node in order, each unclaimed node claims all nodes within its reach.
 ///
-/// For levels where nodes crowd far more closely than the radius, so that lists of neighbours would grow with the square of
-/// the crowd. Claimants are more than a radius apart, so each node is looked at by a bounded number of them.
+/// For levels whose nodes are much closer together than the radius, so that lists of neighbours would grow with the square of
+/// the density. Claimants are more than a radius apart, so each node is examined by a bounded number of them.
 ///
-/// Threads work on strips of rows at the same time. A node reaches the rows next to its own only. So a node that is further
-/// than two rows from a border has nothing to do with the other side, and one that is nearer waits until the other side has
-/// passed its order. The node of the lowest order that is left never waits.
+/// Threads work on strips of rows in parallel. A node reaches only the rows adjacent to its own. So a node that is more
+/// than two rows from a border is independent of the other side, and one that is nearer waits until the other side has
+/// passed its order. The remaining node of the lowest order never waits, so there is no deadlock.
 struct CrowdedClaims<Scalar: Coordinate> {
     let list: LevelList<Scalar>
     let centers: Centers<Scalar>
     let radius: LevelRadius<Scalar>
     let states: Scratch<UInt8>
-    /// By position, of claimed nodes: the position of the claimant.
+    /// By position of a claimed node: the position of its claimant.
     let claimants: Scratch<UInt32>
     let parallel: Parallel
 
     /// Fills states and claimants, and returns the positions of all claimed nodes, ascending.
     ///
-    /// - Parameter orders: one more than the greatest order of a node.
+    /// - Parameter orders: one more than the highest order of a node.
     func run(orders: Int) throws(ClusteringError) -> (positions: Scratch<UInt32>, count: Int) {
         let strips = ClaimStrip.cut(list, into: parallel.portions(of: list.count))
         let positions = positionsByOrder(orders)
@@ -35,7 +35,7 @@ struct CrowdedClaims<Scalar: Coordinate> {
         return (positions, gatherClaimed(into: positions))
     }
 
-    /// By order: the position of the node, or none. Makes all nodes pending.
+    /// Returns the node's position by order, or none, and makes all nodes pending.
     private func positionsByOrder(_ orders: Int) -> Scratch<UInt32> {
         let positions = Scratch<UInt32>(capacity: max(orders, list.count))
         inShares(of: orders) { _, start, end in
@@ -50,14 +50,14 @@ struct CrowdedClaims<Scalar: Coordinate> {
         return positions
     }
 
-    /// Writes the positions of each strip's nodes by order, one strip behind the other.
+    /// Writes the positions of each strip's nodes by order, one strip after another.
     ///
-    /// - Returns: by strip, the end of its part.
+    /// - Returns: the end of each strip's part.
     private func fill(
         _ queue: Scratch<UInt32>, _ strips: [ClaimStrip], from positions: Scratch<UInt32>, orders: Int
     ) -> [Int] {
         let width = strips.count
-        // By share and strip: first how many nodes there are, then the next one's index in the queue.
+        // By share and strip: first the number of nodes, then the index of the next one in the queue.
         let next = Scratch<UInt32>(repeating: 0, count: parallel.shares(of: orders) * width)
         func forEachNode(_ share: Int, _ start: Int, _ end: Int, _ body: (UInt32, Int) -> Void) {
             for order in start..<end where positions.base[order] != NodeNumber.none {
@@ -85,7 +85,7 @@ struct CrowdedClaims<Scalar: Coordinate> {
         return ends
     }
 
-    /// By position: if the rows next to a node's own have nodes that are not too far west, the first of them; or none.
+    /// By position of a node: the first node of each adjacent row that is not too far west, or none.
     private func neighbourStarts(
         _ strips: [ClaimStrip]
     ) -> (north: Scratch<UInt32>, south: Scratch<UInt32>) {

@@ -22,7 +22,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
     package let laterRecords: [Record]
     /// The greatest number of a revision in it: its snapshot's or a record's.
     package let newestRevision: UInt64
-    /// Behind the last of `records`.
+    /// The offset after the last of `records`.
     package let end: Int
     /// Bytes of a record that was being written when the daemon ended; it was never acknowledged.
     package let tornBytes: Int
@@ -41,9 +41,9 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
         guard bytes.count >= JournalFormat.start else { throw StateFault("\(path) is cut short") }
         let known = Self.known(bytes)
         let found = try Found(bytes, path)
-        // Without records there is nothing to be gained from a damaged header, and without a beginning none may count.
+        // A journal with a damaged header is only worth reading if it has records and was put into effect.
         if let fault, known == 0 || found.isEmpty { throw fault }
-        // Without a good mark, what is behind the last good record may have been acknowledged.
+        // Without an intact mark, bytes after the last intact record may belong to an acknowledged change.
         let isWhole = found.later.isEmpty && (known.map { found.end >= $0 } ?? (found.end == bytes.count))
         damage = isWhole ? nil : found.damage(path)
         note = isWhole ? Self.note(path, isHeaderGood: header != nil, isMarkGood: known != nil) : nil
@@ -65,9 +65,9 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
         var later: [Record] = []
         /// Behind the last of `records`.
         let end: Int
-        /// Where the first of `later` begins.
+        /// The offset of the first of `later`.
         var laterStart: Int?
-        /// How many are missing before and among `later`.
+        /// The number of records missing before and among `later`.
         var missing: UInt64 = 0
 
         var isEmpty: Bool { records.isEmpty && later.isEmpty }
@@ -105,7 +105,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
         }
     }
 
-    /// - Returns: the header, or what is wrong with it.
+    /// - Returns: the header, or its fault.
     private static func header(
         _ bytes: UnsafeRawBufferPointer, _ path: String
     ) throws(StateFault) -> (JournalHeader?, StateFault?) {

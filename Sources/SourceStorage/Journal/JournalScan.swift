@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Compression
 
-/// Finds a journal's records one after another, also those behind damaged ones.
+/// Finds a journal's records one after another, including those after damaged ones.
 ///
-/// - Precondition: the bytes are valid as long as this is used.
+/// - Precondition: the bytes stay valid while this is used.
 struct JournalScan {
     private let bytes: UnsafeRawBufferPointer
-    /// Where the next record begins.
+    /// The offset of the next record.
     private(set) var place = JournalFormat.start
     /// The number of the next record.
     private(set) var number: UInt64 = 1
@@ -15,7 +15,7 @@ struct JournalScan {
 
     var isAtEnd: Bool { place >= bytes.count }
 
-    /// The payload of the next record; nil if there is no whole one here.
+    /// The payload of the next record; nil if there is no complete one here.
     mutating func next() -> UnsafeRawBufferPointer? {
         guard let found = number(at: place), found == number, let payload = payload(at: place) else {
             return nil
@@ -25,11 +25,11 @@ struct JournalScan {
         return payload
     }
 
-    /// Moves on to the first good record behind the damaged one that is here.
+    /// Skips the damaged record here, up to the next intact one.
     ///
     /// No payload can look like a record: a record's length has a zero byte, which JSON text does not have.
     ///
-    /// - Returns: false if there is none; then nothing moves.
+    /// - Returns: false, without moving, if there is none.
     /// - Complexity: O(bytes).
     mutating func skipDamage() -> Bool {
         var start = place
@@ -43,7 +43,7 @@ struct JournalScan {
         return false
     }
 
-    /// The number in a record's header, if there can be such a record here.
+    /// The number in a record's header; nil if no record with that number can be here.
     private func number(at start: Int) -> UInt64? {
         guard start + JournalFormat.recordHeaderSize <= bytes.count else { return nil }
         let found = bytes.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self)
@@ -51,7 +51,7 @@ struct JournalScan {
         return found >= number && found <= most ? found : nil
     }
 
-    /// The payload of the record that begins here; nil if there is no whole one.
+    /// The payload of the record that begins here; nil if it is incomplete or damaged.
     private func payload(at start: Int) -> UnsafeRawBufferPointer? {
         let size = JournalFormat.recordHeaderSize
         let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])

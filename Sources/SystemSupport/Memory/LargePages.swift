@@ -33,8 +33,8 @@ package enum LargePages {
         return block
     }
 
-    /// Gives the large pages that lie wholly in a part of a block of 4 MiB or more back to the system. Their content is lost:
-    /// they hold zeros when they are next touched.
+    /// Returns the large pages that lie entirely in a part of a block of 4 MiB or more to the system. Their content is lost:
+    /// they contain zeros when they are next touched.
     package static func release(_ memory: UnsafeMutableRawBufferPointer) {
         guard let base = memory.baseAddress else { return }
         let before = -Int(bitPattern: base) & (pageSize - 1)
@@ -57,16 +57,16 @@ package enum LargePages {
         return resized
     }
 
-    /// A size of so many bytes or a few more that fills small pages, together with the allocator's header.
+    /// Rounds a size up so that the block and the allocator's header fill whole small pages.
     private static func wholePages(_ size: Int) -> Int {
         (size + 2 * headerSize + smallPageSize - 1) / smallPageSize * smallPageSize - headerSize
     }
 
-    /// The allocator keeps 16 bytes before a block that is a mapping of its own, and up to 8 behind it.
+    /// The allocator keeps 16 bytes before a block with its own mapping, and up to 8 after it.
     private static let headerSize = 32
 
-    /// Asks for large pages for a block to its ends. If only the large pages within it had the wish, the block would be several
-    /// mappings, which the system does not move as one: `realloc` would copy it, and hold it twice meanwhile.
+    /// Requests large pages for a whole block. If only its inner large pages were advised, the block would consist of several
+    /// mappings, which the system cannot move as one: `realloc` would copy it and need twice the memory meanwhile.
     private static func adviseWhole(_ block: UnsafeMutableRawPointer, _ size: Int) {
         let before = Int(bitPattern: block) & (smallPageSize - 1)
         let length = (before + size + smallPageSize - 1) & ~(smallPageSize - 1)

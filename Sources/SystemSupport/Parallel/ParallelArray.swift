@@ -23,7 +23,7 @@ package enum ParallelArray {
         }
     }
 
-    /// Copies whole values that lie one behind the other, aligned or not.
+    /// Copies consecutive values, aligned or not.
     package static func copy<Value: BitwiseCopyable>(
         _ bytes: UnsafeRawBufferPointer, threads: Int
     ) -> [Value] {
@@ -38,12 +38,12 @@ package enum ParallelArray {
         }
     }
 
-    /// Fewer bytes than these are one thread's.
+    /// The least number of bytes for one thread.
     private static let smallestCopy = 1 << 20
 
     /// Invariant: both blocks have the same size and outlive the work.
     ///
-    /// `@unchecked Sendable` holds because shares write different bytes, and nobody writes the source.
+    /// `@unchecked Sendable` holds because threads write different bytes, and nobody writes the source.
     private struct Copy: @unchecked Sendable {
         let source: UnsafeRawBufferPointer
         let target: UnsafeMutableRawBufferPointer

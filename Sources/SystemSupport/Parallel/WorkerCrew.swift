@@ -2,13 +2,13 @@
 import Dispatch
 import Synchronization
 
-/// Threads that work on one pass after another, for work of many short passes: between two passes they stay awake for some
+/// Threads for work that consists of many short passes. Between two passes they stay awake for
 /// tens of microseconds, since waking a thread takes about as long as such a pass.
 ///
-/// The threads begin with the first pass that has several shares and end with the crew. They have the priority of the
-/// thread that begins the first pass.
+/// The threads start with the first pass of several shares and end with the crew. They have the priority of the
+/// thread that runs the first pass.
 package final class WorkerCrew: Sendable {
-    /// How many threads work, the caller's included.
+    /// The number of threads, including the caller's.
     package let threads: Int
     private let board = Board()
     private let isStarted = Atomic(false)
@@ -18,13 +18,13 @@ package final class WorkerCrew: Sendable {
 
     deinit { board.end() }
 
-    /// Calls `body` once for each share below `shares`, at the same time, and waits for all. Shares are begun in
+    /// Calls `body` once for each share below `shares`, in parallel, and waits for all. Shares start in
     /// ascending order.
     ///
-    /// - Parameter body: gets the share and the number of the worker that it runs on, below `threads`; no two calls at the
-    ///   same time have the same worker. It must touch, for each share, only what no other share's call writes.
+    /// - Parameter body: receives the share and the number of its worker, below `threads`. No two calls at the
+    ///   same time have the same worker. The call for a share must not touch what another share's call writes.
     package func run(_ shares: Int, _ body: (_ share: Int, _ worker: Int) -> Void) {
-        // A pass within a pass, or beside another, has its caller alone.
+        // A nested or concurrent pass runs on its caller's thread only.
         guard shares > 1, threads > 1, shares <= Board.mostShares,
             !isBusy.exchange(true, ordering: .acquiring)
         else {
@@ -39,29 +39,29 @@ package final class WorkerCrew: Sendable {
     private func start() {
         let board = board
         for worker in 1..<threads {
-            // If the system refuses a thread, the others do its part.
+            // If the system refuses a thread, the others do its work.
             _ = BackgroundThread.detach { board.work(as: worker) }
         }
     }
 }
 
-/// What the crew's threads share.
+/// The state that the crew's threads share.
 ///
-/// Invariant: `body` is written while all shares of the last pass have ended and none of the next can be taken. A thread
-/// reads it after it has taken a share and before it has reported that share's end. That is why this may be shared.
+/// Invariant: `body` is written only after all shares of the last pass have ended and before any of the next can be taken. A thread
+/// reads it after it has taken a share and before it has reported that share's end. So this may be shared.
 private final class Board: @unchecked Sendable {
     static let mostShares = Int(Int32.max)
-    /// How often a thread looks for work, or for the end of it, before it sleeps: for some tens of microseconds. It does not
-    /// yield, since the scheduler would then prefer other processes for some milliseconds.
+    /// How often a thread polls for work, or for its end, before it sleeps: tens of microseconds. It does not
+    /// yield, since the scheduler would then prefer other processes for several milliseconds.
     #if DEBUG
-        // A look takes a hundred times as long without optimization.
+        // Polling takes a hundred times as long without optimization.
         private static let looks = 1 << 9
     #else
         private static let looks = 1 << 15
     #endif
 
     private var body: ((Int, Int) -> Void)?
-    /// How many shares the pass has, above the next one to be taken.
+    /// The number of shares in the upper half, the next share to take in the lower.
     private let ticket = Atomic<UInt64>(0)
     private let ended = Atomic(0)
     private let sleepers = Atomic(0)
@@ -70,7 +70,7 @@ private final class Board: @unchecked Sendable {
     private let wake = DispatchSemaphore(value: 0)
     private let wakeCaller = DispatchSemaphore(value: 0)
 
-    /// Does a pass; on the caller's thread.
+    /// Runs a pass; on the caller's thread.
     func run(_ shares: Int, _ body: @escaping (Int, Int) -> Void) {
         self.body = body
         ended.store(0, ordering: .relaxed)
@@ -81,7 +81,7 @@ private final class Board: @unchecked Sendable {
         self.body = nil
     }
 
-    /// Works until the crew ends; on a thread of its own.
+    /// Works until the crew ends; on its own thread.
     func work(as worker: Int) {
         while true {
             var looks = 0
@@ -117,13 +117,13 @@ private final class Board: @unchecked Sendable {
 
     private func perform(_ share: Int, worker: Int) {
         call(share, worker)
-        // The caller may go on as soon as it reads this.
+        // The caller may continue as soon as it reads this.
         let count = ended.add(1, ordering: .sequentiallyConsistent).newValue
         guard count == Int(ticket.load(ordering: .relaxed) >> 32) else { return }
         if isCallerAsleep.exchange(false, ordering: .sequentiallyConsistent) { wakeCaller.signal() }
     }
 
-    /// A function of its own, which has let go of `body` when it returns.
+    /// A separate function, which has released `body` when it returns.
     @inline(never) private func call(_ share: Int, _ worker: Int) { body?(share, worker) }
 
     private func waitForEnd(of shares: Int) {
@@ -132,7 +132,7 @@ private final class Board: @unchecked Sendable {
             looks += 1
             if looks <= Self.looks { continue }
             isCallerAsleep.store(true, ordering: .sequentiallyConsistent)
-            // An end that came before the flag was seen does not signal.
+            // A share that ended before the flag was set does not signal.
             if ended.load(ordering: .sequentiallyConsistent) >= shares,
                 isCallerAsleep.exchange(false, ordering: .sequentiallyConsistent)
             {
@@ -142,7 +142,7 @@ private final class Board: @unchecked Sendable {
         }
     }
 
-    /// Sleeps until there is a pass, or the end.
+    /// Sleeps until there is a pass, or the crew ends.
     private func sleep() {
         sleepers.add(1, ordering: .sequentiallyConsistent)
         let seen = ticket.load(ordering: .sequentiallyConsistent)
@@ -151,7 +151,7 @@ private final class Board: @unchecked Sendable {
         wake.wait()
     }
 
-    /// Takes one back from `sleepers`; false if a signal for it is on its way.
+    /// Removes this thread from `sleepers`; false if a signal for it has already been sent.
     private func leaveSleepers() -> Bool {
         var count = sleepers.load(ordering: .relaxed)
         while count > 0 {
