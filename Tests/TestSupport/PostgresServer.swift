@@ -64,13 +64,7 @@ public final class PostgresServer: Sendable {
     /// - Parameter settings: further lines of `postgresql.conf`.
     public init(settings: [String] = []) throws {
         guard Self.programs != nil else { throw Failure(description: Self.missing) }
-        folder = "/tmp/clusterd-pg-" + UUID().uuidString.prefix(8)
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        if geteuid() == 0 {
-            // The server refuses to run as root.
-            let status = try DaemonProcess.run("/bin/chown", ["postgres", folder])
-            guard status.status == 0 else { throw Failure(description: status.errors) }
-        }
+        folder = try Self.makeFolder()
         try run(
             "initdb", ["-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "-N"])
         let lines =
@@ -85,14 +79,20 @@ public final class PostgresServer: Sendable {
         try start()
     }
 
+    /// Makes a folder that belongs to the user who runs the server.
+    private static func makeFolder() throws -> String {
+        let folder = "/tmp/clusterd-pg-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        // The server refuses to run as root.
+        guard geteuid() == 0 else { return folder }
+        let status = try DaemonProcess.run("/bin/chown", ["postgres", folder])
+        guard status.status == 0 else { throw Failure(description: status.errors) }
+        return folder
+    }
+
     /// A streaming replica of another server.
     public init(standbyOf primary: PostgresServer) throws {
-        folder = "/tmp/clusterd-pg-" + UUID().uuidString.prefix(8)
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        if geteuid() == 0 {
-            let status = try DaemonProcess.run("/bin/chown", ["postgres", folder])
-            guard status.status == 0 else { throw Failure(description: status.errors) }
-        }
+        folder = try Self.makeFolder()
         try run(
             "pg_basebackup",
             [
