@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Makes the data, runs clusterd and its peers on them, and writes a table and a picture. See Benchmarks/run."""
-import json, math, os, random, shutil, signal, socket, statistics, struct, subprocess, sys, tempfile, time
+import json, os, random, shutil, signal, socket, statistics, struct, subprocess, sys, tempfile, time
 
-import cancel, rate
+import cancel, plot, rate
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.join(ROOT, ".build", "release")
@@ -200,26 +200,13 @@ def measure(kind, count, python, rows, curve):
     daemon.stop()
 
 
-def picture(curve, path):
-    """Time against number of points, both on logarithmic scales."""
-    def x(count): return 70 + 500 * (math.log10(count) - 5) / 2
-    def y(seconds): return 330 - 270 * (math.log10(seconds) + 2) / 4
-    lines = ['<svg xmlns="http://www.w3.org/2000/svg" width="640" height="400" font-family="sans-serif" font-size="12">',
-             '<rect width="640" height="400" fill="white"/>',
-             '<text x="70" y="30" font-size="15">Building the index: seconds against number of points</text>']
-    for power in range(-2, 3):
-        lines.append(f'<path d="M70 {y(10**power):.0f}H570" stroke="#ddd"/><text x="20" y="{y(10**power)+4:.0f}">{10**power:g} s</text>')
-    for count in (10**5, 10**6, 10**7):
-        lines.append(f'<text x="{x(count)-20:.0f}" y="350">{count:,}</text>')
-    series = [("gathered", 2, "#c33", "supercluster in C++, gathered"), ("uniform", 2, "#e98", "supercluster in C++, uniform"),
-              ("gathered", 3, "#06c", "clusterd, gathered"), ("uniform", 3, "#6bd", "clusterd, uniform")]
-    for place, (kind, column, colour, name) in enumerate(series):
-        points = [(x(row[1]), y(row[column])) for row in curve if row[0] == kind]
-        lines.append(f'<path d="M{" L".join(f"{a:.1f} {b:.1f}" for a, b in points)}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        lines += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4" fill="{colour}"/>' for a, b in points]
-        lines.append(f'<text x="{70 + 250 * (place % 2)}" y="{372 + 16 * (place // 2)}" fill="{colour}">{name}</text>')
-    with open(path, "w") as file:
-        file.write("\n".join(lines) + "\n</svg>\n")
+def picture(curve):
+    """Time against number of points."""
+    series = [(f"{name}, {kind}", colour, [(row[1], row[column]) for row in curve if row[0] == kind])
+              for kind, column, colour, name in (("gathered", 2, "#c33", "supercluster in C++"), ("uniform", 2, "#e98", "supercluster in C++"),
+                                                 ("gathered", 3, "#06c", "clusterd"), ("uniform", 3, "#6bd", "clusterd"))]
+    plot.chart(os.path.join(ROOT, "Benchmarks", "build.svg"), "Building the index: seconds against number of points", series,
+               plot.counts(5, 7), plot.seconds(-2, 2))
 
 
 def kept(last):
@@ -241,7 +228,7 @@ def main():
     table += kept(LAST_ROWS)
     with open(RESULTS, "w") as file:
         file.write("\n".join(table) + "\n")
-    picture(curve, os.path.join(ROOT, "Benchmarks", "build.svg"))
+    picture(curve)
     print("\n".join(table))
 
 

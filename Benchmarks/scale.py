@@ -11,14 +11,17 @@ Benchmarks/results.md are replaced, and Benchmarks/scale.svg is drawn from all r
 The daemon is ended if its own memory (RssAnon) passes --most-memory, or if the machine has less than 1.5 GiB left. To drop
 the page cache takes root; without it the row of dropped caches is left out.
 """
-import argparse, json, math, os, random, re, shutil, signal, statistics, subprocess, tempfile, threading, time
+import argparse, array, json, os, random, re, shutil, signal, statistics, subprocess, tempfile, threading, time
 
+import plot, results
 from cancel import Caller
-from measure import CACHE, RESULTS, ROOT
+from measure import CACHE, PEER, ROOT, peer_python
 
 MARK = "| scale, "
 DROP = "/proc/sys/vm/drop_caches"
 SOURCE = {"source": "points"}
+NODE = ("const fs=require('fs');let t=Date.now();fs.readFileSync(process.argv[1],'utf8').trim().split('\\n').map(JSON.parse);"
+        "console.log((Date.now()-t)/1000)")
 NINE_IN_TEN = ["<", ["get", "value"], 900]
 
 
@@ -66,6 +69,38 @@ def generate(binaries, count):
         subprocess.run([f"{binaries}/clusterctl", "generate", "gathered", str(count), "--lines", "-o", path + ".new"], check=True)
         os.rename(path + ".new", path)
     return path
+
+
+def coordinates(path):
+    """A file of longitude and latitude of each point as little-endian doubles."""
+    raw = path + ".bin"
+    if not os.path.exists(raw):
+        with open(path, "rb") as lines, open(raw + ".new", "wb") as file:
+            while batch := lines.readlines(1 << 26):
+                file.write(array.array("d", (float(value) for line in batch for value in
+                                             line[line.index(b"tes\":[") + 6:line.index(b"]}")].split(b","))).tobytes())
+        os.rename(raw + ".new", raw)
+    return raw
+
+
+def peer(command, most_memory):
+    """Seconds that a peer prints; if it fails, how."""
+    limited = ["prlimit", f"--as={int(most_memory)}", "timeout", "900", *command]
+    ended = subprocess.run(limited, capture_output=True, text=True)
+    if ended.returncode == 124:
+        return None, "not done in 900 s"
+    if ended.returncode:
+        reasons = [line for line in ended.stderr.splitlines() if "Error" in line or "terminate" in line] or [f"status {ended.returncode}"]
+        return None, f"failed with {most_memory / 2**30:.0f} GiB: {reasons[0].strip()}"
+    return float(ended.stdout), f"{float(ended.stdout):.2f} s"
+
+
+def peers(path, most_memory):
+    """What peers make of a file, each as (seconds or nil, text): supercluster's index in C++, and node's JSON.parse of all lines."""
+    node = (None, "node is not installed")
+    if shutil.which("node"):
+        node = peer(["node", "-e", NODE, path], 8 * most_memory)
+    return peer([peer_python(), "-c", PEER, coordinates(path)], most_memory), node
 
 
 def places(path, count):
@@ -117,8 +152,9 @@ def bandwidth():
 
 
 def measure(binaries, count, most_memory):
-    """Names and values of one count's rows."""
+    """Names, values, what stands beside them, and ratios, of one count's rows."""
     path = generate(binaries, count)
+    (index_peer, index_text), (_, node_text) = peers(path, 20 * 2 ** 30)
     folder = tempfile.mkdtemp(dir=CACHE)
     daemon = None
     try:
@@ -128,10 +164,12 @@ def measure(binaries, count, most_memory):
         world = {**SOURCE, "bbox": [-180, -85, 180, 85], "zoom": 2}
         load = seconds(lambda: (caller.call("SourceService/LoadFile", {**SOURCE, "path": path}), view(caller, world)))
         peak = daemon.peak
-        yield "file to first answer; a million points", f"{load:.1f} s; {load * 1e6 / count:.2f} s"
+        yield "file to first answer; a million points", f"{load:.1f} s; {load * 1e6 / count:.2f} s", f"node's JSON.parse of each line: {node_text}"
         yield "memory of the process, peak; a point", f"{peak / 2**30:.2f} GiB; {peak / count:.0f} B"
         source = caller.call("SourceService/GetSource", SOURCE)
-        yield "index built; a million points", f"{source['buildMs'] / 1000:.2f} s; {source['buildMs'] * 1e6 / count:.0f} ms"
+        built = source["buildMs"] / 1000
+        yield ("index built; a million points", f"{built:.2f} s; {1e9 * built / count:.0f} ms", f"supercluster in C++: {index_text}",
+               f"{index_peer / built:.1f}" if index_peer else "")
         yield "index a point", f"{source['indexBytesPerPoint']:.1f} B"
         yield "memoryBytes; fileBytes", f"{source['memoryBytes'] / 2**30:.2f} GiB; {source['fileBytes'] / 2**30:.2f} GiB"
         result = json.loads(subprocess.run(
@@ -150,6 +188,8 @@ def measure(binaries, count, most_memory):
         yield "the same views again, p50; p99", f"{middle * 1e3:.2f} ms; {late * 1e3:.2f} ms"
         middle, late = quantiles(lambda feature: update(caller, feature), places(path, 200))
         yield "update of one feature, synced, p50; p99", f"{middle * 1e3:.2f} ms; {late * 1e3:.2f} ms"
+        # A second index of nearly as many points comes beside the first.
+        daemon.most_memory *= 1.5
         passing = seconds(lambda: view(caller, {**world, "filter": NINE_IN_TEN}))
         yield "first answer of a filter that passes nine in ten; peak", f"{passing:.2f} s; {daemon.peak / 2**30:.2f} GiB"
         daemon.stop(signal.SIGKILL)
@@ -164,31 +204,18 @@ def measure(binaries, count, most_memory):
 
 
 def picture(lines):
-    """Seconds for a million points against points, from the rows of all counts."""
-    series = [("file to first answer", "#06c"), ("index built", "#c33")]
-    points = {name: [] for name, _ in series}
-    for line in lines:
-        for name, _ in series:
-            found = re.match(rf"\| scale, gathered, ([\d,]+) points: {name}[^|]*\| ([\d.]+) s;", line)
-            if found:
-                points[name].append((int(found[1].replace(",", "")), float(found[2])))
-    def x(count): return 70 + 500 * (math.log10(count) - 5) / 3
-    def y(taken): return 330 - 270 * (math.log10(taken) + 2) / 5
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="640" height="400" font-family="sans-serif" font-size="12">',
-           '<rect width="640" height="400" fill="white"/>',
-           '<text x="70" y="30" font-size="15">Loading with a state directory: seconds against number of points</text>']
-    for power in range(-2, 4):
-        out.append(f'<path d="M70 {y(10**power):.0f}H570" stroke="#ddd"/><text x="20" y="{y(10**power)+4:.0f}">{10**power:g} s</text>')
-    for power in range(5, 9):
-        out.append(f'<text x="{x(10**power)-24:.0f}" y="350">{10**power:,}</text>')
-    for place, (name, colour) in enumerate(series):
-        line = [(x(count), y(taken)) for count, taken in sorted(points[name])]
-        if line:
-            out.append(f'<path d="M{" L".join(f"{a:.1f} {b:.1f}" for a, b in line)}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        out += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4" fill="{colour}"/>' for a, b in line]
-        out.append(f'<text x="{70 + 250 * place}" y="376" fill="{colour}">{name}</text>')
-    with open(os.path.join(ROOT, "Benchmarks", "scale.svg"), "w") as file:
-        file.write("\n".join(out) + "\n</svg>\n")
+    """Seconds against points, from the rows of all counts."""
+    def points(what, column):
+        for line in lines:
+            found = re.match(rf"\| scale, gathered, ([\d,]+) points: {what}", line)
+            value = re.search(r"([\d.]+) s\b", line.split("|")[column]) if found else None
+            if value:
+                yield int(found[1].replace(",", "")), float(value[1])
+    series = [(name, colour, sorted(points(what, column))) for name, colour, what, column in (
+        ("file to first answer", "#06c", "file to first answer", 2), ("node's JSON.parse alone", "#8ac", "file to first answer", 3),
+        ("index built", "#093", "index built", 2), ("supercluster in C++", "#c33", "index built", 3))]
+    plot.chart(os.path.join(ROOT, "Benchmarks", "scale.svg"), "Loading with a state directory: seconds against number of points", series,
+               plot.counts(5, 8), plot.seconds(-2, 3))
 
 
 def main():
@@ -202,17 +229,16 @@ def main():
         mark = f"{MARK}gathered, {count:,} points: "
         rows = []
         try:
-            for name, value in measure(options.bin, count, options.most_memory * 2 ** 30):
-                rows.append(f"{mark}{name} | {value} |  | |")
+            for name, value, *beside in measure(options.bin, count, options.most_memory * 2 ** 30):
+                beside, ratio = (beside + ["", ""])[:2]
+                rows.append(f"{mark}{name} | {value} | {beside} | {ratio} |")
                 print(rows[-1], flush=True)
         finally:
             if not options.keep:
-                os.remove(os.path.join(CACHE, f"scale-{count}.geojsonl"))
-        with open(RESULTS, encoding="utf-8") as file:
-            others = [line.rstrip("\n") for line in file if not line.startswith(mark)]
-        with open(RESULTS, "w", encoding="utf-8") as file:
-            file.write("\n".join(others + rows) + "\n")
-        picture(others + rows)
+                for end in ("", ".bin"):
+                    os.remove(os.path.join(CACHE, f"scale-{count}.geojsonl{end}"))
+        results.replace(mark, rows)
+        picture(results.kept(MARK))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How loading, building and answering get faster with processors.
+
+    python3 Benchmarks/cores.py [--bin DIR] [--rounds N]
+
+A daemon that may only use 1, 2 and 4 processors loads a million points without a state directory, in alternated rounds;
+medians count. Then daemons on 1, 2 and 3 processors answer long listings to clients on the fourth. The rows in
+Benchmarks/results.md are replaced, and Benchmarks/cores.svg is drawn. Needs four processors; a machine that does nothing else.
+"""
+import argparse, json, os, signal, statistics, subprocess, tempfile, time
+
+import measure, plot, results
+from cancel import Caller
+
+MARK = "| cores, "
+SOURCE = {"source": "points"}
+# Long answers: their reader needs a fraction of the processor time that the daemon needs.
+LONG = ("-c", "48", "-z", "5-8", "-n", "4000", "-t", "3", "--json")
+
+
+class Daemon:
+    """A daemon that may only use some processors."""
+
+    def __init__(self, binaries, folder, processors):
+        self.socket = os.path.join(folder, "s")
+        self.process = subprocess.Popen(
+            [f"{binaries}/clusterd", "--socket", self.socket, "--import-dir", measure.CACHE, "--log-level", "error"],
+            preexec_fn=lambda: os.sched_setaffinity(0, processors))
+        self.caller = Caller(self.socket)
+
+    def load(self, path):
+        """Seconds from the file to the first answer, and of the build alone."""
+        self.caller.call("SourceService/CreateSource", SOURCE)
+        begun = time.monotonic()
+        self.caller.call("SourceService/LoadFile", {**SOURCE, "path": path})
+        self.caller.call("ClusterService/GetClusters", {**SOURCE, "bbox": [-180, -85, 180, 85], "zoom": 2})
+        return time.monotonic() - begun, self.caller.call("SourceService/GetSource", SOURCE)["buildMs"] / 1000
+
+    def stop(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        os.remove(self.socket)
+
+
+def loads(binaries, folder, path, rounds):
+    """Medians of load and build in seconds, by number of processors."""
+    taken = {count: [] for count in (1, 2, 4)}
+    for _ in range(rounds):
+        for count, times in taken.items():
+            daemon = Daemon(binaries, folder, range(count))
+            times.append(daemon.load(path))
+            daemon.stop()
+    return {count: [statistics.median(column) for column in zip(*times)] for count, times in taken.items()}
+
+
+def rates(binaries, folder, path, rounds):
+    """Medians of long answers a second, by number of processors; the clients have the fourth."""
+    taken = {count: [] for count in (1, 2, 3)}
+    for _ in range(rounds):
+        for count, found in taken.items():
+            daemon = Daemon(binaries, folder, range(count))
+            daemon.load(path)
+            told = subprocess.run(["taskset", "-c", "3", f"{binaries}/clusterctl", "--socket", daemon.socket, "bench", "points", *LONG],
+                                  check=True, capture_output=True, text=True).stdout
+            found.append(json.loads(told)["perSecond"])
+            daemon.stop()
+    return {count: statistics.median(found) for count, found in taken.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", default=measure.BIN)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    python, rows, series = measure.peer_python(), [], []
+    folder = tempfile.mkdtemp()
+    for kind, colours in (("gathered", ("#06c", "#093")), ("uniform", ("#6bd", "#8c8"))):
+        raw, path = measure.make(kind, 1_000_000)
+        peer = float(subprocess.run([python, "-c", measure.PEER, raw], capture_output=True, text=True, check=True).stdout)
+        medians = loads(options.bin, folder, path, options.rounds)
+        for column, (what, colour) in enumerate(zip(("file to first answer", "index built"), colours)):
+            one, two, four = (medians[count][column] for count in (1, 2, 4))
+            rows.append(results.row(f"cores, {what}, {kind}, 1,000,000 points: on 4; on 2", f"{four:.3f} s; {two:.3f} s", f"on 1 {one:.3f} s", one / four))
+            series.append((f"{what}, {kind}", colour, [(1, one), (2, two), (4, four)]))
+        series.append((f"supercluster in C++, {kind}, which uses one", "#c33" if kind == "gathered" else "#e98", [(1, peer), (4, peer)]))
+    found = rates(options.bin, folder, measure.make("gathered", 1_000_000)[1], 3)
+    rows.append(results.row("cores, long answers of a daemon on 3; on 2, clients on the fourth", f"{found[3]:,.0f}/s; {found[2]:,.0f}/s",
+                            f"on 1 {found[1]:,.0f}/s", found[3] / found[1]))
+    os.rmdir(folder)
+    results.replace(MARK, rows)
+    plot.chart(os.path.join(measure.ROOT, "Benchmarks", "cores.svg"), "A million points: seconds against processors", series,
+               [(1, "1"), (2, "2"), (4, "4")], plot.seconds(-1, 1))
+
+
+if __name__ == "__main__":
+    main()
