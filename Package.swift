@@ -28,6 +28,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(
             name: "CCairo", pkgConfig: "cairo",
@@ -56,7 +57,7 @@ let package = Package(
         .target(
             name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
             swiftSettings: uncheckedExclusivity),
-        .target(name: "SystemSupport"),
+        .target(name: "SystemSupport", dependencies: ["CLinux"]),
         .target(name: "SourceStorage", dependencies: ["Compression", "SystemSupport"]),
         .target(
             name: "Aggregates",

@@ -204,6 +204,8 @@ private final class MemoryText: FeatureText {
     var isDamaged: Bool { false }
     var isAtHand: Bool { true }
 
+    func isAtHand(_ range: Range<Int>, room: inout Int) -> Bool { true }
+
     func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) -> Bool {
         guard range.upperBound <= bytes.count else { return false }
         target.copyBytes(from: bytes[range])

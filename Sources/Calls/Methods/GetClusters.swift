@@ -14,8 +14,10 @@ struct GetClusters: UnaryMethod {
         let target = try catalog.target(params)
         let query = try catalog.clustersQuery(params)
         let ready = target.revision.readyView(target.filter, zoom: query.zoom)
-        return target.answer(isQuick: isQuick(query, ready, in: target.revision)) {
-            (call, bytes) throws(SourceError) in
+        return target.answer(
+            isQuick: isQuick(query, ready, in: target.revision),
+            isAtHand: { ready.map { target.revision.isAtHand(query, of: $0) } ?? false }
+        ) { (call, bytes) throws(SourceError) in
             let cancellation = call.cancellation
             // A filtered view is looked up again, which marks it as recently used.
             let view = try target.revision.view(target.filter, zoom: query.zoom, cancellation)

@@ -21,7 +21,8 @@ struct GetTile: UnaryMethod {
             isCheap && view.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
         let isRaw = encoding == .mvt && call.form == .raw
         return target.answer(
-            isQuick: isQuick, mediaType: isRaw ? TileEncoding.vectorTileMediaType : AnswerFacts.json
+            isQuick: isQuick, mediaType: isRaw ? TileEncoding.vectorTileMediaType : AnswerFacts.json,
+            isAtHand: { view.map { target.revision.isAtHand(tile, of: $0) } ?? false }
         ) { (call, bytes) throws(SourceError) in
             let revision = target.revision
             let view = try revision.view(target.filter, zoom: Double(tile.z), call.cancellation)

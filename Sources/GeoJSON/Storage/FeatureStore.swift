@@ -67,6 +67,14 @@ public final class FeatureStore: Sendable {
     /// Whether features can be read without waiting for a disk.
     public var isAtHand: Bool { text?.isAtHand ?? true }
 
+    /// Whether a feature can be read without waiting for a disk. Moves its text into memory if the system has it in its page cache.
+    ///
+    /// - Parameter room: how many blocks of text may still be moved.
+    public func isAtHand(_ feature: Int, room: inout Int) -> Bool {
+        guard let text, !isChanged(feature) else { return true }
+        return text.isAtHand(range(feature), room: &room)
+    }
+
     @inline(__always) func start(_ index: Int) -> Int {
         index == records.count ? textCount : records.start(index)
     }

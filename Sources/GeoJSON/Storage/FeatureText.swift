@@ -16,6 +16,11 @@ public protocol FeatureText: AnyObject, Sendable {
     /// Whether reading does not wait for a disk.
     var isAtHand: Bool { get }
 
+    /// Whether reading these bytes does not wait for a disk. May move them into memory from the system's page cache.
+    ///
+    /// - Parameter room: how many blocks may still be moved.
+    func isAtHand(_ range: Range<Int>, room: inout Int) -> Bool
+
     /// Copies bytes; false if they cannot be read.
     func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) -> Bool
 

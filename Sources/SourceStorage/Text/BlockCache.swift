@@ -44,6 +44,11 @@ package final class BlockCache: Sendable {
         shard(block).copy(Self.key(block, holder), from: offset, to: target)
     }
 
+    /// Whether a block is cached.
+    package func contains(_ block: Int, of holder: Holder) -> Bool {
+        shard(block).contains(Self.key(block, holder))
+    }
+
     /// Adds a block.
     ///
     /// - Parameter replacing: whether to evict another block if the cache is full. If false, this one is not added then.
@@ -108,6 +113,15 @@ extension BlockCache {
         deinit { state.withLock { state in for slab in state.slabs { slab.deallocate() } } }
 
         var count: Int { state.withLock { $0.places.count } }
+
+        /// Whether a block is cached, which is then kept longer than others.
+        func contains(_ key: UInt64) -> Bool {
+            state.withLock { state in
+                guard let slot = state.places[key] else { return false }
+                state.slots[slot].isRecent = true
+                return true
+            }
+        }
 
         func copy(_ key: UInt64, from offset: Int, to target: UnsafeMutableRawBufferPointer) -> Bool {
             state.withLock { state in

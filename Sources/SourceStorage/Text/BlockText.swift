@@ -60,6 +60,33 @@ package final class BlockText: Sendable {
         holder.blockCount == (count + BlockCache.blockSize - 1) / BlockCache.blockSize
     }
 
+    /// Whether all blocks of a range are cached. Those that the system has in its page cache are cached now.
+    ///
+    /// - Parameter room: how many blocks may still be cached.
+    package func isAtHand(_ range: Range<Int>, room: inout Int) -> Bool {
+        guard !range.isEmpty else { return true }
+        for block in range.lowerBound / BlockCache.blockSize...(range.upperBound - 1) / BlockCache.blockSize
+        where !cache.contains(block, of: holder) {
+            guard room > 0, cacheWithoutWaiting(block) else { return false }
+            room -= 1
+        }
+        return true
+    }
+
+    /// Caches a block from the system's page cache; false if it is not there, or if its checksum is wrong, which the next read reports.
+    private func cacheWithoutWaiting(_ block: Int) -> Bool {
+        // Older snapshots have checksums of larger blocks, which take too long to read.
+        guard blockSize == BlockCache.blockSize else { return false }
+        let begin = block * blockSize
+        let size = min(blockSize, count - begin)
+        return withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { bytes in
+            guard file.readCached(bytes, at: start + begin),
+                BlockChecksum.of(UnsafeRawBufferPointer(bytes)) == checksums[block]
+            else { return false }
+            return cache.insert(block, of: holder, UnsafeRawBufferPointer(bytes), replacing: true)
+        }
+    }
+
     /// Copies bytes, whose blocks stay in the cache; false if they cannot be read.
     package func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) -> Bool {
         var place = range.lowerBound

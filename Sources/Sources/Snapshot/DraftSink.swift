@@ -67,6 +67,8 @@ package final class LostText: FeatureText {
     package var isDamaged: Bool { true }
     package var isAtHand: Bool { true }
 
+    package func isAtHand(_ range: Range<Int>, room: inout Int) -> Bool { true }
+
     package func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) -> Bool { false }
     package func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? { nil }
     package func verify(isCancelled: () -> Bool) -> Bool { false }

@@ -79,6 +79,35 @@ struct BlockTextTests {
         #expect(!text.isDamaged)
     }
 
+    @Test("blocks that the system holds come into the cache without waiting, so many as there is room for")
+    func pageCache() throws {
+        let file = try TextFile(20_000)
+        let probe = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
+        defer { probe.deallocate() }
+        guard try FileDescriptor(reading: file.path).readCached(probe, at: 0) else {
+            print(
+                "skipped: the file system of \(NSTemporaryDirectory()) cannot say what is in the page cache")
+            return
+        }
+        let cache = BlockCache(bytes: 1 << 20)
+        let text = try file.text(cache)
+        var room = 2
+        #expect(!text.isAtHand(0..<20_000, room: &room) && room == 0)
+        #expect(text.isAtHand(10..<8192, room: &room), "two blocks are cached now")
+        #expect(!text.isAtHand(8191..<8193, room: &room))
+        #expect(read(text, 0..<8192) == Array(file.bytes[0..<8192]))
+        room = 10
+        #expect(text.isAtHand(0..<20_000, room: &room) && room == 7 && text.isAtHand)
+        #expect(text.isAtHand(20_000..<20_000, room: &room))
+        try file.flip(5000)
+        let other = try file.text(cache)
+        #expect(!other.isAtHand(4096..<5000, room: &room), "its checksum is wrong")
+        #expect(!other.isDamaged, "the read that needs it reports that")
+        #expect(read(other, 4096..<5000) == nil && other.isDamaged)
+        let larger = try file.text(cache, blockSize: 8192)
+        #expect(!larger.isAtHand(0..<10, room: &room), "checksums of larger blocks take too long")
+    }
+
     @Test("bytes that changed are not handed out, and are no fault of other blocks")
     func damage() throws {
         let file = try TextFile(40_000)

@@ -14,12 +14,16 @@ struct QueryTarget: Sendable {
 
     /// An answer made from this revision. It is written on the pool if features may have to be read from disk,
     /// and discarded if the features' text turns out to be damaged while it is written.
+    ///
+    /// - Parameters:
+    ///   - isQuick: whether it is short.
+    ///   - isAtHand: whether the features of the answer can be read without waiting, if that is not true of all features.
     func answer(
-        isQuick: Bool, mediaType: String = AnswerFacts.json,
+        isQuick: Bool, mediaType: String = AnswerFacts.json, isAtHand: () -> Bool = { false },
         _ write: @escaping @Sendable (CallContext, inout ByteWriter) throws(SourceError) -> Void
     ) -> PreparedAnswer {
         PreparedAnswer(
-            isQuick: isQuick && revision.isAtHand,
+            isQuick: isQuick && (revision.isAtHand || isAtHand()),
             facts: AnswerFacts(mediaType: mediaType, revision: revision.number),
             version: DataVersion(current: source.current, revision: revision.number)
         ) { (call, bytes) throws(RPCError) in

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// System calls that glibc only declares under _GNU_SOURCE, which Swift's Glibc module does not define.
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/// Reads at an offset, with flags; see preadv2(2).
+ssize_t preadv2(int descriptor, const struct iovec *parts, int count, off_t offset, int flags);
+
+/// Fail with EAGAIN instead of waiting for a disk.
+static const int CLUSTERD_RWF_NOWAIT = 8;
