@@ -47,7 +47,9 @@ struct ReferenceTests {
         }
     }
 
-    @Test("the number of threads changes nothing", arguments: [PointSet.gathered, .uniform, .crowd, .grid])
+    @Test(
+        "the number of threads changes nothing",
+        arguments: [PointSet.gathered, .uniform, .crowd, .grid, .column])
     func threads(_ set: PointSet) throws {
         let places = set.places(20_000)
         for points in [2, 4] {
@@ -76,6 +78,37 @@ struct ReferenceTests {
                 #expect(changed.isEmpty, "\(threads) threads, shares of \(share)")
             }
         }
+    }
+
+    /// A level judged crowded by mistake takes time that grows with the square of the nodes in a column.
+    @Test(
+        "nodes of many rows at the same x are not crowded, nodes of one row are",
+        arguments: [(PointSet.column, false), (.uniform, false), (.crowd, true)])
+    func crowded(_ set: PointSet, _ isCrowded: Bool) throws {
+        let places = set.places(20_000)
+        let options = ClusteringOptions(maximumZoom: 13)
+        let (longitudes, latitudes) = (places.map(\.longitude), places.map(\.latitude))
+        let points = try longitudes.withUnsafeBufferPointer { longitudes in
+            try latitudes.withUnsafeBufferPointer { latitudes in
+                try ProjectedPoints(longitudes: longitudes, latitudes: latitudes, options: options)
+            }
+        }
+        guard case .float(let columns) = points.columns else {
+            Issue.record("the points are not in single precision")
+            return
+        }
+        let radius = LevelRadius<Float>(options.unitRadius(at: options.maximumZoom))
+        let list = LevelList<Float>(
+            capacity: places.count, rowHeight: radius.rowHeight, partitions: nil,
+            parallel: Parallel(threads: 1)
+        ) { entries in
+            for place in places.indices {
+                entries[place] = LevelEntry(
+                    x: columns.x.base[place], y: columns.y.base[place], order: UInt32(place),
+                    node: UInt32(place))
+            }
+        }
+        #expect(list.isCrowded(radius) == isCrowded)
     }
 
     @Test("strips of a crowded level wait for each other at their borders", arguments: [false, true])

@@ -123,36 +123,44 @@ struct ClaimWalk<Scalar: Coordinate> {
     }
 
     /// Claims all nodes within reach in the node's row and the two adjacent rows.
-    ///
-    /// A walk ends with the window, or in a later row whose nodes are too far away, so row ends need not be checked.
     private func claim(from position: Int) {
-        let (entries, count) = (claims.list.entries, claims.list.count)
-        let entry = entries[position]
-        let (west, east) = (entry.x - claims.radius.reach, entry.x + claims.radius.reach)
-        func walk(from start: Int, by step: Int) {
-            var candidate = start
-            while candidate >= 0, candidate < count {
-                let other = entries[candidate]
-                if other.x < west || other.x > east { return }
-                take(candidate, other, for: entry, at: position)
-                candidate &+= step
-            }
-        }
-        walk(from: position - 1, by: -1)
-        walk(from: position + 1, by: 1)
+        walk(from: position - 1, by: -1, for: position)
+        walk(from: position + 1, by: 1, for: position)
         let (north, south) = (neighbours.north.base[position], neighbours.south.base[position])
-        if north != NodeNumber.none { walk(from: Int(north), by: 1) }
-        if south != NodeNumber.none { walk(from: Int(south), by: 1) }
+        if north != NodeNumber.none { walk(from: Int(north), by: 1, for: position) }
+        if south != NodeNumber.none { walk(from: Int(south), by: 1, for: position) }
+    }
+
+    /// Claims the nodes from `start` on that are within reach.
+    ///
+    /// The walk ends with the window in x, or with the adjacent rows. So it may leave its row, but it does not pass
+    /// through many rows, even if all nodes have the same x.
+    private func walk(from start: Int, by step: Int, for position: Int) {
+        let (entries, count, reachSquared) = (
+            claims.list.entries, claims.list.count, claims.radius.reachSquared
+        )
+        let entry = entries[position]
+        let (width, height) = (claims.radius.reach, claims.list.rowSpan)
+        let (west, east) = (entry.x - width, entry.x + width)
+        let (north, south) = (entry.y - height, entry.y + height)
+        var candidate = start
+        while candidate >= 0, candidate < count {
+            let other = entries[candidate]
+            if other.x < west || other.x > east || other.y < north || other.y > south { return }
+            let (dx, dy) = (other.x - entry.x, other.y - entry.y)
+            let squared = dx * dx + dy * dy
+            if squared <= reachSquared, state(candidate) == ClaimState.pending {
+                take(candidate, other, squared, for: entry, at: position)
+            }
+            candidate &+= step
+        }
     }
 
     @inline(__always) private func take(
-        _ candidate: Int, _ other: LevelEntry<Scalar>, for entry: LevelEntry<Scalar>, at position: Int
+        _ candidate: Int, _ other: LevelEntry<Scalar>, _ squared: Scalar, for entry: LevelEntry<Scalar>,
+        at position: Int
     ) {
-        let (dx, dy) = (other.x - entry.x, other.y - entry.y)
-        let squared = dx * dx + dy * dy
-        guard squared <= claims.radius.reachSquared, state(candidate) == ClaimState.pending,
-            claims.centers.reaches(entry, other, squared, claims.radius)
-        else { return }
+        guard claims.centers.reaches(entry, other, squared, claims.radius) else { return }
         if let parts, parts[Int(entry.node)] != parts[Int(other.node)] { return }
         claims.claimants.base[candidate] = UInt32(truncatingIfNeeded: position)
         setState(candidate, ClaimState.claimed)

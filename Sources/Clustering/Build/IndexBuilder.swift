@@ -119,7 +119,7 @@ struct IndexBuilder<Scalar: Coordinate> {
     private func claim(
         _ list: LevelList<Scalar>, _ centers: Centers<Scalar>, _ radius: LevelRadius<Scalar>
     ) throws(ClusteringError) {
-        if !isCrowded(list, radius),
+        if !list.isCrowded(radius),
             sweep.run(list, centers: centers, radius: radius, states: states.base, parallel: parallel)
         {
             try parallel.stopIfCancelled()
@@ -144,29 +144,6 @@ struct IndexBuilder<Scalar: Coordinate> {
         withExtendedLifetime(claimed) {
             groups.gather(candidates, claimantOf: claimants, states: states)
         }
-    }
-
-    /// Whether windows contain so many nodes, judged by a sample, that the sequential greedy pass is cheaper.
-    private func isCrowded(_ list: LevelList<Scalar>, _ radius: LevelRadius<Scalar>) -> Bool {
-        let step = max(1, list.count / 1024)
-        var visited = 0
-        var samples = 0
-        var position = step / 2
-        while position < list.count {
-            let east = list.entries[position].x + radius.reach
-            var candidate = position + 1
-            // One side of one of three rows: a sixth of what a sweep would visit.
-            let end = min(list.count, position + 4096)
-            while candidate < end, list.entries[candidate].x <= east,
-                list.entries[candidate].x >= list.entries[position].x
-            {
-                candidate += 1
-            }
-            visited += candidate - position - 1
-            samples += 1
-            position += step
-        }
-        return 6 * visited > samples * NeighbourSweep<Scalar>.crowded / 2
     }
 
     /// Separates groups with enough points from those without.

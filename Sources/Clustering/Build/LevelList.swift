@@ -21,6 +21,9 @@ final class LevelList<Scalar: Coordinate> {
     private(set) var rowHeight: Double
     private var doublings = 0
 
+    /// A distance in y greater than that of any two nodes in adjacent rows, rounding included.
+    var rowSpan: Scalar { Scalar(3 * rowHeight * Double(sign: .plus, exponent: doublings, significand: 1)) }
+
     private var spare: UnsafeMutablePointer<Entry>
     private let first: Scratch<Entry>
     private let second: Scratch<Entry>
