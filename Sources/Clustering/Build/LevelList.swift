@@ -176,9 +176,7 @@ final class LevelList<Scalar: Coordinate> {
                     keys: self.spareKeys.base, starts: self.spareStarts.base)
             }
         }
-        closeGaps(shares, keys: spareKeys.base, starts: spareStarts.base)
-        swap(&rowKeys, &spareKeys)
-        swap(&rowStarts, &spareStarts)
+        takeOverRows(of: shares)
         swap(&entries, &spare)
     }
 
@@ -346,19 +344,24 @@ final class LevelList<Scalar: Coordinate> {
         }
     }
 
-    /// Closes the gaps between the shares' row directories.
-    private func closeGaps(
-        _ shares: [Share], keys: UnsafeMutablePointer<UInt64>, starts: UnsafeMutablePointer<UInt32>
-    ) {
-        rowCount = 0
-        for share in shares {
-            if rowCount != share.rowOutputStart {
-                (keys + rowCount).update(from: keys + share.rowOutputStart, count: share.rowOutputCount)
-                (starts + rowCount).update(from: starts + share.rowOutputStart, count: share.rowOutputCount)
+    /// Makes the rows that the shares have written, with gaps between the shares, the list's rows, without gaps.
+    private func takeOverRows(of shares: [Share]) {
+        if shares.count == 1 {
+            swap(&rowKeys, &spareKeys)
+            swap(&rowStarts, &spareStarts)
+            rowCount = shares[0].rowOutputCount
+        } else {
+            var firstRows = shares.map(\.rowOutputCount)
+            rowCount = Parallel.accumulate(&firstRows)
+            parallel.run(shares.count) { index in
+                let (share, row) = (shares[index], firstRows[index])
+                (rowKeys.base + row).update(
+                    from: spareKeys.base + share.rowOutputStart, count: share.rowOutputCount)
+                (rowStarts.base + row).update(
+                    from: spareStarts.base + share.rowOutputStart, count: share.rowOutputCount)
             }
-            rowCount += share.rowOutputCount
         }
-        starts[rowCount] = UInt32(truncatingIfNeeded: count)
+        rowStarts.base[rowCount] = UInt32(truncatingIfNeeded: count)
     }
 
     /// Replaces every node's order by the value of `newOrders` at that order.
