@@ -7,6 +7,7 @@ import SystemSupport
 
 /// Where a daemon keeps its sources: `sources/NAME/` for each, and a lock that keeps a second daemon off.
 public final class StateDirectory: Sendable {
+    /// Without links: if the operator's path leads through one, a later change of it has no effect on a running daemon.
     public let path: String
     private let lock: FileDescriptor
     /// By source, what a failed call has left behind because the clean-up failed too.
@@ -29,9 +30,12 @@ public final class StateDirectory: Sendable {
     /// Creates the directory if it does not exist, and takes its lock, which is released with this object or the
     /// process.
     public init(_ path: String) throws(Problem) {
-        self.path = path
         do throws(SourceError) {
             try onDisk(try FileIO.makeDirectory(path))
+            guard let path = FileSystem.resolve(path), !path.isEmpty else {
+                throw .stateNotWritable("\(path) leads to no directory; name one that the daemon may write")
+            }
+            self.path = path
             try onDisk(try FileIO.makeDirectory(path + "/sources"))
             lock = try onDisk(try FileIO.open(path + "/lock", O_RDWR | O_CREAT))
             // The new directory must survive a power loss, since everything else is in it.

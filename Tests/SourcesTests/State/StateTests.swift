@@ -139,6 +139,26 @@ struct StateTests {
         #expect(kept.seen() == seen)
     }
 
+    @Test("the directory may be a link, as service managers make them")
+    func link() throws {
+        let folder = NSTemporaryDirectory() + "clusterd-link-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(atPath: folder + "/real", withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: "real")
+        let directory = try StateDirectory(folder + "/link")
+        let registry = SourceRegistry(
+            limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1), directory: directory)
+        try registry.recover()
+        _ = try registry.create(#require(SourceName("test")), options: SourceOptions())
+        #expect(FileManager.default.fileExists(atPath: folder + "/real/sources/test/1.snapshot"))
+        directory.release()
+        let other = SourceRegistry(
+            limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1),
+            directory: try StateDirectory(folder + "/link"))
+        try other.recover()
+        #expect(other.all.map { $0.name.text } == ["test"])
+    }
+
     @Test("a second daemon is kept off the directory")
     func lock() throws {
         let kept = try KeptSources()
