@@ -14,7 +14,8 @@ extension Call {
         guard let caller, case .serverStream(let stream, let output) = work, caller.transport.canTakeItem,
             !output.isBusy
         else { return }
-        if caller.engine.load.unread.isSpent(for: caller.share) {
+        // An item that waits already is counted, so sending it takes no more memory.
+        if !output.release(), caller.engine.load.unread.isSpent(for: caller.share) {
             return output.wantToSend(after: Self.patience)
         }
         let bytes = OutgoingBytes(ByteWriter(capacity: 1024))
@@ -117,6 +118,8 @@ final class StreamOutput: ServerStreamOutput {
     private final class Side {
         weak var call: Call?
         var timer: AnyObject?
+        /// Counts the item that waits for the client.
+        var held: UnreadBudget.Claim?
         var isWaiting = false
         var isBusy = false
 
@@ -142,6 +145,17 @@ final class StreamOutput: ServerStreamOutput {
         }
     }
 
+    func hold(bytes: Int) {
+        guard let caller = side.value.call?.caller else { return }
+        side.value.held = UnreadBudget.Claim(bytes, of: caller.share, in: caller.engine.load.unread)
+    }
+
+    /// Counts no waiting item any more; returns whether one was counted. Only on the loop's thread.
+    func release() -> Bool {
+        defer { side.value.held = nil }
+        return side.value.held != nil
+    }
+
     func runOnPool(
         _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void
     ) {
@@ -157,6 +171,7 @@ final class StreamOutput: ServerStreamOutput {
     /// The call is over. Only on the loop's thread.
     func close() {
         side.value.timer = nil
+        side.value.held = nil
         side.value.call = nil
     }
 }

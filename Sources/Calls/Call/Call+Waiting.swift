@@ -13,8 +13,6 @@ final class CallDelay {
 
     init(_ prepared: PreparedCall, _ wait: PositionWait) { (self.prepared, self.wait) = (prepared, wait) }
 
-    func receive(_ item: [UInt8]) { self.item = item }
-
     func endInput() { hasEnded = true }
 
     /// Nobody waits any more.
@@ -23,6 +21,23 @@ final class CallDelay {
 
 /// Calls that are answered once their source has a position.
 extension Call {
+    /// Keeps an item until the call begins, counted like the call's params.
+    func keep(_ item: [UInt8], in delay: CallDelay) throws(RPCError) {
+        guard let caller else { return }
+        _ = takeItem(of: delay, caller)
+        delay.item = item
+        caller.engine.load.input.add(item.count, of: caller.share)
+        try caller.checkHeld(item.count)
+    }
+
+    /// Takes the item that a waiting call keeps.
+    func takeItem(of delay: CallDelay, _ caller: Caller) -> [UInt8]? {
+        guard let item = delay.item else { return nil }
+        delay.item = nil
+        caller.engine.load.input.add(-item.count, of: caller.share)
+        return item
+    }
+
     /// Begins to wait. The deadline still applies.
     func begin(_ delay: CallDelay) {
         guard let post = caller?.engine.loop.post else { return }
@@ -39,6 +54,7 @@ extension Call {
     private func goOn() {
         guard let caller, case .waiting(let delay) = work else { return }
         delay.end()
+        let item = takeItem(of: delay, caller)
         do throws(RPCError) {
             switch delay.prepared.method.implementation {
             case .unary(let unary):
@@ -50,7 +66,7 @@ extension Call {
                 let stream = try method.begin(delay.prepared.params, context, output)
                 work = .serverStream(stream, output)
                 output.open(self)
-                if let item = delay.item { try stream.receive(item) }
+                if let item { try stream.receive(item) }
                 if delay.hasEnded { try stream.clientEnded() }
             case .clientStream: break
             }

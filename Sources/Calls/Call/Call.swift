@@ -16,6 +16,8 @@ package final class Call {
     private var answered: UInt64?
     var work: Work
     private var deadlineTimer: AnyObject?
+    /// Its jobs that wait for the pool.
+    private var waitingJobs = 0
 
     enum Work {
         /// Running on the pool, or queued for it.
@@ -39,19 +41,24 @@ package final class Call {
     package var method: MethodDeclaration { served.declaration }
     package var isOver: Bool { caller == nil }
 
-    var isServerStream: Bool {
+    /// Whether the call may last for as long as its client wants.
+    var isEndless: Bool {
         switch work {
-        case .serverStream, .waiting: true
+        case .serverStream: method.kind == .both
+        case .waiting: true
         case .unary, .clientStream: false
         }
     }
 
+    /// Ends the call at its deadline. A timer may fire a little early, because its loop counts from the beginning of an
+    /// iteration; then it is started again.
     func startDeadline() {
         guard let caller, let deadline = context.deadline else { return }
         let now = MonotonicClock.now()
         let left = deadline > now ? (deadline - now) / 1_000_000 + 1 : 0
         deadlineTimer = caller.engine.loop.timer(after: left, every: 0) { [weak self] in
-            self?.fail(CallContext.deadlineError)
+            guard let self else { return }
+            if context.isPastDeadline { fail(CallContext.deadlineError) } else { startDeadline() }
         }
     }
 
@@ -63,7 +70,7 @@ package final class Call {
         case .unary: break
         case .clientStream(let input): receive(item, input)
         case .serverStream(let stream, _): attempt { () throws(RPCError) in try stream.receive(item) }
-        case .waiting(let delay): delay.receive(item)
+        case .waiting(let delay): attempt { () throws(RPCError) in try keep(item, in: delay) }
         }
     }
 
@@ -100,13 +107,16 @@ package final class Call {
     ///   - subject: no two jobs with the same subject run at the same time.
     ///   - begin: makes the job on the loop's thread when its turn has come.
     ///   - completion: called on the loop's thread after the job.
+    ///   - abandoned: called on the loop's thread instead of `completion` if the call has ended before.
     func enqueue(
         on subject: PoolSubject? = nil,
         _ begin: @escaping (Call) -> (body: @Sendable () -> Void, completion: (Call) -> Void),
         abandoned: @escaping () -> Void = {}
     ) {
         guard let (queue, lane) = lane else { return }
-        queue.run(in: lane, on: subject) { [self] in
+        waitingJobs += 1
+        queue.run(in: lane, on: subject, for: self) { [self] in
+            waitingJobs -= 1
             guard let loop = caller?.engine.loop else {
                 abandoned()
                 return queue.finished(in: lane, on: subject)
@@ -117,6 +127,9 @@ package final class Call {
                 defer { queue.finished(in: lane, on: subject) }
                 if isOver { abandoned() } else { completion(self) }
             }
+        } dropped: { [self] in
+            waitingJobs -= 1
+            abandoned()
         }
     }
 
@@ -158,6 +171,7 @@ package final class Call {
     /// Cancels the work and counts the call; nil if it was already over.
     private func end(_ status: StatusCode) -> (any CallTransport)? {
         guard let caller else { return nil }
+        let lane = waitingJobs > 0 ? self.lane : nil
         self.caller = nil
         caller.remove(self)
         deadlineTimer = nil
@@ -175,8 +189,12 @@ package final class Call {
         case .serverStream(let stream, let output):
             output.close()
             stream.ended()
-        case .waiting(let delay): delay.end()
+        case .waiting(let delay):
+            _ = takeItem(of: delay, caller)
+            delay.end()
         }
+        // A job holds its params until its turn.
+        if let (queue, lane) = lane { queue.drop(jobsOf: self, in: lane) }
         return caller.transport
     }
 

@@ -170,9 +170,14 @@ package final class Caller {
     /// Rejects a call that cannot be answered at once if its user's calls hold too much memory already.
     private func checkRoom(for call: PreparedCall) throws(RPCError) {
         let memory = call.opening.request.memoryBytes
+        try checkHeld(memory, limit: engine.limits.maxInputBytes - memory)
+    }
+
+    /// Throws if the user's calls hold too much memory, unless the last part is small.
+    func checkHeld(_ part: Int, limit: Int? = nil) throws(RPCError) {
         guard
-            memory <= Self.alwaysHeld
-                || !engine.load.input.isExceeded(by: share, limit: engine.limits.maxInputBytes - memory)
+            part <= Self.alwaysHeld
+                || !engine.load.input.isExceeded(by: share, limit: limit ?? engine.limits.maxInputBytes)
         else { throw Self.tooMuchHeld }
     }
 
@@ -309,7 +314,7 @@ package final class Caller {
 
     /// The server is about to shut down: ends the calls that would never end by themselves.
     package func drain() {
-        for call in machine.works where call.isServerStream { call.fail(Self.drainError) }
+        for call in machine.works where call.isEndless { call.fail(Self.drainError) }
     }
 
     /// Ends all calls with an error.
@@ -319,12 +324,12 @@ package final class Caller {
 
     /// The connection is closed: abandons its calls.
     package func close() {
-        for call in machine.works { call.abandon() }
         if let lanes {
             engine.load.queries.clear(lanes.queries)
             engine.load.changes.clear(lanes.changes)
         }
         if let readings { engine.load.reading.clear(readings) }
+        for call in machine.works { call.abandon() }
     }
 }
 

@@ -100,6 +100,10 @@ package protocol ServerStreamOutput: AnyObject, Sendable {
     /// have no effect, so a slow client is sent fewer items and its queue does not grow. Safe from any thread.
     func wantToSend()
 
+    /// Counts the bytes of an item that waits for its client, until `next` is called or the call ends. On the loop's
+    /// thread.
+    func hold(bytes: Int)
+
     /// Requests a call of `next` after a delay in nanoseconds; a repeated request replaces the delay. On the
     /// loop's thread.
     func wantToSend(after delay: UInt64)

@@ -52,9 +52,10 @@ private final class FeatureStream: ServerStream {
             work = .underWay
             output.runOnPool { [job] mostBytes in
                 job.run(mostBytes: mostBytes)
-            } completion: { [weak self] in
+            } completion: { [weak self, job, output] in
                 self?.work = .done
-                self?.output.wantToSend()
+                output.hold(bytes: job.pageBytes)
+                output.wantToSend()
             }
             return .nothing
         case .done:
@@ -83,6 +84,9 @@ private final class FeaturePageJob: @unchecked Sendable {
         (self.target, self.format, self.call) = (target, format, call)
     }
 
+    /// The size of the page that waits.
+    var pageBytes: Int { page.count }
+
     var isAtEnd: Bool { pages?.isAtEnd ?? false }
 
     func run(mostBytes: Int) {
@@ -105,6 +109,7 @@ private final class FeaturePageJob: @unchecked Sendable {
 
     func takePage(into bytes: inout ByteWriter) {
         page.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        page = ByteWriter(capacity: 64)
     }
 
     func writeEnd(into bytes: inout ByteWriter) {

@@ -24,12 +24,25 @@ struct JobLines<Job> {
 
     /// Takes the next job that can start while some subjects are busy.
     mutating func takeFirst(besides busy: Set<PoolSubject>) -> (job: Job, subject: PoolSubject?)? {
-        guard let place = order.firstIndex(where: { Self.isFree($0, busy) }) else { return nil }
-        let subject = order.remove(at: place)
+        guard let index = order.firstIndex(where: { Self.isFree($0, busy) }) else { return nil }
+        let subject = order.remove(at: index)
         guard let job = lines[subject]?.removeFirst() else { return nil }
         count -= 1
         if lines[subject]?.isEmpty == true { lines[subject] = nil } else { order.append(subject) }
         return (job, subject)
+    }
+
+    /// Takes the jobs that match. O(jobs).
+    mutating func removeAll(where isRemoved: (Job) -> Bool) -> [Job] {
+        var removed: [Job] = []
+        for (subject, line) in lines where line.contains(where: isRemoved) {
+            removed += line.filter(isRemoved)
+            let kept = line.filter { !isRemoved($0) }
+            lines[subject] = kept.isEmpty ? nil : kept
+        }
+        count -= removed.count
+        order.removeAll { lines[$0] == nil }
+        return removed
     }
 
     private static func isFree(_ subject: PoolSubject?, _ busy: Set<PoolSubject>) -> Bool {

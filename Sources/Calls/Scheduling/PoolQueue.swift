@@ -15,7 +15,7 @@ package final class PoolQueue: Sendable {
         fileprivate var user: UserKey { share.key }
         /// Runs a function on the lane's loop.
         fileprivate let post: @Sendable (@escaping @Sendable () -> Void) -> Void
-        fileprivate var waiting = JobLines<OnLoop<() -> Void>>()
+        fileprivate var waiting = JobLines<Job>()
         fileprivate var running = 0
         fileprivate var isReady = false
         fileprivate var isHeld = false
@@ -29,6 +29,13 @@ package final class PoolQueue: Sendable {
             self.share = share
             self.post = post
         }
+    }
+
+    /// A job that waits for its turn. Its functions run on its lane's loop.
+    fileprivate struct Job {
+        let owner: ObjectIdentifier?
+        let start: OnLoop<() -> Void>
+        let dropped: OnLoop<() -> Void>
     }
 
     private struct User {
@@ -75,10 +82,18 @@ package final class PoolQueue: Sendable {
     /// The number of waiting jobs, in all lanes.
     package var depth: Int { state.withLock { $0.depth } }
 
-    /// Starts a job on its lane's loop, now or when its turn comes. Call `finished` for it once, with the same
-    /// subject. Called on the lane's loop.
-    package func run(in lane: Lane, on subject: PoolSubject? = nil, _ start: @escaping () -> Void) {
-        let job = OnLoop(start)
+    /// Starts a job on its lane's loop, now or when its turn comes. Call `finished` for it once it has started, with the
+    /// same subject. Called on the lane's loop.
+    ///
+    /// - Parameters:
+    ///   - owner: `drop` removes its jobs. It must live as long as the job waits.
+    ///   - dropped: called instead of `start` if the job is removed before its turn.
+    package func run(
+        in lane: Lane, on subject: PoolSubject? = nil, for owner: AnyObject? = nil,
+        _ start: @escaping () -> Void, dropped: @escaping () -> Void = {}
+    ) {
+        let job = Job(
+            owner: owner.map(ObjectIdentifier.init), start: OnLoop(start), dropped: OnLoop(dropped))
         launch(from: lane) { state in
             lane.waiting.append(job, on: subject)
             state.depth += 1
@@ -120,12 +135,22 @@ package final class PoolQueue: Sendable {
         }
     }
 
-    /// The connection has closed: discards the lane's waiting jobs.
-    package func clear(_ lane: Lane) {
-        state.withLock { state in
-            state.depth -= lane.waiting.count
-            lane.waiting = JobLines()
+    /// Removes an owner's waiting jobs. Called on the lane's loop. O(waiting jobs of the lane).
+    package func drop(jobsOf owner: AnyObject, in lane: Lane) {
+        let owner = ObjectIdentifier(owner)
+        drop(from: lane) { $0.owner == owner }
+    }
+
+    /// The connection has closed: removes the lane's waiting jobs. Called on the lane's loop.
+    package func clear(_ lane: Lane) { drop(from: lane) { _ in true } }
+
+    private func drop(from lane: Lane, where isDropped: (Job) -> Bool) {
+        let jobs = state.withLock { state in
+            let jobs = lane.waiting.removeAll(where: isDropped)
+            state.depth -= jobs.count
+            return jobs
         }
+        for job in jobs { job.dropped.value() }
     }
 
     /// Applies a change and starts the jobs that can start: those of `lane` at once, other lanes' jobs on their
@@ -136,14 +161,14 @@ package final class PoolQueue: Sendable {
         state.withLock { state in
             change(&state)
             while state.running < jobs, let (next, job) = takeNext(&state) {
-                if next === lane { own.append(job) } else { others.append((next, job)) }
+                if next === lane { own.append(job.start) } else { others.append((next, job.start)) }
             }
         }
         for (lane, job) in others { lane.post { job.value() } }
         for job in own { job.value() }
     }
 
-    private func takeNext(_ state: inout State) -> (Lane, OnLoop<() -> Void>)? {
+    private func takeNext(_ state: inout State) -> (Lane, Job)? {
         var left = state.ready.count
         while left > 0 {
             left -= 1

@@ -35,8 +35,18 @@ final class StreamTurns {
             next += 1
             send()
         }
-        if next < waiting.count { return schedule() }
+        guard next == waiting.count else {
+            forgetTurns()
+            return schedule()
+        }
         waiting.removeAll(keepingCapacity: next <= 4096)
+        next = 0
+    }
+
+    /// Frees the memory of past turns once they are most of the list: it may never be empty. O(1) for each turn.
+    private func forgetTurns() {
+        guard next >= 1024, next > waiting.count / 2 else { return }
+        waiting.removeFirst(next)
         next = 0
     }
 }

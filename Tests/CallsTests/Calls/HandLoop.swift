@@ -30,15 +30,16 @@ final class HandLoop: CallLoop {
     }
 
     /// Runs what was posted, and what that posts.
-    func step() {
-        while true {
-            let functions = posted.functions.withLock { list in
-                defer { list = [] }
-                return list
-            }
-            if functions.isEmpty { return }
-            for function in functions { function() }
+    func step() { while stepOnce() {} }
+
+    /// Runs what was posted before; returns false if nothing was.
+    func stepOnce() -> Bool {
+        let functions = posted.functions.withLock { list in
+            defer { list = [] }
+            return list
         }
+        for function in functions { function() }
+        return !functions.isEmpty
     }
 }
 

@@ -143,6 +143,7 @@ final class WatchStream: ServerStream {
         } completion: { [weak self] in
             guard let self, case .underWay = self.work else { return }
             self.work = .done(job, at: MonotonicClock.now())
+            self.output.hold(bytes: job.bytes.count)
             self.output.wantToSend()
         }
         return .nothing
