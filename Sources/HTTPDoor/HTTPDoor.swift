@@ -12,6 +12,7 @@ package final class HTTPDoor {
     let service: HTTPService
     private(set) var rules: HTTPRules
     private let onGone: @Sendable () -> Void
+    private let turnedAway: LingeringConnections
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
     private var sweep: Timer?
     /// The output of a turn, and the answer being written: each is used within one turn of one connection.
@@ -41,6 +42,7 @@ package final class HTTPDoor {
         self.loop = loop
         self.service = service
         self.onGone = onGone
+        turnedAway = LingeringConnections(on: loop)
         rules = service.rules
     }
 
@@ -88,7 +90,7 @@ package final class HTTPDoor {
             _ = bytes.withUnsafeBytes { socket.tryWrite($0) }
             service.counters.count(status: failure.status.rawValue)
         }
-        socket.close()
+        if failure == nil || isDraining { socket.close() } else { turnedAway.add(socket) }
         gone()
     }
 
@@ -189,6 +191,7 @@ package final class HTTPDoor {
     package func shutDown(_ completion: @escaping () -> Void) {
         guard onStopped == nil else { return }
         onStopped = completion
+        turnedAway.close()
         graceTimer = Timer(on: loop, delay: UInt64(max(0, engine.limits.shutdownGraceMs))) { [unowned self] in
             for connection in Array(connections.values) {
                 connection.close(RPCError(.unavailable, "The server has shut down. Try again soon."))

@@ -14,6 +14,7 @@ package final class SocketDoor {
     private var iterationEnd: IterationEnd?
     private var watch: Timer?
     private let onGone: @Sendable () -> Void
+    private let refused: LingeringConnections
     private var connections: [ObjectIdentifier: SocketConnection] = [:]
     private var graceTimer: Timer?
     private var onStopped: (() -> Void)?
@@ -34,6 +35,7 @@ package final class SocketDoor {
         self.loop = loop
         self.engine = engine
         self.onGone = onGone
+        refused = LingeringConnections(on: loop)
         iterationEnd = IterationEnd(on: loop) { [unowned iterationAnswers] in iterationAnswers.work() }
         watch = Timer(on: loop, delay: Self.watchInterval, every: Self.watchInterval) {
             [unowned self] in look()
@@ -94,7 +96,7 @@ package final class SocketDoor {
         var bytes = ByteWriter()
         ServerMessage.write(error: RPCError(.resourceExhausted, message), id: nil, into: &bytes)
         _ = bytes.withUnsafeBytes { socket.tryWrite($0) }
-        socket.close()
+        if isShuttingDown { socket.close() } else { refused.add(socket) }
         gone()
     }
 
@@ -148,6 +150,7 @@ package final class SocketDoor {
         guard onStopped == nil else { return }
         onStopped = completion
         drainedSince = MonotonicClock.now()
+        refused.close()
         graceTimer = Timer(on: loop, delay: UInt64(max(0, engine.limits.shutdownGraceMs))) { [unowned self] in
             for connection in Array(connections.values) {
                 connection.close(RPCError(.unavailable, "The server has shut down. Try again soon."))
