@@ -53,29 +53,17 @@ extension SocketConnection {
         life.beganLarge()
         messages &+= 1
         input.set(large: frame.count)
-        let memory = frame.mostBytes * LargeMessage.memoryPerByte
-        let engine = door.engine
-        let (queue, lane) = (engine.load.reading, PoolQueue.Lane(caller.share, post: engine.loop.post))
-        let share = caller.share
         let isHuge = frame.mostBytes > Self.hugeMessage
         let large = isHuge ? LargeParser() : largeParser ?? LargeParser()
         if !isHuge { largeParser = large }
-        queue.run(in: lane) { [weak self] in
-            guard let self, !self.socket.isClosed else { return queue.finished(in: lane) }
-            let outcome = ReadOutcome()
-            let loop = self.door.loop
-            share.addReading(memory)
-            loop.work {
-                outcome.result = Result { () throws(RPCError) in
-                    try frame.withText { Self.readBounded($0, large.parser) }.get()
-                }
-                if isHuge { large.release() }
-            } completion: { [weak self] in
-                share.addReading(-memory)
-                self?.didRead(outcome.take())
-                if isHuge { loop.work({ Allocator.trim() }, completion: {}) }
-                queue.finished(in: lane)
+        caller.readOnPool(taking: frame.mostBytes * LargeMessage.memoryPerByte) {
+            defer { if isHuge { large.release() } }
+            return Result { () throws(RPCError) in
+                try frame.withText { Self.readBounded($0, large.parser) }.get()
             }
+        } completion: { [weak self, loop = door.loop] result in
+            self?.didRead(result)
+            if isHuge { loop.work({ Allocator.trim() }, completion: {}) }
         }
     }
 
@@ -110,25 +98,12 @@ extension SocketConnection {
     /// Frees the memory for large messages. Call it when no call is open.
     func giveBackMemory() { largeParser = nil }
 
-    /// The result of reading. One thread writes it and another reads it after libuv's hand-over, which orders the
-    /// two, so `@unchecked Sendable` is sound.
-    private final class ReadOutcome: @unchecked Sendable {
-        var result: Result<ReadMessage, RPCError>?
-
-        /// Returns the result and releases it here.
-        func take() -> Result<ReadMessage, RPCError>? {
-            defer { result = nil }
-            return result
-        }
-    }
-
-    private func didRead(_ result: Result<ReadMessage, RPCError>?) {
+    private func didRead(_ result: Result<ReadMessage, RPCError>) {
         input.set(large: 0)
         guard life.endedLarge() else { return }
         switch result {
-        case .success(let message)?: handle(message)
-        case .failure(let error)?: fail(error)
-        case nil: break
+        case .success(let message): handle(message)
+        case .failure(let error): fail(error)
         }
         turn()
     }
