@@ -58,6 +58,25 @@ import Testing
             String(decoding: HTTPDate.logText(784_111_777), as: UTF8.self) == "06/Nov/1994:08:49:37 +0000")
     }
 
+    @Test(
+        "dates are read in the three formats of the standard",
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+            ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            // Years of two digits are at most 50 years ahead.
+            ("Thursday, 01-Jan-76 00:00:00 GMT", 3_345_062_400),
+            ("Friday, 01-Jan-77 00:00:00 GMT", 220_924_800),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
+            ("", nil), ("yesterday", nil), ("Sun, 06 Nov 1994 08:49:37 CET", nil),
+            ("Sun, 32 Nov 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 24:00:00 GMT", nil),
+            ("Sun, 06 nov 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49 GMT", nil),
+            ("Sun, +6 Nov 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 99994 08:49:37 GMT", nil),
+            ("Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT", nil),
+        ] as [(String, Int?)])
+    func datesAreRead(_ text: String, _ seconds: Int?) {
+        #expect(HTTPDate.seconds(text, year: 2026) == seconds)
+    }
+
     @Test("heads are written with what they have")
     func headsAreWrittenWithWhatTheyHave() {
         var head = ResponseHead(status: .ok, length: .bytes(3), mediaType: "application/json", etag: tag)

@@ -65,7 +65,7 @@ struct HTTPArchiveTests {
         #expect(try http.get("/archives/a.pmtiles", ["Range: bytes=0-6"]).text == "PMTiles")
     }
 
-    @Test("keep to conditions: If-None-Match, If-Match, If-Range, If-Modified-Since")
+    @Test("keep to conditions: If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since, If-Range")
     func conditions() throws {
         defer { removeFolder() }
         let first = try http.get("/archives/a.pmtiles", ["Range: bytes=0-9"])
@@ -80,6 +80,14 @@ struct HTTPArchiveTests {
         #expect(try status(["If-Match: \"other\", \(tag)"]) == 200)
         #expect(try status(["If-Match: *"]) == 200)
         #expect(try status(["If-Match: W/\(tag)"]) == 412)
+        let past = "Sun, 06 Nov 1994 08:49:37 GMT"
+        #expect(try status(["If-Modified-Since: \(past)"]) == 200)
+        #expect(try status(["If-Modified-Since: Fri, 31 Dec 9999 23:59:59 GMT"]) == 304)
+        #expect(try status(["If-Unmodified-Since: \(date)", "Range: bytes=0-9"]) == 206)
+        #expect(try status(["If-Unmodified-Since: \(past)", "Range: bytes=0-9"]) == 412)
+        #expect(try status(["If-Unmodified-Since: Sunday, 06-Nov-94 08:49:37 GMT"]) == 412)
+        #expect(try status(["If-Unmodified-Since: \(past)", "If-Match: \(tag)"]) == 200)
+        #expect(try status(["If-Unmodified-Since: yesterday"]) == 200)
         for known in [tag, date] { #expect(try status(["If-Range: \(known)", "Range: bytes=0-9"]) == 206) }
         for other in ["\"other\"", "W/\(tag)", "Sun, 06 Nov 1994 08:49:37 GMT"] {
             #expect(try status(["If-Range: \(other)", "Range: bytes=0-9"]) == 200)
@@ -149,6 +157,22 @@ struct HTTPArchiveTests {
         try slow.send(slow.request("GET", "/archives/a.pmtiles") + slow.request("GET", "/health"))
         #expect(try slow.receive().body == content)
         #expect(try slow.receive().text == #"{"status":"SERVING"}"#)
+    }
+
+    @Test("that are being read when the daemon ends are sent to their end, and then the connection closes")
+    func draining() throws {
+        defer { removeFolder() }
+        let daemon = try DaemonProcess(
+            http: "", limits: "{\"shutdownGraceMs\":600000}", arguments: ["--export-dir", folder])
+        let large = content + [UInt8](repeating: 7, count: 40 << 20)
+        try write(large, "large.pmtiles")
+        let slow = try daemon.http()
+        try slow.send(slow.request("GET", "/archives/large.pmtiles"))
+        #expect(try slow.receiveHead().status == 200)
+        kill(daemon.process.processIdentifier, SIGTERM)
+        #expect(try slow.take(large.count) == large)
+        #expect(try slow.isClosed())
+        #expect(daemon.process.waitForEnd() == 0)
     }
 
     @Test("break off, rather than end early, if the file loses its end")

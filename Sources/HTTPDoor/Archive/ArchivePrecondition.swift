@@ -4,19 +4,28 @@
 enum ArchivePrecondition: Equatable {
     /// The request is performed.
     case none
-    case failed
+    /// The request is not performed, because the archive does not meet a condition.
+    case failed(HeaderField)
     case notModified
 
     init(_ head: RequestHead, _ archive: ServedArchive) {
-        if let field = head[.ifMatch], !archive.tag.matchesStrongly(field) {
-            self = .failed
+        if let failed = Self.failed(head, archive) {
+            self = .failed(failed)
         } else if let field = head[.ifNoneMatch] {
             self = archive.tag.match(Array(field.utf8)[...]) == nil ? .none : .notModified
-        } else if let field = head[.ifModifiedSince] {
-            self = Self.isDate(field, of: archive) ? .notModified : .none
+        } else if let date = head[.ifModifiedSince].flatMap({ HTTPDate.seconds($0) }) {
+            self = archive.modified <= date ? .notModified : .none
         } else {
             self = .none
         }
+    }
+
+    /// The condition that the archive must meet but does not. Dates count only if there are no tags.
+    private static func failed(_ head: RequestHead, _ archive: ServedArchive) -> HeaderField? {
+        if let field = head[.ifMatch] { return archive.tag.matchesStrongly(field) ? nil : .ifMatch }
+        guard let date = head[.ifUnmodifiedSince].flatMap({ HTTPDate.seconds($0) }), archive.modified > date
+        else { return nil }
+        return .ifUnmodifiedSince
     }
 
     /// The part that a request asks for. `If-Range` names the archive of which the client has other parts; if
@@ -29,7 +38,7 @@ enum ArchivePrecondition: Equatable {
         return ByteRange(head[.range], size: archive.size)
     }
 
-    /// Whether a date is the archive's own `Last-Modified`, the only date that its clients can have.
+    /// Whether a date is exactly the archive's own `Last-Modified`, as parts of the same file require.
     private static func isDate(_ field: String, of archive: ServedArchive) -> Bool {
         field.utf8.elementsEqual(HTTPDate.text(archive.modified))
     }

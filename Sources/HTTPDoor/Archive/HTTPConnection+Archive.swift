@@ -39,12 +39,17 @@ extension HTTPConnection {
     private func serve(_ archive: ServedArchive) {
         guard let request = exchange?.head else { return }
         switch ArchivePrecondition(request, archive) {
-        case .failed:
+        case .failed(let field):
             return respond(
-                RequestFailure(.preconditionFailed, "The archive is not the one that If-Match names."))
+                RequestFailure(
+                    .preconditionFailed,
+                    field == .ifMatch
+                        ? "The archive is not the one that If-Match names."
+                        : "The archive has changed since the date in If-Unmodified-Since."))
         case .notModified:
             var head = ResponseHead(status: .notModified, length: .none, etag: archive.tag)
             head.cacheControl = door.rules.cacheControl
+            if door.rules.origins.areVaried { head.vary = "Origin" }
             return send(head)
         case .none: break
         }
@@ -131,7 +136,7 @@ extension HTTPConnection {
         let closes = exchange?.archive?.closes == true
         exchange?.archive = nil
         exchange?.isAnswered = true
-        if closes { end() }
+        if closes || door.isDraining { end() }
     }
 
     /// The file cannot be read. If the body has begun, it can only be cut off.

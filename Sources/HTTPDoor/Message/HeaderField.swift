@@ -18,6 +18,7 @@ enum HeaderField: String, Sendable, CaseIterable {
     case ifModifiedSince = "if-modified-since"
     case ifNoneMatch = "if-none-match"
     case ifRange = "if-range"
+    case ifUnmodifiedSince = "if-unmodified-since"
     case origin = "origin"
     case range = "range"
     case referer = "referer"
