@@ -91,6 +91,42 @@ import Testing
         #expect(!store.hasLeaflet)
     }
 
+    @Test("a log that is a pipe does not wait for its reader, which gets whole lines")
+    func aLogThatIsAPipeDoesNotWaitForItsReader() throws {
+        let path = NSTemporaryDirectory() + "log-" + UUID().uuidString.prefix(8)
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        let log = AccessLog()
+        #expect(log.reopen(path) == nil)
+        func entry(_ number: Int) -> AccessLog.Entry {
+            AccessLog.Entry(
+                address: "\(number)", user: "-", moment: Array("now".utf8), requestLine: "GET / HTTP/1.1",
+                status: 200, bytes: 7, referer: nil, userAgent: "a")
+        }
+        // More than the pipe holds and the log keeps.
+        for number in 0..<40_000 { log.record(entry(number)) }
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        var (text, part) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 20))
+        while true {
+            log.flush()
+            let count = read(reader, &part, part.count)
+            if count <= 0 { break }
+            text += part[..<count]
+        }
+        #expect(text.last == UInt8(ascii: "\n"))
+        let lines = text.split(separator: UInt8(ascii: "\n"))
+        #expect(lines.count > 10_000 && lines.count < 40_000)
+        for (number, line) in lines.enumerated() {
+            var expected = ByteWriter()
+            entry(number).write(into: &expected)
+            guard Array(line) == expected.bytes.dropLast() else {
+                Issue.record("line \(number): \(String(decoding: line, as: UTF8.self))")
+                break
+            }
+        }
+    }
+
     @Test("lines of the log cannot be forged")
     func linesOfTheLogCannotBeForged() {
         var bytes = ByteWriter()

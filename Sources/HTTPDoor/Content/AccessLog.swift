@@ -6,7 +6,7 @@ import Synchronization
 /// The access log in the combined format: one line for each request. Safe from any thread.
 ///
 /// Lines are collected and written together, at the latest by the next `flush`. `reopen` opens the file again
-/// after it has been renamed for rotation.
+/// after it has been renamed for rotation. The file may be a pipe (fifo(7)): nobody waits for its reader.
 final class AccessLog: Sendable {
     private struct State: ~Copyable {
         var path: String?
@@ -19,17 +19,23 @@ final class AccessLog: Sendable {
 
     /// From this many bytes, lines are written at once.
     private static let batch = 32 << 10
+    /// While this many bytes wait for the reader of a pipe, further lines are lost.
+    private static let mostWaiting = 1 << 20
 
     /// Opens the file. Returns why it cannot be opened, in words for a person; nil if it was opened.
     func reopen(_ path: String?) -> String? {
         state.withLock { state in
             Self.write(&state)
+            state.lines.truncate(to: 0)
             if state.descriptor >= 0 { close(state.descriptor) }
             state.descriptor = -1
             state.path = path
             isOn.store(path != nil, ordering: .relaxed)
             guard let path else { return nil }
-            state.descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+            let flags = O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK
+            state.descriptor = open(path, O_WRONLY | flags, 0o640)
+            // A pipe without a reader can be opened only for reading as well; its reader may come later.
+            if state.descriptor < 0, errno == ENXIO { state.descriptor = open(path, O_RDWR | flags, 0o640) }
             return state.descriptor >= 0
                 ? nil : "cannot open the access log \(path): \(String(cString: strerror(errno)))"
         }
@@ -39,6 +45,7 @@ final class AccessLog: Sendable {
         guard isOn.load(ordering: .relaxed) else { return }
         let entry = entry()
         state.withLock { state in
+            guard state.lines.count < Self.mostWaiting else { return Self.write(&state) }
             entry.write(into: &state.lines)
             if state.lines.count >= Self.batch { Self.write(&state) }
         }
@@ -49,12 +56,22 @@ final class AccessLog: Sendable {
         state.withLock { Self.write(&$0) }
     }
 
-    /// Lines that the file system does not accept are lost: a full disk must not stop the service.
+    /// Lines that the file system does not accept are lost: a full disk must not stop the service. What a pipe does not
+    /// accept yet is kept.
     private static func write(_ state: inout State) {
-        if state.lines.count > 0, state.descriptor >= 0 {
-            state.lines.withUnsafeBytes { _ = Glibc.write(state.descriptor, $0.baseAddress, $0.count) }
+        guard state.lines.count > 0 else { return }
+        var rest = ByteWriter()
+        state.lines.withUnsafeBytes { lines in
+            var written = 0
+            while written < lines.count, state.descriptor >= 0 {
+                let count = Glibc.write(
+                    state.descriptor, lines.baseAddress?.advanced(by: written), lines.count - written)
+                if count > 0 { written += count } else if count == 0 || errno != EINTR { break }
+            }
+            guard written < lines.count, state.descriptor >= 0, errno == EAGAIN else { return }
+            rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: lines[written...]))
         }
-        state.lines.truncate(to: 0)
+        if rest.count > 0 { state.lines = rest } else { state.lines.truncate(to: 0) }
     }
 
     struct Entry {
