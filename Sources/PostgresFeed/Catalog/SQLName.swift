@@ -7,6 +7,19 @@ enum SQLName {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 
+    /// A name as the server stores it: cut to 63 bytes, without parts of characters.
+    static func stored(_ name: String) -> String {
+        guard name.utf8.count > 63 else { return name }
+        var stored = String.UnicodeScalarView()
+        var count = 0
+        for scalar in name.unicodeScalars {
+            count += UTF8.width(scalar)
+            guard count <= 63 else { break }
+            stored.append(scalar)
+        }
+        return String(stored)
+    }
+
     /// A name as a person writes it: in quotation marks only if it needs them.
     static func readable(_ name: String) -> String {
         let plain = name.utf8.allSatisfy {

@@ -17,11 +17,15 @@ public struct TableCheck: Sendable, Equatable {
         public let properties: [String]
     }
 
-    /// Connects and checks, and changes nothing. Blocks for at most 30 s, so it is for command-line tools.
-    public static func run(_ configuration: TableFeedConfiguration) throws -> TableCheck {
+    /// Connects and checks, and changes nothing. Blocks, so it is for command-line tools.
+    ///
+    /// - Parameter milliseconds: how long the server may take altogether.
+    public static func run(
+        _ configuration: TableFeedConfiguration, within milliseconds: UInt64 = 30_000
+    ) throws -> TableCheck {
         let loop = try EventLoop()
         let checker = TableChecker(on: loop, configuration)
-        checker.start()
+        checker.start(within: milliseconds)
         loop.run()
         return checker.result
     }
@@ -33,13 +37,18 @@ private final class TableChecker {
     private let configuration: TableFeedConfiguration
     private var attempt: ConnectionAttempt?
     private var connection: PostgresConnection?
+    private var deadline: Timer?
     private(set) var result = TableCheck(problems: [], remarks: [], columns: nil)
 
     init(on loop: EventLoop, _ configuration: TableFeedConfiguration) {
         (self.loop, self.configuration) = (loop, configuration)
     }
 
-    func start() {
+    func start(within milliseconds: UInt64) {
+        deadline = Timer(on: loop, delay: milliseconds) { [self] in
+            fail("the server did not answer within \(milliseconds / 1000) s")
+        }
+        deadline?.unreference()
         connect(isReplication: false) { [self] connection in
             connection.query(SessionSettings.sql + CatalogQuery.sql(configuration)) { [self] answer in
                 do {
@@ -62,7 +71,7 @@ private final class TableChecker {
                 made.onLoss = { [self] in fail("\($0)") }
                 then(made)
             case .failure(let error):
-                if isReplication, ConnectionFault.isReplicationRight(error) { return close() }
+                if isReplication, ConnectionFault.isReplicationRight(error) { return end() }
                 fail((isReplication ? "a replication connection is refused: " : "") + "\(error)")
             }
         }
@@ -72,12 +81,18 @@ private final class TableChecker {
         result = TableCheck(
             problems: result.problems + [TableProblem(.connection, message)], remarks: result.remarks,
             columns: nil)
+        end()
+    }
+
+    private func end() {
         close()
+        deadline = nil
     }
 
     private func close() {
+        attempt?.cancel()
         connection?.close()
-        connection = nil
+        (attempt, connection) = (nil, nil)
     }
 
     private func take(_ catalog: Catalog) {
@@ -91,7 +106,8 @@ private final class TableChecker {
         case .failure(let found): result = TableCheck(problems: found.all, remarks: remarks, columns: nil)
         }
         // The server may accept the user, but not for replication (pg_hba.conf).
-        if catalog.mayReplicate { connect(isReplication: true) { [self] _ in close() } }
+        guard catalog.mayReplicate else { return end() }
+        connect(isReplication: true) { [self] _ in end() }
     }
 
     private func columns(_ layout: TableLayout) -> TableCheck.Columns {

@@ -25,9 +25,12 @@ final class ConnectionHandle: @unchecked Sendable {
             )
         }
         try Self.check(connection)
-        var options = [
-            ("dbname", connection), ("client_encoding", "UTF8"), ("fallback_application_name", "clusterd"),
-        ]
+        // What the connection string itself sets overrides the options before it.
+        var options =
+            Self.lostNetwork + [
+                ("dbname", connection), ("client_encoding", "UTF8"),
+                ("fallback_application_name", "clusterd"),
+            ]
         if isReplication { options.append(("replication", "database")) }
         let keywords = options.map { UnsafePointer(strdup($0.0)) } + [nil]
         let values = options.map { UnsafePointer(strdup($0.1)) } + [nil]
@@ -39,6 +42,13 @@ final class ConnectionHandle: @unchecked Sendable {
         // libpq would otherwise write notices to standard error.
         cpq_setNoticeReceiver(raw, { _, _ in }, nil)
     }
+
+    /// Makes a connection fail about a minute after its network is gone, even if it only waits: the system would take
+    /// hours. Idle times in seconds, the other in milliseconds.
+    private static let lostNetwork = [
+        ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
+        ("tcp_user_timeout", "60000"),
+    ]
 
     deinit { cpq_finish(raw) }
 

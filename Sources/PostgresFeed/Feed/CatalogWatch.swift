@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// Looks now and then whether a table is still the one that is followed, and still published. The server's log reports neither
-/// that a table was dropped or that another took its name, nor that a publication leaves it out.
+/// Checks at intervals that a table is still the one that is followed, and is still published. The server's log does not
+/// report that a table was dropped, that another took its name, or that a publication leaves it out.
 ///
-/// Each look takes a connection of its own for a moment: that of replication takes no queries meanwhile.
+/// Each check opens a connection of its own for a moment, because the replication connection accepts no queries meanwhile.
 final class CatalogWatch {
     private let loop: EventLoop
     private let configuration: TableFeedConfiguration
@@ -16,13 +16,13 @@ final class CatalogWatch {
 
     /// - Parameters:
     ///   - plan: what is followed.
-    ///   - changed: called if that cannot go on.
+    ///   - changed: called if following cannot continue.
     init(
         on loop: EventLoop, _ configuration: TableFeedConfiguration, _ plan: FollowPlan,
         changed: @escaping (FeedSession.End) -> Void
     ) {
         (self.loop, self.configuration, self.plan, self.changed) = (loop, configuration, plan, changed)
-        lookLater()
+        checkLater()
     }
 
     func close() {
@@ -31,18 +31,18 @@ final class CatalogWatch {
         (attempt, connection, next) = (nil, nil, nil)
     }
 
-    /// If a look never ends because the network is gone, that of replication ends, and this with it.
-    private func lookLater() {
-        next = Timer(on: loop, delay: configuration.catalogMilliseconds) { [weak self] in self?.look() }
+    /// If a check never ends because the network is gone, the replication connection fails, which ends this one too.
+    private func checkLater() {
+        next = Timer(on: loop, delay: configuration.catalogMilliseconds) { [weak self] in self?.check() }
     }
 
-    private func look() {
+    private func check() {
         attempt = ConnectionAttempt(on: loop, configuration.connection, isReplication: false) {
             [weak self] result in
             guard let self else { return }
             attempt = nil
-            // If there is no connection, that of replication reports it.
-            guard case .success(let made) = result else { return lookLater() }
+            // If the server cannot be reached, the replication connection reports it.
+            guard case .success(let made) = result else { return checkLater() }
             connection = made
             made.query(SessionSettings.sql + CatalogQuery.sql(configuration)) { [weak self] answer in
                 self?.take(answer)
@@ -55,15 +55,15 @@ final class CatalogWatch {
         guard case .success(let results) = answer,
             let catalog = try? Catalog((FeedSession.rows(results).first?.first ?? nil) ?? ""),
             let end = change(in: catalog)
-        else { return lookLater() }
+        else { return checkLater() }
         changed(end)
     }
 
-    /// Why what is followed has to be looked up again; nil if it need not be.
+    /// Why following has to begin again; nil if it can continue.
     private func change(in catalog: Catalog) -> FeedSession.End? {
         switch FollowPlan.make(catalog, configuration) {
         case .failure(let problems):
-            // What else prevents a new connection does not prevent that changes are followed.
+            // Other problems prevent a new beginning, but not that changes are followed.
             let isLost = problems.all.contains { [.table, .publication].contains($0.kind) }
             return isLost ? .problems(problems) : nil
         case .success(let found):

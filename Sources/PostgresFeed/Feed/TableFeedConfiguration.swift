@@ -35,7 +35,7 @@ public struct TableFeedConfiguration: Sendable, Equatable {
     /// The maximum size of a feature's text in bytes; larger features are skipped.
     public var maximumFeatureBytes = 16 << 20
 
-    /// How often it is looked whether the table is still the same and published, in milliseconds.
+    /// The interval, in milliseconds, at which the catalog is checked: whether the table is the same and published.
     public var catalogMilliseconds: UInt64 = 30_000
 
     /// - Parameter table: `schema.table`, or a table of the schema `public`. Names with capitals or dots are quoted as in SQL.
@@ -53,9 +53,9 @@ public struct TableFeedConfiguration: Sendable, Equatable {
     /// The table as a person writes it: in quotation marks only if it needs them.
     public var readableTable: String { SQLName.readable(schema) + "." + SQLName.readable(table) }
 
-    /// The publication's name.
+    /// The publication's name, as the server stores it.
     public var publicationName: String {
-        publication ?? String("clusterd_\(schema == "public" ? "" : schema + "_")\(table)".prefix(63))
+        SQLName.stored(publication ?? "clusterd_\(schema == "public" ? "" : schema + "_")\(table)")
     }
 
     /// The slot's name.
