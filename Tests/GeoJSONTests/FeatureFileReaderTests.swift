@@ -93,6 +93,20 @@ struct FeatureFileReaderTests {
     }
 
     @Test(
+        "small pieces of a long feature are not searched again and again",
+        arguments: [#"{"type":"FeatureCollection","features":["#, "", "a,lon,lat\n"])
+    func smallPieces(_ start: String) throws {
+        var reader = FeatureCutter()
+        let feature =
+            #"{"type":"Feature","geometry":null,"properties":{"a":"\#(String(repeating: "b", count: 200_000))"#
+        for byte in Array((start + feature).utf8) {
+            try withUnsafeBytes(of: byte) { (piece) throws(GeoJSONError) in try reader.push(piece) { _ in } }
+        }
+        // At most one search for each byte up to 4 KiB, and then one for each eighth.
+        #expect(reader.cuts < 5000)
+    }
+
+    @Test(
         "what holds no features is refused",
         arguments: [
             "[", "7", "{", "[{}", "[{}]]", "hello\nyou", "a,b\n1,2\n",

@@ -49,6 +49,10 @@ struct FeatureCutter {
     /// The collection without its features, which is parsed at the end; nil for a bare array.
     private var frame: [UInt8]?
     private var isFirstPiece = true
+    /// The text is not searched again before this many bytes are held.
+    private var nextCut = 0
+    /// How often the text has been searched.
+    private(set) var cuts = 0
     /// The number of bytes dropped before the held ones.
     private var consumed = 0
     /// The line of the first held byte.
@@ -59,11 +63,14 @@ struct FeatureCutter {
         (self.format, self.longestPart) = (format, longestPart)
     }
 
-    /// Adds a piece of text and yields all complete features.
+    /// Adds a piece of text and yields the complete features. If much text without a complete feature is held, it is
+    /// searched again only after it has grown by an eighth, so that small pieces of a long feature take linear time.
     mutating func push(_ text: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) {
         held.append(contentsOf: text)
+        guard held.count >= nextCut || isTooLong else { return }
         try cut(isLast: false, body)
-        guard held.count + (frame?.count ?? 0) <= longestPart else {
+        nextCut = held.count < Self.littleText ? 0 : held.count + held.count / 8
+        guard !isTooLong else {
             throw .malformed(
                 message:
                     "A feature, or what surrounds the features, is longer than \(longestPart >> 20) MiB.",
@@ -71,10 +78,16 @@ struct FeatureCutter {
         }
     }
 
+    private var isTooLong: Bool { held.count + (frame?.count ?? 0) > longestPart }
+
+    /// Less held text than this is searched with every piece, in bytes.
+    private static let littleText = 4 << 10
+
     /// Yields what is left when the text has ended.
     mutating func finish(_ body: Body) throws(GeoJSONError) { try cut(isLast: true, body) }
 
     private mutating func cut(isLast: Bool, _ body: Body) throws(GeoJSONError) {
+        cuts += 1
         if case .start = state { try begin(isLast) }
         switch state {
         case .start: break

@@ -101,16 +101,18 @@ public final class TableHeader: Sendable {
         guard let latitude = position.latitude else { throw missing("latitude", columns.latitude) }
         let id = Self.find(columns.id, ["id"], names)
         if let given = columns.id, id == nil { throw missing("id", given) }
-        for name in columns.text.sorted() where !names.contains(where: { $0.hasSameBytes(as: name) }) {
-            throw missing("text", name)
-        }
+        // By bytes: a table may have very many columns.
+        var last: [[UInt8]: Int] = [:]
+        for (column, name) in names.enumerated() { last[Array(name.utf8)] = column }
+        let text = Set(columns.text.map { Array($0.utf8) })
+        for name in columns.text.sorted() where last[Array(name.utf8)] == nil { throw missing("text", name) }
         self.names = names
         delimiter = reading.delimiter
         (self.longitude, self.latitude, self.id) = (longitude, latitude, id)
-        staysText = names.map { name in columns.text.contains { $0.hasSameBytes(as: name) } }
+        staysText = names.map { text.contains(Array($0.utf8)) }
         keys = names.indices.map { column in
             // Of columns with the same name the last one is used, as with JSON members.
-            let isLast = names.lastIndex { $0.hasSameBytes(as: names[column]) } == column
+            let isLast = last[Array(names[column].utf8)] == column
             guard isLast, column != longitude, column != latitude, column != id else { return nil }
             return Array(JSONValue.string(names[column]).text.utf8) + [UInt8(ascii: ":")]
         }
