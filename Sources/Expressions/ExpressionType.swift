@@ -49,7 +49,14 @@ public indirect enum ExpressionType: Sendable, Equatable {
 extension ExpressionType {
     /// Reads a type's name: `number`, `string`, `boolean`, `object`, `value`, `null`, `array`,
     /// `array<number>`, `array<number, 2>`; nil for others.
+    ///
+    /// Names that are nested more deeply than expressions may be are not read.
     public init?(name: String) {
+        self.init(name: name, depth: 0)
+    }
+
+    private init?(name: String, depth: Int) {
+        guard depth <= ExpressionLimits.depth, name.utf8.count <= Self.longestName else { return nil }
         let compact = name.filter { $0 != " " }
         switch compact {
         case "null": self = .null
@@ -62,17 +69,20 @@ extension ExpressionType {
         default:
             guard compact.hasPrefix("array<"), compact.hasSuffix(">") else { return nil }
             let inside = compact.dropFirst("array<".count).dropLast()
-            if let item = ExpressionType(name: String(inside)) {
+            if let item = ExpressionType(name: String(inside), depth: depth + 1) {
                 self = .array(item, nil)
                 return
             }
             guard let comma = inside.lastIndex(of: ","),
                 let count = Int(inside[inside.index(after: comma)...]),
-                count >= 0, let item = ExpressionType(name: String(inside[..<comma]))
+                count >= 0, let item = ExpressionType(name: String(inside[..<comma]), depth: depth + 1)
             else { return nil }
             self = .array(item, count)
         }
     }
+
+    /// In bytes.
+    private static let longestName = 4096
 
     /// The type of a value.
     public static func of(_ value: JSONValue) -> ExpressionType {

@@ -30,6 +30,17 @@ import Testing
         #expect(compiles(nested(2000)) == message)
     }
 
+    @Test("names of types may be nested as deeply as expressions")
+    func namesOfTypesAreLimited() {
+        func name(_ levels: Int) -> String {
+            String(repeating: "array<", count: levels) + "number" + String(repeating: ">", count: levels)
+        }
+        #expect(ExpressionType(name: name(ExpressionLimits.depth))?.name == name(ExpressionLimits.depth))
+        #expect(ExpressionType(name: name(ExpressionLimits.depth + 1)) == nil)
+        #expect(ExpressionType(name: name(100_000)) == nil)
+        #expect(ExpressionType(name: "array<number,\(String(repeating: " ", count: 5000))2>") == nil)
+    }
+
     @Test("nodes are limited")
     func nodesAreLimited() {
         func sum(_ count: Int) -> JSONValue {
