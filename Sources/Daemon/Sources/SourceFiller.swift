@@ -70,10 +70,27 @@ final class SourceFiller {
 
     private func remove(_ name: SourceName) {
         entries[name] = nil
-        guard (try? registry.source(name)) != nil else { return }
-        let registry = registry
-        loop.work({ try? registry.delete(name) }, completion: {})
-        log.write(.notice, "the source is no longer declared, and deleted", ["source": .string(name.text)])
+        guard exists(name) else { return }
+        let (outcome, registry) = (Outcome(), registry)
+        loop.work {
+            outcome.result = Result { () throws(SourceError) in
+                try registry.delete(name)
+                return nil
+            }
+        } completion: { [log] in
+            switch outcome.result {
+            case .success:
+                log.write(
+                    .notice, "the source is no longer declared, and deleted", ["source": .string(name.text)])
+            // Somebody else has deleted it meanwhile.
+            case .failure(.sourceNotFound): break
+            case .failure(let error):
+                log.write(
+                    .warning,
+                    "the source is no longer declared, but cannot be deleted: \(error.description)",
+                    ["source": .string(name.text)])
+            }
+        }
     }
 
     private func add(_ declared: DeclaredSource, replacing old: DeclaredEntry?) {
