@@ -44,6 +44,18 @@ func TestErrorsAreContextErrorsToo(t *testing.T) {
 	}
 }
 
+// The socket's deadline may pass a moment before that of the context, which then has no error yet.
+func TestADeadlineThatTheSocketSeesFirst(t *testing.T) {
+	ctx, release := context.WithTimeout(context.Background(), time.Hour)
+	if err := fromContext(ctx); err.Code != DeadlineExceeded {
+		t.Error(err)
+	}
+	release()
+	if err := fromContext(ctx); err.Code != Cancelled {
+		t.Error(err)
+	}
+}
+
 // A call that could not be sent in time is not waited for any longer.
 func TestACallThatIsNotSentIsForgotten(t *testing.T) {
 	near, far := net.Pipe() // nobody reads the far end
@@ -60,23 +72,48 @@ func TestACallThatIsNotSentIsForgotten(t *testing.T) {
 	}
 }
 
-// A daemon that does not know transitions is asked again without them.
-func TestAViewportDoesWithoutTransitions(t *testing.T) {
+// serve plays a daemon and returns the path of its socket.
+func serve(t *testing.T, answer func(net.Conn)) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
 	listener, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
 			socket, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			go serveWithoutTransitions(socket)
+			go answer(socket)
 		}
 	}()
+	return path
+}
+
+// A viewport that fails closes its connection, although nobody closes the viewport.
+func TestAViewportThatFailsIsClosed(t *testing.T) {
+	closed := make(chan struct{})
+	path := serve(t, func(socket net.Conn) {
+		_, _ = socket.Write(frame([]byte(`{"id":1,"item":{"added":7}}`)))
+		_, _ = io.Copy(io.Discard, socket)
+		close(closed)
+	})
+	viewport, err := New(WithSocket(path)).Viewport(context.Background(), "any", Query{BBox: World}, ViewportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change, err := viewport.Next(); err == nil || err == io.EOF {
+		t.Fatalf("%v %v", change, err)
+	}
+	<-closed
+}
+
+// A daemon that does not know transitions is asked again without them.
+func TestAViewportDoesWithoutTransitions(t *testing.T) {
+	path := serve(t, serveWithoutTransitions)
 	viewport, err := New(WithSocket(path)).Viewport(context.Background(), "any", Query{BBox: World}, ViewportOptions{})
 	if err != nil {
 		t.Fatal(err)

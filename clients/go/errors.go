@@ -91,10 +91,11 @@ func lost(reason any) *Error {
 
 // fromContext returns the error for a context that is over.
 func fromContext(ctx context.Context) *Error {
-	if ctx.Err() == context.DeadlineExceeded {
-		return failed(DeadlineExceeded, "the daemon did not answer within the deadline")
+	if ctx.Err() == context.Canceled {
+		return failed(Cancelled, "the call was cancelled")
 	}
-	return failed(Cancelled, "the call was cancelled")
+	// The socket's deadline may pass a moment before the context's own.
+	return failed(DeadlineExceeded, "the daemon did not answer within the deadline")
 }
 
 // fromWire reads the object under an envelope's "error"; a code that is not gRPC's is Unknown.

@@ -13,7 +13,8 @@ import (
 //
 // Markers keep their keys over zooms and revisions, and say what they come from and go into. Each change has as many
 // markers as the app takes on within half a frame; what comes and goes meanwhile is left out. A daemon without
-// transitions gives keys that stay while a marker shows the same. Any goroutine may move it; one calls Next.
+// transitions gives keys that stay while a marker shows the same. Any goroutine may move it; one calls Next. Close it, or
+// end its context, once it is not needed: it has a connection and a goroutine of its own.
 type Viewport struct {
 	ctx    context.Context
 	client *Client
@@ -128,7 +129,7 @@ func (v *Viewport) Markers() map[string]Marker {
 	return markers
 }
 
-// Next returns the next change; io.EOF once the watching has ended.
+// Next returns the next change; io.EOF once the watching has ended. After any other error the viewport is closed.
 func (v *Viewport) Next() (Change, error) {
 	if v.count > 0 {
 		v.pace.took(time.Since(v.handed), v.count)
@@ -138,6 +139,7 @@ func (v *Viewport) Next() (Change, error) {
 		wait = 0
 	}
 	if err := v.receive(wait); err != nil {
+		v.Close()
 		return Change{}, err
 	}
 	v.mutex.Lock()
