@@ -120,11 +120,8 @@ struct FaultTests {
     func slotFaults() throws {
         let server = try PostgresServer.shared()
         let database = try makeTable(server)
-        let table = try FollowedTable(server, database, table: "t")
+        let table = try followOnce(server, database)
         let slot = table.configuration.slotName
-        try table.run("a copy") { $0.states.last == .following }
-        table.stop()
-        try waitForFreeSlot(server, slot)
         try server.sql("SELECT pg_drop_replication_slot('\(slot)')")
         try server.sql("DELETE FROM t WHERE id = 1", in: database)
         let second = try FollowedTable(table.configuration, from: table.position, features: table.features)
@@ -142,6 +139,15 @@ struct FaultTests {
         try third.catchUp(server)
         try expectSame(third)
         third.stop()
+    }
+
+    /// Follows the table `t` until it is copied, and stops. The slot is free on return.
+    private func followOnce(_ server: PostgresServer, _ database: String) throws -> FollowedTable {
+        let table = try FollowedTable(server, database, table: "t")
+        try table.run("a copy") { $0.states.last == .following }
+        table.stop()
+        try waitForFreeSlot(server, table.configuration.slotName)
+        return table
     }
 
     /// The server takes a moment to notice that a client has gone.
@@ -171,10 +177,7 @@ struct FaultTests {
             "checkpoint_timeout = 1h",
         ])
         let database = try makeTable(server)
-        let table = try FollowedTable(server, database, table: "t")
-        try table.run("a copy") { $0.states.last == .following }
-        table.stop()
-        try waitForFreeSlot(server, table.configuration.slotName)
+        let table = try followOnce(server, database)
         try server.sql("DELETE FROM t WHERE id = 1", in: database)
         for _ in 0..<4 {
             try server.sql("SELECT pg_switch_wal(); CREATE TABLE x AS SELECT 1; DROP TABLE x; CHECKPOINT")
@@ -191,11 +194,8 @@ struct FaultTests {
     func otherServers() throws {
         let server = try PostgresServer.shared()
         let database = try makeTable(server)
-        let table = try FollowedTable(server, database, table: "t")
-        try table.run("a copy") { $0.states.last == .following }
-        table.stop()
+        let table = try followOnce(server, database)
         let position = try #require(table.position)
-        try waitForFreeSlot(server, table.configuration.slotName)
         let promoted = FeedPosition(
             system: position.system, timeline: position.timeline + 1, table: position.table,
             layout: position.layout,
@@ -247,10 +247,7 @@ struct FaultTests {
     func unpublished() throws {
         let server = try PostgresServer.shared()
         let database = try makeTable(server)
-        let table = try FollowedTable(server, database, table: "t")
-        try table.run("a copy") { $0.states.last == .following }
-        table.stop()
-        try waitForFreeSlot(server, table.configuration.slotName)
+        let table = try followOnce(server, database)
         try server.sql(
             "ALTER PUBLICATION clusterd_t DROP TABLE t; DELETE FROM t WHERE id <= 10", in: database)
         let next = try FollowedTable(table.configuration, from: table.position, features: table.features)
