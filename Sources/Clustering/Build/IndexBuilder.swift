@@ -66,10 +66,10 @@ struct IndexBuilder<Scalar: Coordinate> {
         }
     }
 
-    /// For fewer, work memory is not worth the system calls that give it back.
+    /// With fewer nodes than this, freeing work memory is not worth the system calls.
     private static var manyPoints: Int { 1 << 22 }
 
-    /// Gives back work memory of nodes that have gone: the clusters' columns grow as these become fewer.
+    /// Frees the work memory of nodes that no longer exist: the columns of clusters grow while the nodes of a level become fewer.
     private func releaseUnneeded(_ list: LevelList<Scalar>) {
         list.releaseUnneeded()
         states.release(after: list.count)

@@ -143,7 +143,7 @@ final class LevelList<Scalar: Coordinate> {
         }
     }
 
-    /// Gives back memory that nothing is in between two levels, or that this level and those to come do not need: a level
+    /// Frees memory that is unused between two levels, and memory that neither this level nor later ones need: each level
     /// has fewer nodes than the one before.
     func releaseUnneeded() {
         for entries in [first, second] { entries.release(after: entries.base == self.entries ? count : 0) }

@@ -76,7 +76,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
         return true
     }
 
-    /// Gives back memory that levels of at most `count` nodes do not need, and what the last level's outcome takes.
+    /// Frees memory that levels of at most `count` nodes do not need, and the last level's result.
     func releaseUnneeded(count: Int) {
         heads.release(after: count)
         for found in found {

@@ -22,7 +22,7 @@ struct Parallel {
         crew = WorkerCrew(threads: threads)
     }
 
-    /// Work with few passes and much between them, for which threads of its own would sleep most of the time.
+    /// For work with few passes and much time between them: threads of its own would sleep most of the time.
     init(onSharedThreads threads: Int) {
         self.threads = max(1, threads)
         smallestShare = Self.smallestShare
@@ -68,14 +68,14 @@ struct Parallel {
         }
     }
 
-    /// The same with the number of the worker that a share runs on, below `threads`: no two calls at the same time have
-    /// the same.
+    /// The same, but also passes the number of the worker that runs the share, which is below `threads`. Calls that run at
+    /// the same time have different numbers.
     func run(_ shares: Int, _ body: (_ share: Int, _ worker: Int) -> Void) {
         if let crew { return crew.run(shares, body) }
         for share in 0..<shares { body(share, 0) }
     }
 
-    /// Gives all values of some memory one value.
+    /// Sets all values of `memory` to one value.
     func fill<Value: BitwiseCopyable>(_ memory: UnsafeMutablePointer<Value>, count: Int, with value: Value) {
         let shares = portions(of: count)
         run(shares) { share in

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Points on the unit square, rounded as an index keeps them: what a build needs of their coordinates.
+/// Points on the unit square, rounded as an index stores them: the coordinates that a build needs.
 ///
-/// Nobody writes the columns once they are filled; that is why they may be shared between threads.
+/// The columns are never written after they are filled, so threads may share them.
 public struct ProjectedPoints: @unchecked Sendable {
     enum Columns {
         case float(PointColumns<Float>)
@@ -17,7 +17,7 @@ public struct ProjectedPoints: @unchecked Sendable {
     /// - Parameters:
     ///   - longitudes: in degrees, -180 to 180.
     ///   - latitudes: in degrees, -90 to 90; as many.
-    ///   - threads: how many cores may be used; the outcome does not depend on it.
+    ///   - threads: how many cores may be used; the result does not depend on it.
     /// - Complexity: O(points).
     public init(
         longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
@@ -27,7 +27,7 @@ public struct ProjectedPoints: @unchecked Sendable {
             longitudes: longitudes, latitudes: latitudes, options: options, Parallel(threads: threads))
     }
 
-    /// - Parameter limit: the most nodes, points and clusters together.
+    /// - Parameter limit: the maximum number of nodes: points and clusters together.
     init(
         longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
         options: ClusteringOptions, _ parallel: Parallel, limit: Int = ClusterIndex.nodeLimit

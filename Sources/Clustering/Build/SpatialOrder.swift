@@ -30,7 +30,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         return index(of: sorted.base, count: count)
     }
 
-    /// All nodes along the curve. The memory that only sorting takes is free on return.
+    /// All nodes along the curve. The memory that only the sort needs is freed before the return.
     private func sortedItems(_ count: Int) -> Scratch<Item> {
         let first = Scratch<Item>(capacity: count)
         let shares = parallel.shares(of: count)

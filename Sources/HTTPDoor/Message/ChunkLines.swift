@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Checks the lines around the chunks of a body: each ends with CR LF, and right behind a chunk's content one ends (RFC 9112,
-/// section 7.1). libhttp_parser takes any two bytes behind a chunk, any byte behind a carriage return, and line feeds within
-/// a chunk's extension, so that it and a proxy could find different ends.
+/// Checks the line ends around the chunks of a body: each line ends with CR LF, and CR LF follows a chunk's content at once
+/// (RFC 9112, section 7.1). libhttp_parser accepts any two bytes after a chunk, any byte after a carriage return, and line
+/// feeds within a chunk's extension, so it and a proxy could find different ends of the body.
 struct ChunkLines {
     private enum Expected {
         case anything

@@ -22,9 +22,9 @@ final class RequestParser {
     private(set) var isMessageComplete = false
     /// The bytes of the body that `execute` found, to be taken by the caller.
     private(set) var body: [UInt8] = []
-    /// Follows what is around the chunks of a body.
+    /// Checks what surrounds the chunks of a body.
     private var chunkLines = ChunkLines()
-    /// The offset in this `execute` behind the content that was found last.
+    /// The offset in this `execute` after the last content that was found.
     private var contentEnd = 0
 
     /// Lifts the library's own limit on heads, which applies to the whole process and may be less than ours.

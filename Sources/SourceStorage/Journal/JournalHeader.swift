@@ -8,11 +8,11 @@ package struct JournalHeader: Sendable, Equatable {
     package let generation: UInt64
     /// The number of its snapshot's revision.
     package let revision: UInt64
-    /// Whether it goes on where the journal before it ends, rather than behind a snapshot of other data.
+    /// Whether it continues the previous journal; otherwise it follows a snapshot of other data.
     package let continues: Bool
-    /// The generation of the journal that it goes on from; 0 if it does not say.
+    /// The generation of the journal that it continues; 0 if the header does not name it.
     package let previous: UInt64
-    /// Whether its snapshot counts only once the mark says so.
+    /// Whether its snapshot is valid only after the mark says so.
     package let awaitsMark: Bool
 
     /// - Throws: damage if the header does not have its checksum, or `newerFormat`.

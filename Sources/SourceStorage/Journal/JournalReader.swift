@@ -3,7 +3,7 @@ import Compression
 import SystemSupport
 
 /// A journal as it was found: its good records, and what is damaged.
-/// - `Record`: what a payload says; the layer above knows.
+/// - `Record`: the decoded payload, which the layer above defines.
 package struct JournalReader<Record: StoredRecord>: Sendable {
     package let path: String
     /// Nil if it is damaged, but records are good.
@@ -12,13 +12,13 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
     package let hasBegun: Bool
     /// Whether the call that started this generation was never answered. If so, its snapshot and this journal are ignored.
     package let isUncommitted: Bool
-    /// What is damaged, if all of the records are good all the same.
+    /// What is damaged although all records are good.
     package let note: String?
     /// The offset up to which records were synced to disk; nil if the mark is damaged.
     package let known: Int?
     /// Up to the first that is damaged or missing.
     package let records: [Record]
-    /// The good ones behind that.
+    /// The good records after that.
     package let laterRecords: [Record]
     /// The greatest number of a revision in it: its snapshot's or a record's.
     package let newestRevision: UInt64
@@ -63,7 +63,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
     private struct Found {
         var records: [Record] = []
         var later: [Record] = []
-        /// Behind the last of `records`.
+        /// The offset after the last of `records`.
         let end: Int
         /// The offset of the first of `later`.
         var laterStart: Int?

@@ -3,8 +3,7 @@ import JSON
 
 /// One option of sources: its name, default and meaning, and how it is read and written.
 ///
-/// `SourceOption.all` is the table behind the reader, the writer, the flags of clusterctl and the tests of the
-/// documentation.
+/// The reader, the writer, the flags of clusterctl and the tests of the documentation use the table `SourceOption.all`.
 public struct SourceOption: Sendable {
     /// The kinds of values.
     public enum Shape: Sendable, Equatable {
