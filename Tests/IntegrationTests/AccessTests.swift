@@ -38,6 +38,38 @@ struct AccessTests {
             #expect(denied["details"]?["right"] == "manage")
         }
         #expect(try daemon.client().call("SourceService/ListSources")["sources"]?.array?.count == 1)
+        #expect(daemon.end() == 0)
+        let lines = daemon.errorText().split(separator: "\n").filter { $0.contains("a call was denied") }
+        #expect(lines.count == 4 && lines.allSatisfy { $0.contains("uid=4242 ") })
+        #expect(lines.first?.contains("method=\"SourceService/CreateSource\" source=\"b\"") == true)
+    }
+
+    @Test(
+        "a user's daemon without a service manager finds a socket path that it may create",
+        .enabled(if: OtherUser.mayRunPrograms, "needs a checkout and a toolchain that other users may enter"))
+    func ownSocket() throws {
+        // A user that nobody is.
+        let user = Int.random(in: 100_000..<1_000_000)
+        let program = DaemonProcess.products.appendingPathComponent("clusterd").path
+        let answer = try OtherUser.run(
+            """
+            for name in ("CLUSTERD_SOCKET", "XDG_RUNTIME_DIR"): os.environ.pop(name, None)
+            folder = tempfile.mkdtemp()
+            notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            notices.bind(folder + "/notify")
+            notices.settimeout(60)
+            daemon = subprocess.Popen([\(JSONValue.string(program).text)], env={**os.environ, "NOTIFY_SOCKET": folder + "/notify"},
+                stderr=subprocess.DEVNULL)
+            while b"READY=1" not in notices.recv(4096): pass
+            answer = attempt(connect(), "ServerService/Check")
+            mode = os.stat("/tmp/clusterd-\(user)").st_mode & 0o777
+            daemon.terminate()
+            show([answer, mode, daemon.wait()])
+            os.rmdir("/tmp/clusterd-\(user)")
+            shutil.rmtree(folder)
+            """, socket: "/tmp/clusterd-\(user)/clusterd.sock", user: user, group: user,
+            asRoot: "import shutil, socket, subprocess, tempfile")
+        #expect(answer == [["status": "SERVING"], 0o700, 0])
     }
 
     @Test(

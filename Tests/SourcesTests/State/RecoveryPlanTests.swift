@@ -59,6 +59,28 @@ struct RecoveryPlanTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: kept.path + "/damaged/test").count == 2)
     }
 
+    @Test("a damaged snapshot costs nothing if journals have its changes, and another is written at once")
+    func patched() throws {
+        let kept = try prepared()
+        try kept.source().change(upsert: towns(1, from: 1000))
+        try kept.source().saveLater()
+        kept.wait()
+        try kept.source().change(remove: [9])
+        let said = kept.said()
+        try kept.restart {
+            let path = kept.file("4.snapshot")
+            var data = try Data(contentsOf: URL(fileURLWithPath: path))
+            data[data.count / 3] ^= 1
+            try write(data, path)
+        }
+        #expect(try kept.said() == said && kept.source().description.note == nil)
+        #expect(FileManager.default.fileExists(atPath: kept.path + "/damaged/test/4.snapshot"))
+        // Until then all depends on the only good snapshot.
+        #expect(try kept.files().contains("5.snapshot"))
+        try kept.restart()
+        #expect(kept.said() == said && kept.reports.isEmpty)
+    }
+
     @Test("older data say that they are older until a command replaces them")
     func olderDataSaySo() throws {
         let kept = try prepared()
