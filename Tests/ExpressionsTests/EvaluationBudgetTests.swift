@@ -189,10 +189,10 @@ import Testing
         let expression = try compile(#"["to-number",["get","n"]]"#)
         let source = RowSource(columns: columns, rows: Array(0..<1001))
         let errors = try expression.values(source).errors
-        #expect(errors.count == VectorProgram.mostMessages + 1)
+        #expect(errors.count == ErrorCounts.mostMessages + 1)
         #expect(errors.values.reduce(0, +) == 1001)
         #expect(errors["Could not convert \"x0\" to number."] == 1)
-        #expect(errors[VectorProgram.otherErrors] == 1001 - VectorProgram.mostMessages)
+        #expect(errors[ErrorCounts.otherErrors] == 1001 - ErrorCounts.mostMessages)
         let last = try expression.values(RowSource(columns: columns, rows: [1000])).errors
         #expect(last.keys.allSatisfy { $0.utf8.count < 200 && $0.hasPrefix("Could not convert \"long long") })
     }

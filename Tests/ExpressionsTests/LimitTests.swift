@@ -41,6 +41,35 @@ import Testing
         #expect(ExpressionType(name: "array<number,\(String(repeating: " ", count: 5000))2>") == nil)
     }
 
+    @Test("the depth of an array that an expression creates is limited")
+    func depthOfArraysIsLimited() throws {
+        let expression = try Expression(
+            compiling: JSONReader.parse(#"["semiliteral",[["get","a"]]]"#), purpose: .evaluation)
+        func value(_ levels: Int) throws -> JSONValue {
+            let inner = (0..<levels).reduce(JSONValue.number(1)) { value, _ in .array([value]) }
+            return try expression.evaluate(properties: ["a": inner])
+        }
+        _ = try value(ExpressionLimits.valueDepth - 1)
+        #expect(throws: EvaluationError("An array may be nested 56 levels deep at most.")) {
+            _ = try value(ExpressionLimits.valueDepth)
+        }
+    }
+
+    @Test("the memory of all rows' values is limited")
+    func valuesAreLimited() throws {
+        let long = String(repeating: "x", count: 1_000_000)
+        let expression = try Expression(
+            compiling: .array([.string("concat"), .string(long), .array([.string("get"), .string("n")])]),
+            purpose: .map)
+        let builder = PropertyColumnBuilder()
+        for number in 0..<100 { builder.append(Double(number)) }
+        var columns = FeatureColumns(count: 100)
+        columns.add("n", builder.finish())
+        let values = try expression.values(RowSource(columns: columns, rows: Array(0..<100)))
+        #expect(values.kinds.count { $0 == .other } == 67 && values.kinds.count { $0 == .null } == 33)
+        #expect(values.errors.values.reduce(0, +) == 33 && values.errors.count == 1)
+    }
+
     @Test("nodes are limited")
     func nodesAreLimited() {
         func sum(_ count: Int) -> JSONValue {

@@ -20,7 +20,9 @@ package struct ReduceFolder {
         _ properties: [(name: String, reducer: Expression?)], _ mapped: [RowValues]
     ) throws(EvaluationStop) -> (columns: [[JSONValue]], errors: [String: Int]) {
         var columns = properties.map { _ in [JSONValue]() }
-        var errors: [String: Int] = [:]
+        var errors = ErrorCounts()
+        // A cluster may have a longer value than any of its points.
+        var room = ValueRoom(rows: index.clusterCount)
         let budget = EvaluationBudget { cancellation.isCancelled }
         for cluster in 0..<index.clusterCount {
             if cluster & 0x3f == 0 { try cancellation.stopIfCancelled() }
@@ -37,10 +39,16 @@ package struct ReduceFolder {
                     }
                 }
             }
-            for place in properties.indices { columns[place].append(accumulated[place]) }
+            for place in properties.indices {
+                do throws(EvaluationError) { try room.take(accumulated[place]) } catch {
+                    errors.note(error.message)
+                    accumulated[place] = .null
+                }
+                columns[place].append(accumulated[place])
+            }
         }
         try cancellation.stopIfCancelled()
-        return (columns, errors)
+        return (columns, errors.byMessage)
     }
 
     private func values(of node: Node, _ mapped: [RowValues], _ columns: [[JSONValue]]) -> [JSONValue] {
@@ -52,7 +60,7 @@ package struct ReduceFolder {
 
     private static func reduce(
         _ reducer: Expression?, _ accumulated: JSONValue, _ neighbour: JSONObject,
-        _ budget: EvaluationBudget, _ errors: inout [String: Int]
+        _ budget: EvaluationBudget, _ errors: inout ErrorCounts
     ) -> JSONValue {
         guard let reducer else { return accumulated }
         do throws(EvaluationError) {
@@ -61,7 +69,7 @@ package struct ReduceFolder {
             if case .number(let number) = value, !number.isFinite { return .null }
             return value
         } catch {
-            errors[error.message, default: 0] += 1
+            errors.note(error.message)
             return .null
         }
     }

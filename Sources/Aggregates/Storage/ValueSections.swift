@@ -7,6 +7,9 @@ import SystemSupport
 ///
 /// Numbers keep all their bits, even those that JSON cannot represent.
 package enum ValueSections {
+    /// Snapshots of earlier versions may have deeper values than expressions make.
+    private static let maximumDepth = 1024
+
     private enum Kind: UInt8 {
         case null, no, yes, number, other
     }
@@ -44,8 +47,7 @@ package enum ValueSections {
     ) throws(StateFault) -> [JSONValue] {
         let kinds: [UInt8] = try reader.values(name(0), count: count)
         let numbers: [Double] = try reader.values(name(1), count: kinds.count)
-        // One level deeper than a feature's properties can be.
-        let parsed = try? JSONReader.parse(reader.bytes(name(2)), maximumDepth: JSONReader.maximumDepth + 1)
+        let parsed = try? JSONReader.parse(reader.bytes(name(2)), maximumDepth: maximumDepth)
         guard case .array(let others)? = parsed else {
             throw StateFault("\(reader.path) has values in section \(name(2)) that are not JSON")
         }

@@ -11,13 +11,15 @@ final class VectorProgram {
 
     let columns: FeatureColumns
     let context: EvaluationContext
-    /// How often each evaluation error occurred, by message.
-    private(set) var errors: [String: Int] = [:]
+    private var errorCounts = ErrorCounts()
+    /// Limits the memory of the values that the rows get.
+    private var room: ValueRoom
     /// Sets the context to a row's feature, for what no column contains.
     let prepare: ((EvaluationContext, Int) -> Void)?
 
     init(_ source: RowSource, prepare: ((EvaluationContext, Int) -> Void)?) {
         columns = source.columns
+        room = ValueRoom(rows: source.rows.count)
         self.prepare = prepare
         context = EvaluationContext(budget: source.budget)
         context.columns = columns
@@ -26,23 +28,14 @@ final class VectorProgram {
         context.zoom = source.zoom
     }
 
+    /// How often each evaluation error occurred, by message.
+    var errors: [String: Int] { errorCounts.byMessage }
+
     func note(_ error: EvaluationError) {
         if error != .stopped { note(error.message) }
     }
 
-    /// Counts an error. Messages may contain values of features: their number and length are limited.
-    func note(_ message: String) {
-        var message = message
-        if message.utf8.count > Self.longestMessage {
-            message = String(message.prefix(Self.longestMessage / 8)) + "…"
-        }
-        if errors.count >= Self.mostMessages, errors[message] == nil { message = Self.otherErrors }
-        errors[message, default: 0] += 1
-    }
-
-    static let mostMessages = 256
-    static let otherErrors = "Other errors of evaluation."
-    private static let longestMessage = 1024
+    func note(_ message: String) { errorCounts.note(message) }
 
     /// Charges for one operator on many rows; returns false if the evaluation must stop.
     ///
@@ -61,7 +54,9 @@ final class VectorProgram {
     func evaluate(_ node: Node, row: Int) throws(EvaluationError) -> JSONValue {
         context.start(row: row)
         prepare?(context, row)
-        return try context.evaluate(node)
+        let value = try context.evaluate(node)
+        try room.take(value)
+        return value
     }
 }
 

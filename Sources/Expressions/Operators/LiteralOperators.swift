@@ -46,8 +46,8 @@ enum LiteralOperators {
         return types.allSatisfy { $0 == first } ? first : .value
     }
 
-    /// The elements' values as an array. Its size is limited, because it may contain a variable many times, and
-    /// the variable's value may be such an array itself.
+    /// The elements' values as an array. Its size and depth are limited, because it may contain a variable many times, or
+    /// an accumulated value, and these may be such arrays themselves.
     private static let array: Operation.EvaluateLazily = { arguments, context throws(EvaluationError) in
         var items: [JSONValue] = []
         items.reserveCapacity(arguments.count)
@@ -56,8 +56,22 @@ enum LiteralOperators {
         guard items.allSatisfy({ fits($0, &room) }) else {
             throw EvaluationError("An array may have \(ExpressionLimits.stringBytes) bytes at most.")
         }
+        guard !items.contains(where: { isNested($0, beyond: ExpressionLimits.valueDepth - 1) }) else {
+            throw EvaluationError(
+                "An array may be nested \(ExpressionLimits.valueDepth) levels deep at most.")
+        }
         for item in items { try context.charge(readingAllOf: item) }
         return .array(items)
+    }
+
+    /// Whether a value has more than a number of levels of arrays and objects.
+    private static func isNested(_ value: JSONValue, beyond levels: Int) -> Bool {
+        switch value {
+        case .array(let items): levels == 0 || items.contains { isNested($0, beyond: levels - 1) }
+        case .object(let object):
+            levels == 0 || object.members.contains { isNested($0.value, beyond: levels - 1) }
+        default: false
+        }
     }
 
     /// Whether a value fits: each value takes one byte, and strings their bytes.

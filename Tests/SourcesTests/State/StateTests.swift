@@ -23,6 +23,8 @@ struct StateTests {
             "{}", folding, #"{"filter":[">",["get","n"],2],"weight":["+",1,["get","n"]]}"#,
             #"{"sortKey":["-",0,["get","n"]],"clusterIds":"origin","precision":"fixed"}"#,
             #"{"projection":{"planar":[-200,-100,300,200]},"sortKey":["id"]}"#,
+            // Each fold nests the value in a further array.
+            #"{"clusterProperties":{"a":[["semiliteral",[["accumulated"],["get","a"]]],["get","n"]]}}"#,
         ])
     func restart(_ options: String) throws {
         let kept = try KeptSources()
