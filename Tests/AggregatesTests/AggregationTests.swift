@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import SourceTestSupport
 import Testing
 
@@ -60,6 +61,43 @@ import Testing
         let test = try TestSource(options: "{\"clusterProperties\":{\(definitions.joined(separator: ","))}}")
         try test.load(list(point(7, 0, 0, #"{"v":1}"#), point(9, 0.001, 0, "{}")))
         #expect(try test.world(0).text.contains(#""a":9,"b":["Point"],"c":9,"d":7,"cluster":true"#))
+    }
+
+    @Test("the memory of folded values and of their errors is limited")
+    func foldedValuesAreLimited() throws {
+        let long = String(repeating: "x", count: 900_000)
+        let definition = #"[["concat",["slice",["accumulated"],0,1],"\#(long)"],["to-string",["get","v"]]]"#
+        let test = try TestSource(options: #"{"clusterProperties":{"a":\#(definition)}}"#)
+        // A hundred pairs of points far from each other: as many clusters on the deepest zooms.
+        let features = (0..<200).map { point($0, Double($0 / 2) * 3 - 150, Double($0 % 2) * 1e-6, "{}") }
+        try test.load("[" + features.joined(separator: ",") + "]")
+        let errors = test.source.revision.view.propertyErrors
+        #expect(errors.contains { $0.message.contains("bytes together") && $0.count > 10 })
+
+        let failing = try TestSource(
+            options:
+                #"{"clusterProperties":{"a":[["to-number",["concat",["accumulated"],["get","a"]]],["get","v"]]}}"#
+        )
+        let points = (0..<2000).map { number in
+            let text = "\(number)" + String(repeating: "y", count: 5000)
+            return point(
+                number, Double(number / 2) * 0.3 - 150, Double(number % 2) * 1e-6, #"{"v":"\#(text)"}"#)
+        }
+        try failing.load("[" + points.joined(separator: ",") + "]")
+        let messages = failing.source.revision.view.propertyErrors.map(\.message)
+        #expect(messages.count < 300 && messages.allSatisfy { $0.utf8.count < 2000 })
+    }
+
+    @Test("cached texts of large clusters are limited in number and size")
+    func cachedTextsAreLimited() {
+        var kept = LargeClusterTexts.Kept()
+        for number in 0..<1000 {
+            kept.keep([UInt8](repeating: 1, count: 100_000), of: ClusterOrdinal(rawValue: UInt32(number)))
+            #expect(kept.bytes <= LargeClusterTexts.Kept.mostBytes)
+        }
+        #expect(kept.texts.count == LargeClusterTexts.Kept.mostBytes / 100_000)
+        kept.keep([UInt8](repeating: 1, count: 2 << 20), of: ClusterOrdinal(rawValue: 5000))
+        #expect(kept.texts.count == LargeClusterTexts.Kept.mostBytes / 100_000)
     }
 
     @Test("errors are counted by message")
