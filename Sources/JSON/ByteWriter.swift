@@ -30,6 +30,9 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         hasOverflowed = false
     }
 
+    /// The number of bytes that can still be written within the limit.
+    public var room: Int { limit == .max ? .max : max(0, limit - (written - limitedFrom)) }
+
     /// Removes the limit.
     public mutating func liftLimit() {
         limit = .max

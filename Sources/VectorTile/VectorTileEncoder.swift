@@ -91,6 +91,9 @@ public struct VectorTileEncoder: ~Copyable {
         setTag(keyNumber(key), valueNumber(value))
     }
 
+    /// The size of the tile so far, without the feature that has not ended.
+    public var byteCount: Int { head.count + features.count + keys.fields.count + values.fields.count }
+
     /// Ends the tile and appends it. A tile without features is empty: nothing is appended.
     ///
     /// - Complexity: O(size of the tile).

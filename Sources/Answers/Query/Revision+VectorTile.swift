@@ -15,7 +15,10 @@ extension Revision {
     ) throws(SourceError) {
         try EncoderShelf.shared.lend { (encoder) throws(SourceError) in
             encoder.begin(layer: layer, extent: UInt32(clamping: options.extent))
+            let room = bytes.room
             try eachTileFeature(tile, of: view, output: output, cancellation) { feature in
+                // A tile that does not fit is refused, so the rest of it needs no memory.
+                guard encoder.byteCount <= room else { return }
                 switch feature.content {
                 case .cluster(let cluster, let count):
                     encoder.feature(x: feature.x, y: feature.y, id: UInt64(exactly: cluster.id))
