@@ -49,6 +49,21 @@ struct ExportTests {
         #expect(again == original)
     }
 
+    @Test("a link to a file or a device stays one")
+    func links() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(try run(["import", "cities", Self.cities]).status == 0)
+        for target in [folder + "/real.geojson", "/dev/null"] {
+            let link = folder + "/link.geojson"
+            unlink(link)
+            if target != "/dev/null" { try Data("old".utf8).write(to: URL(fileURLWithPath: target)) }
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+            #expect(try run(["export", "cities", link]).status == 0)
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == target)
+        }
+        #expect(try features(String(contentsOfFile: folder + "/real.geojson", encoding: .utf8)).count == 505)
+    }
+
     @Test("more features than a page holds stream at one revision, filtered and cut")
     func pages() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

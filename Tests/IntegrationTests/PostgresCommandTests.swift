@@ -69,4 +69,24 @@ struct PostgresCommandTests {
         let unchecked = try clusterctl(["declare", "service=nowhere", "Fleet.\"Stops\"", "--unchecked"])
         #expect(unchecked.output.contains(#""table":"fleet.\"Stops\"""#))
     }
+
+    @Test("declare leaves the configuration as it is if the disk is full")
+    func fullDisk() throws {
+        let path = NSTemporaryDirectory() + "clusterd-declare-" + UUID().uuidString.prefix(8) + ".json"
+        defer { unlink(path) }
+        let before = #"{"sources":{"cities":{"file":"c.geojson"}}}"#
+        try Data(before.utf8).write(to: URL(fileURLWithPath: path))
+        chmod(path, 0o640)
+        let declare = ["postgres", "declare", "service=fleet", "stops", "--unchecked", "--config", path]
+        let program = DaemonProcess.products.appendingPathComponent("clusterctl").path
+        // No file can have content.
+        let full = try DaemonProcess.run(
+            "/bin/sh", ["-c", "ulimit -f 0; trap '' XFSZ; exec \"$0\" \"$@\"", program] + declare)
+        #expect(full.status != 0)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == before)
+        #expect(try DaemonProcess.run("clusterctl", declare).status == 0)
+        #expect(try String(contentsOfFile: path, encoding: .utf8).contains("service=fleet"))
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)
+    }
 }

@@ -176,9 +176,11 @@ enum PostgresCommand: Subcommand {
         if case .object(let sources)? = document["sources"], sources[name] != nil {
             throw Failure(message: "\(path) declares a source \(name) already; name another by --source")
         }
-        try OutputFile.write(Array((Self.document(name, entry, in: document).text + "\n").utf8), to: path)
+        let file = try ExportFile(path)
+        try file.write(Self.document(name, entry, in: document).text + "\n")
+        try file.finish()
         invocation.remark(
-            "Added \(name) to \(path). The daemon takes it on when it starts or reloads (SIGHUP).")
+            "Added \(name) to \(path). The daemon applies it when it starts or reloads (SIGHUP).")
     }
 
     /// A configuration that contains the source.
