@@ -195,6 +195,22 @@ struct ClusterctlTests {
         #expect(noJSON.status == 1 && noJSON.errors.contains("\n       ^\n"))
     }
 
+    @Test("the manual names every exit status")
+    func manual() throws {
+        let page = try run(["manual"]).output
+        for text in ["There is no such source", "No daemon answers", "The daemon refuses"] {
+            #expect(page.contains(text), "\(text)")
+        }
+    }
+
+    @Test("a filter that is not JSON is an error of the command line")
+    func badFilter() throws {
+        for command in [["clusters", "cities"], ["publish", "cities", daemon.folder + "/x.pmtiles"]] {
+            let refused = try run(command + ["--filter", "[1"])
+            #expect(refused.status == 2 && refused.errors.contains("for '--filter'"), "\(refused.errors)")
+        }
+    }
+
     @Test("draws pictures of the world in each format, and of a plane")
     func render() throws {
         #expect(try run(["import", "cities", Self.cities]).status == 0)
@@ -206,7 +222,8 @@ struct ClusterctlTests {
             #expect(bytes.count > 10_000 && String(decoding: bytes.prefix(5), as: UTF8.self).hasPrefix(start))
         }
         #expect(try run(["render", "cities"]).output.hasPrefix("<?xml"))
-        #expect(try run(["render", "cities", "-o", "picture.gif"]).status == 2)
+        let refused = try run(["render", "cities", "-o", "picture.gif"])
+        #expect(refused.status == 2 && refused.errors.contains("for '--file'"))
         #expect(
             try run(["create", "floor", "--options", #"{"projection":{"planar":[0,0,9,9]}}"#]).status == 0)
         let desk = #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[3,6]}}"#

@@ -79,7 +79,10 @@ enum BenchCommand: Subcommand {
             Terminal.write(report.text(style: Terminal.outputStyle))
         }
         if report.result.answers == 0 || report.result.lostConnections > 0 {
-            throw Failure(message: "the server has closed \(report.result.lostConnections) connections")
+            let lost = report.result.lostConnections
+            throw Failure(
+                message: lost > 0
+                    ? "the server has closed \(Quantity.count(lost, "connection"))" : "there was no answer")
         }
     }
 

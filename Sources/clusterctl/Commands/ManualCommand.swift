@@ -15,13 +15,22 @@ enum ManualCommand: Subcommand {
                         ("0", "Everything was done."),
                         ("1", "It failed; standard error says why and what to do."),
                         ("2", "The command line is invalid."),
+                        ("3", "There is no such source, cluster or feature."),
+                        ("4", "No daemon answers."),
+                        (
+                            "5",
+                            "The daemon refuses: it is not allowed, not valid or not possible at the moment."
+                        ),
                     ]),
                 ManualPage.Section(
                     "ENVIRONMENT",
                     [
                         ("CLUSTERD_SOCKET", "The daemon's socket, unless --socket gives it."),
-                        ("XDG_RUNTIME_DIR", "Where the socket clusterd.sock is looked for otherwise."),
-                        ("NO_COLOR", "Where this is not empty, output has no colour."),
+                        (
+                            "XDG_RUNTIME_DIR",
+                            "The directory of the socket clusterd.sock, if CLUSTERD_SOCKET is not set."
+                        ),
+                        ("NO_COLOR", "If it is not empty, output has no colour."),
                     ]),
                 ManualPage.Section("SEE ALSO", [(nil, "clusterd(8), clusterd.json(5)")]),
             ])

@@ -90,7 +90,7 @@ enum PublishCommand: Subcommand {
         _ source: String, to archive: String, _ client: Client, _ invocation: Invocation,
         overwrite: Bool? = nil
     ) async throws {
-        var params = try params(invocation.arguments)
+        var params = try params(invocation)
         params["source"] = .string(source)
         params["path"] = .string(archive)
         params["overwrite"] = .bool(overwrite ?? invocation.arguments.has("overwrite"))
@@ -136,11 +136,14 @@ enum PublishCommand: Subcommand {
         }
     }
 
-    private static func params(_ arguments: ParsedArguments) throws -> JSONObject {
+    private static func params(_ invocation: Invocation) throws -> JSONObject {
+        let arguments = invocation.arguments
         var params = JSONObject()
         if let zoom = arguments.integer("min-zoom") { params["minZoom"] = .number(Double(zoom)) }
         if let zoom = arguments.integer("max-zoom") { params["maxZoom"] = .number(Double(zoom)) }
-        if let filter = arguments.string("filter") { params["filter"] = try JSONReader.parse(filter) }
+        if let filter = arguments.string("filter") {
+            params["filter"] = try invocation.json(filter, of: "filter")
+        }
         for name in ["properties", "include"] {
             guard let list = arguments.string(name) else { continue }
             params[name] = .array(list.split(separator: ",").map { .string(String($0)) })

@@ -82,7 +82,7 @@ enum RenderCommand: Subcommand {
         let ending = path.split(separator: ".").last.map { String($0).lowercased() } ?? ""
         guard path.contains("."), let format = PictureFormat(rawValue: ending) else {
             throw invocation.arguments.usageError(
-                "invalid argument '\(path)' for '--output': a name that ends in .png, .svg or .pdf is expected"
+                "invalid argument '\(path)' for '--file': a name that ends in .png, .svg or .pdf is expected"
             )
         }
         return format

@@ -13,7 +13,7 @@ enum StateCommand: Subcommand {
             "check reads all bytes of all sources, or of one, and says which files are damaged and where. It changes "
                 + "nothing and works while the daemon runs. The exit status is 1 if a file is not intact.",
             "salvage writes the features that can still be read, one to a line: those of the newest snapshot, with the "
-                + "changes of the journals behind it. Features from a damaged block that are valid GeoJSON are "
+                + "changes of the journals after it. Features from a damaged block that are valid GeoJSON are "
                 + "among them; a byte within their texts may be wrong.",
         ],
         operands: [

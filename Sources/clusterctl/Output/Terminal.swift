@@ -53,7 +53,8 @@ enum Terminal {
     private static func end(_ number: Int32, _ descriptor: Int32) -> Never {
         if number == EPIPE { exit(0) }
         if descriptor != STDERR_FILENO {
-            writeError("clusterctl: cannot write to standard output: \(String(cString: strerror(number)))\n")
+            let output = descriptor == STDOUT_FILENO ? "to standard output" : "the file"
+            writeError("clusterctl: cannot write \(output): \(String(cString: strerror(number)))\n")
         }
         exit(ExitStatus.failed)
     }
