@@ -136,7 +136,9 @@ public final class Daemon {
 
     private func recover() throws(Problem) {
         let start = MonotonicClock.now()
-        do throws(SourceError) { try sources.registry.recover() } catch {
+        // Declared sources are compared with their declarations at once.
+        let declared = Set(configuration.sources.map(\.name))
+        do throws(SourceError) { try sources.registry.recover(completely: declared) } catch {
             throw Problem(description: error.description)
         }
         // Features that expired while the daemon was stopped must not be visible.

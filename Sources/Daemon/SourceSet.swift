@@ -17,7 +17,8 @@ struct SourceSet {
         registry = SourceRegistry(
             limits: SourceLimits(
                 filterCacheBytes: limits.filterCacheBytes, textCacheBytes: limits.textCacheBytes,
-                buildThreads: limits.buildThreads, memory: limits.memory), directory: directory,
+                buildThreads: limits.buildThreads, overviewPoints: limits.overviewPoints,
+                memory: limits.memory), directory: directory,
             report: { Self.report($0, log) })
         settings = LiveSettings(configuration.liveValues(limits))
         methods = MethodSet(SourceCatalog(registry: registry, settings: settings), status)

@@ -22,6 +22,10 @@ package final class SharedState: Sendable {
     package let report: @Sendable (StateEvent) -> Void
     /// Verifies checksums of text that nobody has read yet, one source after another.
     package let checks = DispatchQueue(label: "checks", qos: .utility)
+    /// Reads the rest of sources that answer from their overviews, one source after another.
+    package let reading = DispatchQueue(label: "reading", qos: .userInitiated)
+    /// The number of sources that are still being read.
+    package let readingCount = Atomic<Int>(0)
     /// Lets one source at a time be clustered for a snapshot. Nobody waits for that, so it should not take more memory and cores.
     let rebuilding = FairLock()
     /// The clock that measures features' ages.

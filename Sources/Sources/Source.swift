@@ -41,6 +41,8 @@ public final class Source: Sendable {
         var updatesMeanwhile: [[Int]]?
         /// The size of the delta at which the next compaction begins, if that is more than usual.
         var compactionFloor = 0
+        /// What is answered while the source's files are still being read; nil if they have been read.
+        var overview: Overview?
         /// Why the source's data are unavailable; nil if they are not.
         var fault: StateFault?
         /// A further remark about its files; nil if there is none.
@@ -72,9 +74,11 @@ public final class Source: Sendable {
     /// background, because changes of the other one would not wait for it.
     let isStandIn: Bool
 
+    /// - Parameter overview: what is answered until another source takes this one's place; nil if this one has all data.
     package init(
         _ identity: SourceIdentity, _ revision: Revision, updatedAt: Timestamp, files: SourceFiles?,
-        shared: SharedState, fault: StateFault? = nil, note: String? = nil, isStandIn: Bool = false
+        shared: SharedState, fault: StateFault? = nil, note: String? = nil, isStandIn: Bool = false,
+        overview: Overview? = nil
     ) {
         self.isStandIn = isStandIn
         name = identity.name
@@ -82,7 +86,8 @@ public final class Source: Sendable {
         createdAt = identity.createdAt
         self.shared = shared
         self.files = files
-        let state = State(revision: revision, updatedAt: updatedAt, fault: fault, note: note)
+        let state = State(
+            revision: revision, updatedAt: updatedAt, overview: overview, fault: fault, note: note)
         current = CurrentRevision(state.answering)
         self.state = Mutex(state)
     }
@@ -92,18 +97,31 @@ public final class Source: Sendable {
 
     /// The current data; throws if the source is unavailable or its data are known to be damaged.
     public func intactRevision() throws(SourceError) -> Revision {
-        let (revision, fault) = state.withLock { ($0.revision, $0.fault) }
+        let (revision, fault, isLoading) = state.withLock { ($0.revision, $0.fault, $0.overview != nil) }
         if let fault { throw SourceError(fault, of: name) }
+        if isLoading { throw .unavailable(name, Self.isBeingRead) }
         if revision.store.isDamaged { throw reportDamage() }
         return revision
     }
+
+    /// What is answered while the source's files are still being read after a start; nil if they have been read.
+    ///
+    /// A source whose place another one has taken keeps it, for calls that have begun.
+    public var overview: Overview? { state.withLock { $0.overview } }
+
+    /// Whether the source's files are still being read. Then it answers only from `overview`, and another source with all data
+    /// will take its place.
+    public var isLoading: Bool { state.withLock { $0.overview != nil && !$0.isRetired } }
+
+    private static let isBeingRead = "its files are still being read after the start"
 
     /// The source's current description.
     public var description: SourceDescription {
         state.withLock { state in
             SourceDescription(
                 source: name, revision: state.revision, isBuilding: state.isBuilding,
-                createdAt: createdAt, updatedAt: state.updatedAt, fault: state.fault, note: state.note,
+                isLoading: state.overview != nil, createdAt: createdAt, updatedAt: state.updatedAt,
+                fault: state.fault, note: state.note,
                 replication: state.replication)
         }
     }
@@ -112,7 +130,7 @@ public final class Source: Sendable {
     package func description(of revision: Revision) -> SourceDescription {
         state.withLock { state in
             SourceDescription(
-                source: name, revision: revision, isBuilding: false, createdAt: createdAt,
+                source: name, revision: revision, isBuilding: false, isLoading: false, createdAt: createdAt,
                 updatedAt: state.updatedAt, fault: state.fault, note: state.note,
                 replication: state.replication)
         }
@@ -280,6 +298,7 @@ public final class Source: Sendable {
         let base = state.withLock { state -> Result<Revision, SourceError> in
             guard !state.isRetired else { return .failure(.sourceNotFound(name)) }
             if let fault = state.fault { return .failure(SourceError(fault, of: name)) }
+            guard state.overview == nil else { return .failure(.unavailable(name, Self.isBeingRead)) }
             state.isBuilding = true
             return .success(state.revision)
         }
@@ -353,6 +372,16 @@ public final class Source: Sendable {
             }
             return state.fault == nil
         }
+    }
+
+    /// The source's files could not be read, and no other source takes its place.
+    func endLoading(_ fault: StateFault) {
+        state.withLock { state in
+            (state.overview, state.fault) = (nil, fault)
+            current.set(state.answering)
+        }
+        observers.tell()
+        positionObservers.tell()
     }
 
     /// Why the source's data are unavailable; nil if they are not.

@@ -11,6 +11,8 @@ public struct SourceDescription: Sendable {
     public let revision: Revision
     /// Whether a newer revision is being made.
     public let isBuilding: Bool
+    /// Whether its files are still being read after a start. Then only low zooms are answered at once.
+    public let isLoading: Bool
     public let createdAt: Timestamp
     /// When the revision was made; `createdAt` for a source without data.
     public let updatedAt: Timestamp
@@ -24,6 +26,8 @@ public struct SourceDescription: Sendable {
     public enum State: String, Sendable {
         case empty
         case building
+        /// The files are still being read after a start.
+        case loading
         case ready
         /// The source can no longer follow its table. It answers with its last data.
         case stale
@@ -38,6 +42,7 @@ public struct SourceDescription: Sendable {
 
     public var state: State {
         if let fault { return fault.kind == .damage ? .damaged : .unavailable }
+        if isLoading { return .loading }
         if isBuilding { return .building }
         guard revision.hasData else { return .empty }
         return replication?.isStale == true ? .stale : .ready

@@ -14,6 +14,9 @@ public struct SourceLimits: Sendable {
     public var changesKept = 131_072
     /// The size of the cache of features' text from snapshots in bytes, over all sources.
     public var textCacheBytes: Int
+    /// Snapshots of sources of at least this many points have an overview, from which a start answers low zooms while it
+    /// reads the rest. 0: none.
+    public var overviewPoints: Int
     /// Text shorter than this many bytes stays in memory even if a snapshot contains it.
     package var textInMemory = 1 << 20
     /// An import writes text longer than this many bytes to a file while it reads, if the source has files.
@@ -23,11 +26,12 @@ public struct SourceLimits: Sendable {
 
     public init(
         filterCacheBytes: Int, textCacheBytes: Int = 1 << 28, buildThreads: Int,
-        memory: MemoryBudget.Limit = MemoryBudget.Limit()
+        overviewPoints: Int = 1 << 22, memory: MemoryBudget.Limit = MemoryBudget.Limit()
     ) {
         self.memory = memory
         self.textCacheBytes = textCacheBytes
         self.filterCacheBytes = filterCacheBytes
         self.buildThreads = buildThreads
+        self.overviewPoints = overviewPoints
     }
 }

@@ -108,8 +108,8 @@ public final class SourceRegistry: Sendable {
             }
             return retire(source)
         }
-        // Waits for running writes, which may take long, before taking the lock that others need.
-        try source(name).files?.settleWrites()
+        // Waits for running reads and writes, which may take long, before taking the lock that others need.
+        try wholeSource(name, .never).files?.settleWrites()
         try naming.withLock(.never) { () throws(SourceError) in
             let source = try source(name)
             // No write is running after this.

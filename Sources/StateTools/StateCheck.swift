@@ -90,7 +90,7 @@ public enum StateCheck {
     /// Checks a snapshot. Returns the range of the first damaged block of its features' text; nil if there is none.
     private static func damagedText(_ path: String) throws(StateFault) -> Range<Int>? {
         let reader = try SnapshotText(path)
-        try reader.sections.verify(except: SnapshotSection.text)
+        try reader.sections.verify(except: [SnapshotSection.text])
         return reader.damagedBlocks.first
     }
 }

@@ -55,6 +55,23 @@ struct FeatureSectionsTests {
         return try store("[\(texts.joined(separator: ","))]")
     }
 
+    @Test("a copy of some features has them, unless their text is too long")
+    func copy() throws {
+        let original = try Self.features(300)
+        let rows = [0, 1, 7, 63, 64, 200, 299]
+        let copy = try #require(original.copy(of: rows, mostBytes: 1 << 16))
+        #expect(copy.count == rows.count && copy.isAtHand)
+        for (place, row) in rows.enumerated() {
+            let (expected, actual) = (
+                original.withProperties(row) { Array($0) }, copy.withProperties(place) { Array($0) }
+            )
+            #expect(actual == expected)
+            #expect(copy.coordinates(place) == original.coordinates(row))
+        }
+        #expect(original.copy(of: rows, mostBytes: 10) == nil)
+        #expect(original.copy(of: [], mostBytes: 0)?.count == 0)
+    }
+
     @Test("a store on sections answers as the one they came from", arguments: [0, 1, 63, 64, 65, 2000])
     func roundTrip(_ count: Int) throws {
         let original = try Self.features(count)

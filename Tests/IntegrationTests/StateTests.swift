@@ -88,6 +88,34 @@ struct StateTests {
         #expect(try answers(third.client(), "b") == before[1])
     }
 
+    @Test("a source with an overview answers as before from the start on, and takes changes")
+    func overview() throws {
+        let configuration = NSTemporaryDirectory() + "clusterd-overview-" + UUID().uuidString.prefix(12)
+        defer { try? FileManager.default.removeItem(atPath: configuration) }
+        try Data(#"{"limits":{"overviewPoints":100}}"#.utf8).write(to: URL(fileURLWithPath: configuration))
+        func start() throws -> DaemonProcess {
+            try DaemonProcess(["--state-dir", folder.path, "--config", configuration])
+        }
+        let first = try start()
+        let client = try first.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "a"])
+        _ = try client.importFeatures("a", points.map(\.feature))
+        var before = try answers(client, "a").dropLast()
+        _ = first.end(with: SIGKILL)
+        for round in 0..<3 {
+            // Whether the rest has been read when a call arrives is left to chance.
+            let daemon = try start()
+            let client = try daemon.client()
+            #expect(try answers(client, "a").dropLast() == before)
+            if round == 1 {
+                _ = try client.call("SourceService/UpdateFeatures", update(id: 7, of: "a"))
+                before = try answers(client, "a").dropLast()
+            }
+            #expect(try client.call("SourceService/GetSource", ["source": "a"])["state"] != "damaged")
+            _ = daemon.end(with: SIGKILL)
+        }
+    }
+
     @Test("a kill at any moment leaves a prefix of the updates that holds all acknowledged ones")
     func killWhileUpdating() throws {
         var expected = 50
@@ -112,9 +140,9 @@ struct StateTests {
         }
     }
 
-    private func update(id: Int) -> JSONValue {
+    private func update(id: Int, of source: String = "s") -> JSONValue {
         [
-            "source": "s",
+            "source": .string(source),
             "upsert": [
                 [
                     "type": "Feature", "id": .number(Double(id)),

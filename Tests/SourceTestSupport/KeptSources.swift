@@ -18,6 +18,11 @@ package final class KeptSources {
     package var memory = MemoryBudget.Limit()
     /// Features' text of so many bytes stays in the files.
     private let textInMemory: Int
+    /// Snapshots of sources of at least so many points have an overview. 0: none.
+    private let overviewPoints: Int
+    /// Whether the next restart leaves the rest of sources with overviews unread until `readRest`.
+    package var holdsReading = false
+    private var isHeld = false
 
     package final class Events: Sendable {
         private let list = Mutex<[StateEvent]>([])
@@ -28,8 +33,10 @@ package final class KeptSources {
     /// - Parameters:
     ///   - isQuick: for tests of thousands of restarts, which need no disk.
     ///   - textInMemory: features' text of so many bytes stays in the files: by default all.
-    package init(isQuick: Bool = false, textInMemory: Int = 1) throws {
+    ///   - overviewPoints: sources of at least so many points have an overview.
+    package init(isQuick: Bool = false, textInMemory: Int = 1, overviewPoints: Int = 0) throws {
         self.textInMemory = textInMemory
+        self.overviewPoints = overviewPoints
         let isThere = FileManager.default.isWritableFile(atPath: "/dev/shm")
         let folder = isQuick && isThere ? "/dev/shm/" : NSTemporaryDirectory()
         path = folder + "clusterd-state-" + UUID().uuidString
@@ -37,18 +44,31 @@ package final class KeptSources {
         try open()
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    /// Reads the rest of sources that answer from their overviews.
+    package func readRest() {
+        if isHeld { registry.shared.reading.resume() }
+        isHeld = false
+        wait()
+    }
+
+    deinit {
+        if isHeld { registry.shared.reading.resume() }
+        try? FileManager.default.removeItem(atPath: path)
+    }
 
     private func open() throws {
         let events = Events()
         self.events = events
         // So little that blocks make room for others.
         var limits = SourceLimits(
-            filterCacheBytes: 0, textCacheBytes: 1 << 17, buildThreads: 1, memory: memory)
+            filterCacheBytes: 0, textCacheBytes: 1 << 17, buildThreads: 1,
+            overviewPoints: overviewPoints, memory: memory)
         limits.textInMemory = textInMemory
         limits.textGathered = textInMemory
         registry = SourceRegistry(
             limits: limits, directory: try StateDirectory(path), report: { events.add($0) })
+        isHeld = holdsReading
+        if isHeld { registry.shared.reading.suspend() }
         try registry.recover()
         wait()
     }
@@ -61,6 +81,7 @@ package final class KeptSources {
 
     /// Waits for what happens in the background.
     package func wait() {
+        if !isHeld { registry.shared.reading.sync {} }
         // What is in the background may put more there.
         for _ in 0..<8 {
             registry.shared.checks.sync {}
@@ -70,7 +91,7 @@ package final class KeptSources {
 
     /// Lets go of everything and takes it up again, after a change of the files where one is given.
     package func restart(_ change: () throws -> Void = {}) throws {
-        wait()
+        readRest()
         history += reports
         registry.shared.directory?.release()
         registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1))

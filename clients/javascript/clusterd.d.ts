@@ -41,7 +41,7 @@ export interface Description {
   bbox: number[] | null;
   memoryBytes: number;
   buildMs: number;
-  state: "empty" | "building" | "ready" | "stale" | "damaged" | "unavailable";
+  state: "empty" | "building" | "loading" | "ready" | "stale" | "damaged" | "unavailable";
   createdAt: string;
   updatedAt: string;
   [more: string]: unknown;

@@ -2,16 +2,21 @@
 import ClusterProtocol
 import Sources
 
-/// The state of a call that waits for a position. Used only on the loop's thread.
+/// The state of a call that waits for its source. Used only on the loop's thread.
 final class CallDelay {
     fileprivate let prepared: PreparedCall
-    fileprivate let wait: PositionWait
+    fileprivate let wait: SourceWait
     fileprivate var observation: SourceObservation?
-    /// The last item that the client has sent meanwhile. A new viewport supersedes earlier ones.
-    fileprivate var item: [UInt8]?
+    /// What the client has sent meanwhile. Of viewports only the last, which supersedes earlier ones.
+    fileprivate var items: [[UInt8]] = []
     fileprivate var hasEnded = false
 
-    init(_ prepared: PreparedCall, _ wait: PositionWait) { (self.prepared, self.wait) = (prepared, wait) }
+    /// Whether the client streams the call's input.
+    fileprivate var isImport: Bool {
+        if case .clientStream = prepared.method.implementation { true } else { false }
+    }
+
+    init(_ prepared: PreparedCall, _ wait: SourceWait) { (self.prepared, self.wait) = (prepared, wait) }
 
     func endInput() { hasEnded = true }
 
@@ -19,23 +24,33 @@ final class CallDelay {
     func end() { observation = nil }
 }
 
-/// Calls that are answered once their source has a position.
+/// Calls that begin once their source has a position, or has been read after a start.
 extension Call {
-    /// Keeps an item until the call begins, counted like the call's params.
+    /// Keeps an item until the call begins. A viewport counts like the call's params, an item of an import like those that wait for
+    /// the pool.
     func keep(_ item: [UInt8], in delay: CallDelay) throws(RPCError) {
         guard let caller else { return }
-        _ = takeItem(of: delay, caller)
-        delay.item = item
+        if delay.isImport {
+            delay.items.append(item)
+            caller.inputBytes += item.count
+            return
+        }
+        _ = takeItems(of: delay, caller)
+        delay.items = [item]
         caller.engine.load.input.add(item.count, of: caller.share)
         try caller.checkHeld(item.count)
     }
 
-    /// Takes the item that a waiting call keeps.
-    func takeItem(of delay: CallDelay, _ caller: Caller) -> [UInt8]? {
-        guard let item = delay.item else { return nil }
-        delay.item = nil
-        caller.engine.load.input.add(-item.count, of: caller.share)
-        return item
+    /// Takes the items that a waiting call keeps.
+    func takeItems(of delay: CallDelay, _ caller: Caller) -> [[UInt8]] {
+        defer { delay.items = [] }
+        let bytes = delay.items.reduce(0) { $0 + $1.count }
+        if delay.isImport {
+            caller.inputBytes -= bytes
+        } else {
+            caller.engine.load.input.add(-bytes, of: caller.share)
+        }
+        return delay.items
     }
 
     /// Begins to wait. The deadline still applies.
@@ -46,15 +61,15 @@ extension Call {
             guard wait.isOver, news.raise() else { return }
             post { waiting.value.goOn() }
         }
-        // The position may have been reached while the observation was made.
+        // The wait may have ended while the observation was made.
         if delay.wait.isOver, news.raise() { post { waiting.value.goOn() } }
     }
 
-    /// The position has been reached, so the call begins as if it had just arrived.
+    /// The wait is over, so the call begins as if it had just arrived.
     private func goOn() {
         guard let caller, case .waiting(let delay) = work else { return }
         delay.end()
-        let item = takeItem(of: delay, caller)
+        let items = takeItems(of: delay, caller)
         do throws(RPCError) {
             switch delay.prepared.method.implementation {
             case .unary(let unary):
@@ -66,9 +81,13 @@ extension Call {
                 let stream = try method.begin(delay.prepared.params, context, output)
                 work = .serverStream(stream, output)
                 output.open(self)
-                if let item { try stream.receive(item) }
+                if let item = items.last { try stream.receive(item) }
                 if delay.hasEnded { try stream.clientEnded() }
-            case .clientStream: break
+            case .clientStream(let method):
+                let input = ClientStreamInput(try method.begin(delay.prepared.params, context))
+                work = .clientStream(input)
+                for item in items { receive(item, input) }
+                if delay.hasEnded { endInput() }
             }
         } catch { fail(error) }
     }

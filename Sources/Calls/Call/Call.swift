@@ -24,7 +24,7 @@ package final class Call {
         case unary
         case clientStream(ClientStreamInput)
         case serverStream(any ServerStream, StreamOutput)
-        /// Waiting until its source has reached a position.
+        /// Waiting until its source has reached a position, or has been read after a start.
         case waiting(CallDelay)
     }
 
@@ -190,7 +190,7 @@ package final class Call {
             output.close()
             stream.ended()
         case .waiting(let delay):
-            _ = takeItem(of: delay, caller)
+            _ = takeItems(of: delay, caller)
             delay.end()
         }
         // A job holds its params until its turn.

@@ -90,6 +90,9 @@ package final class Caller {
         let context = CallContext(
             peer: peer, right: right, deadline: engine.deadline(of: opening.request, from: started),
             form: opening.form, input: opening.input, share: share)
+        if let wait = engine.methods.rest(method, params) {
+            return CallPlan(params: params, context: context, answer: nil, wait: wait)
+        }
         let answer: PreparedAnswer? =
             if case .unary(let unary) = method.implementation {
                 try unary.prepare(params, context)
@@ -102,11 +105,12 @@ package final class Caller {
     /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer is
     /// delivered to the transport later.
     package func start(_ call: PreparedCall, into bytes: inout ByteWriter) -> CallStart {
-        if let wait = call.wait {
-            let delay = CallDelay(call, wait)
-            return .open(open(call, .waiting(delay)) { $0.begin(delay) })
-        }
         do throws(RPCError) {
+            if let wait = call.wait {
+                try checkRoom(for: call)
+                let delay = CallDelay(call, wait)
+                return .open(open(call, .waiting(delay)) { $0.begin(delay) })
+            }
             if let answer = call.answer {
                 if try answerNow(call, answer, into: &bytes) { return .answered(answer.facts) }
                 try checkRoom(for: call)
@@ -344,7 +348,7 @@ package struct PreparedCall {
     var context: CallContext { plan.context }
     var answer: PreparedAnswer? { plan.answer }
     /// What the call waits for before it begins.
-    var wait: PositionWait? { plan.wait }
+    var wait: SourceWait? { plan.wait }
 
     /// What is known of the answer before the work; nil for streams.
     package var facts: AnswerFacts? { answer?.facts }
@@ -355,7 +359,7 @@ private struct CallPlan {
     let params: Params
     let context: CallContext
     let answer: PreparedAnswer?
-    let wait: PositionWait?
+    let wait: SourceWait?
 }
 
 /// What starting a call resulted in.

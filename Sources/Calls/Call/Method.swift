@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import Sources
 
 /// A served method: its declaration and its implementation.
 package final class Method: Sendable {
@@ -36,6 +37,14 @@ package protocol UnaryMethod: Sendable {
     /// Reads the params, and decides which thread answers and from which data. Called on the loop's thread, so it
     /// must be quick. A thrown error answers the call.
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer
+
+    /// Whether the call need not wait until its source has been read after a start: it needs no data, or only those that
+    /// the overview has.
+    func canAnswer(_ params: Params, from overview: Overview) -> Bool
+}
+
+extension UnaryMethod {
+    func canAnswer(_ params: Params, from overview: Overview) -> Bool { false }
 }
 
 /// An answer that can be written.

@@ -6,11 +6,21 @@ package struct MethodSet: Sendable {
     package private(set) var all: [Method] = []
     private var byName: [String: Method] = [:]
     /// Returns what a query's params ask to wait for.
-    let wait: @Sendable (Params) throws(RPCError) -> PositionWait?
+    let wait: @Sendable (Params) throws(RPCError) -> SourceWait?
+    /// Returns the source that a call waits for because its files are still being read after a start.
+    let rest: @Sendable (Method, Params) -> SourceWait?
 
-    package init() { wait = { (_) throws(RPCError) in nil } }
+    package init() {
+        wait = { (_) throws(RPCError) in nil }
+        rest = { _, _ in nil }
+    }
 
-    init(wait: @escaping @Sendable (Params) throws(RPCError) -> PositionWait?) { self.wait = wait }
+    init(
+        wait: @escaping @Sendable (Params) throws(RPCError) -> SourceWait?,
+        rest: @escaping @Sendable (Method, Params) -> SourceWait?
+    ) {
+        (self.wait, self.rest) = (wait, rest)
+    }
 
     package mutating func add(_ method: any UnaryMethod) { add(method.declaration, .unary(method)) }
     package mutating func add(_ method: any ClientStreamMethod) {

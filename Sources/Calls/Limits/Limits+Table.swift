@@ -78,6 +78,10 @@ extension Limits {
         fixed(
             "textCacheBytes", \.textCacheBytes, from: 0,
             "Bytes of the cache of features' text from snapshots."),
+        fixed(
+            "overviewPoints", \.overviewPoints, from: 0,
+            "Points from which a source's snapshots have an overview. From it a start answers low zooms while it reads the rest of the source. 0: no source's have."
+        ),
         byProcessors(
             "loopThreads", \.loopThreads, "Threads that read messages and answer short calls."),
         byProcessors("buildThreads", \.buildThreads, "Threads that one build uses."),

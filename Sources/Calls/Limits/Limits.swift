@@ -50,6 +50,8 @@ public struct Limits: Sendable, Equatable {
     public var filterCacheBytes = 256 << 20
     /// Bytes of features' text, read from snapshots, to cache.
     public var textCacheBytes = 256 << 20
+    /// Points from which a source's snapshots have an overview for the next start. 0: no source's have.
+    public var overviewPoints = 1 << 22
     /// Threads that receive messages and answer short calls.
     public var loopThreads = AvailableProcessors.count
     /// Threads that a build uses.

@@ -9,6 +9,9 @@ struct CreateSource: UnaryMethod {
     let declaration = MethodDeclaration.createSource
     let catalog: SourceCatalog
 
+    /// The source exists, whatever its data are.
+    func canAnswer(_ params: Params, from overview: Overview) -> Bool { true }
+
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let catalog = catalog
         // Nothing is written to disk unless sources are persistent.

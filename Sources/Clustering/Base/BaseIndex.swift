@@ -7,6 +7,8 @@ import SystemSupport
 final class BaseIndex: Sendable {
     let options: ClusteringOptions
     let pointCount: Int
+    /// Added to ids that are derived from clusters: the number of points of the whole index, also in an overview.
+    let idOffset: Int64
     let columns: ClusterColumns
     let spatial: Spatial
 
@@ -16,9 +18,14 @@ final class BaseIndex: Sendable {
         case double(SpatialIndex<Double>)
     }
 
-    init(options: ClusteringOptions, pointCount: Int, columns: ClusterColumns, spatial: Spatial) {
+    /// - Parameter idOffset: nil if the index has all points.
+    init(
+        options: ClusteringOptions, pointCount: Int, idOffset: Int64? = nil, columns: ClusterColumns,
+        spatial: Spatial
+    ) {
         self.options = options
         self.pointCount = pointCount
+        self.idOffset = idOffset ?? Int64(pointCount)
         self.columns = columns
         self.spatial = spatial
     }
@@ -37,12 +44,12 @@ final class BaseIndex: Sendable {
     /// A cluster's id as supercluster computes it.
     @inline(__always) func id(ofCluster ordinal: Int) -> Int64 {
         (Int64(columns.originIndexes[ordinal]) &<< 5 | Int64(columns.zooms[ordinal]) &+ 1)
-            &+ Int64(pointCount)
+            &+ idOffset
     }
 
     /// The cluster with an id; nil if there is none. O(log(clusters of its zoom)).
     func cluster(id: Int64) -> ClusterOrdinal? {
-        let (code, overflow) = id.subtractingReportingOverflow(Int64(pointCount))
+        let (code, overflow) = id.subtractingReportingOverflow(idOffset)
         guard !overflow, code >= 0 else { return nil }
         let zoom = Int(code & 31) - 1
         let origin = code >> 5

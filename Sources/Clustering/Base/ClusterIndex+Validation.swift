@@ -120,7 +120,8 @@ extension BaseIndex {
 }
 
 extension SpatialIndex {
-    fileprivate func validate(nodes count: Int, _ parallel: Parallel) throws(IndexSectionError) {
+    /// Throws if a slot has no node, or if bits are set that no node has.
+    func validate(nodes count: Int, _ parallel: Parallel) throws(IndexSectionError) {
         try parallel.check(0..<slots.count) { places in
             for slot in places where Int(slots[slot].node) >= count {
                 return IndexSectionError(section: .spatialSlots, message: "a node that is not there")

@@ -225,7 +225,7 @@ final class SourceFiller {
         _ declared: DeclaredSource, changesOptions: Bool, _ registry: SourceRegistry, _ threads: Int,
         _ cancellation: Cancellation
     ) throws(SourceError) -> ImportOutcome? {
-        let source = try registry.source(declared.name)
+        let source = try registry.wholeSource(declared.name, cancellation)
         if changesOptions {
             _ = try source.update(options: try SourceOptions(reading: declared.options), cancellation)
         }

@@ -76,10 +76,10 @@ package struct SectionFileReader: Sendable {
 
     package func has(_ name: UInt32) -> Bool { sections[name] != nil }
 
-    /// Reads all sections but one and compares their checksums, on all cores. O(bytes), at several gigabytes per second.
-    package func verify(except unchecked: UInt32) throws(StateFault) {
+    /// Reads all sections but some and compares their checksums, on all cores. O(bytes), at several gigabytes per second.
+    package func verify(except unchecked: Set<UInt32>) throws(StateFault) {
         // The largest section comes first, so that the last ones are short and all cores finish together.
-        let names = sections.keys.filter { $0 != unchecked }
+        let names = sections.keys.filter { !unchecked.contains($0) }
             .sorted { (sections[$0]?.range.count ?? 0, $0) > (sections[$1]?.range.count ?? 0, $1) }
         let faults = Mutex<[UInt32: StateFault]>([:])
         BoundedConcurrency.forEach(below: names.count, threads: AvailableProcessors.count) { place in

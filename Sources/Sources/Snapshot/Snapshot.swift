@@ -82,6 +82,7 @@ package struct Snapshot {
         if let order = revision.view.order {
             try writer.add(SnapshotSection.sortedPlaces, order.builtPlaces)
         }
+        try Overview.write(revision, to: writer)
         var text = ByteWriter()
         let description = SnapshotDescription(
             revision, of: draft.source, updatedAt: draft.updatedAt, loss: draft.loss, aggregates: aggregates)
@@ -101,7 +102,7 @@ package struct Snapshot {
         // It is closed when the last byte has been loaded.
         let descriptor = file.descriptor
         let reader = try SectionFileReader(file, path: path)
-        try reader.verify(except: SnapshotSection.text)
+        try reader.verify(except: Set(SnapshotSection.ofOverview + [SnapshotSection.text]))
         generation = reader.generation
         description = try SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)
         let store = try Self.store(reader, descriptor, shared)

@@ -34,6 +34,18 @@ package enum SnapshotSection {
         0x1000 + UInt32(truncatingIfNeeded: place) * 8 + part
     }
 
+    /// The index's lowest levels, as `IndexOverview` has them, and the features that they show. A start that finds
+    /// nothing to replay answers from them while it reads the rest.
+    package static func overview(_ section: IndexSection) -> UInt32 { 0x200 + section.rawValue }
+    package static let overviewText: UInt32 = 0x240
+    package static let overviewBlockStarts: UInt32 = 0x241
+    package static let overviewOffsets: UInt32 = 0x242
+
+    /// All sections of the overview. The snapshot is whole without them.
+    package static var ofOverview: [UInt32] {
+        [overviewText, overviewBlockStarts, overviewOffsets] + IndexSection.allCases.map(overview)
+    }
+
     /// The values of `partitionBy`.
     package static func partitions(_ part: UInt32) -> UInt32 { 0x10 + part }
 }

@@ -40,6 +40,22 @@ extension Source {
         }
     }
 
+    /// A source that answers from the overview in its newest snapshot until its files have been read; nil if there is none, or
+    /// if anything is unusual about the files.
+    static func early(_ name: SourceName, in directory: StateDirectory, shared: SharedState) -> Source? {
+        // An error is found again when all files are read, and handled then.
+        guard
+            let (overview, description) = try? Overview.read(
+                directory.directory(of: name), of: name, shared: shared)
+        else { return nil }
+        shared.raiseRevision(to: description.revision)
+        let identity = SourceIdentity(
+            name: name, owner: description.owner, createdAt: description.createdAt)
+        return Source(
+            identity, overview.revision, updatedAt: description.updatedAt, files: nil, shared: shared,
+            note: description.loss, isStandIn: true, overview: overview)
+    }
+
     /// How often a start tries to read files after a fault of the machine.
     private static let attempts: UInt32 = 3
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
+import Dispatch
 import GeoJSON
 import SourceStorage
 import Synchronization
@@ -9,8 +10,11 @@ extension SourceRegistry {
     /// Recovers all sources of the state directory. Must be called before the first call is served.
     ///
     /// Blocks while it verifies the indexes' checksums and replays the journals, on all
-    /// cores. The features' text is verified afterwards in the background.
-    public func recover() throws(SourceError) {
+    /// cores. Of sources with an overview it only reads that; the rest is read afterwards in the background. So
+    /// is the features' text, which is only verified.
+    ///
+    /// - Parameter complete: sources that are read completely in any case.
+    public func recover(completely complete: Set<SourceName> = []) throws(SourceError) {
         guard let directory = shared.directory else { return }
         try raiseRevision(directory)
         let (names, others) = try directory.names()
@@ -18,10 +22,60 @@ extension SourceRegistry {
         for name in others where !name.hasPrefix(".") {
             warn("\(directory.path)/sources/\(name) is not a source's name; it is left alone")
         }
-        let sources = try open(names, in: directory)
+        let early = Self.overviews(of: names.filter { !complete.contains($0) }, in: directory, shared)
+        let known = Set(early.map(\.name))
+        let sources = try open(names.filter { !known.contains($0) }, in: directory) + early
         if let last = sources.filter({ $0.fault == nil }).map(\.updatedAt).max() { shared.clock.note(last) }
         takeUp(sources)
         directory.removeLeftovers()
+        shared.readingCount.add(early.count, ordering: .relaxed)
+        for source in early { shared.reading.async { [self] in readRest(of: source, in: directory) } }
+    }
+
+    /// Whether some sources are still being read after a start.
+    public var isLoading: Bool { shared.readingCount.load(ordering: .acquiring) > 0 }
+
+    /// Sources that answer from their overviews.
+    private static func overviews(
+        of names: [SourceName], in directory: StateDirectory, _ shared: SharedState
+    ) -> [Source] {
+        BoundedConcurrency.map(below: names.count, threads: AvailableProcessors.count) { place in
+            Source.early(names[place], in: directory, shared: shared)
+        }.compactMap(\.self)
+    }
+
+    /// Reads a source of which only the overview is known, as a start reads others, and lets the result take its place.
+    private func readRest(of source: Source, in directory: StateDirectory) {
+        let start = ContinuousClock.now
+        defer { shared.readingCount.subtract(1, ordering: .releasing) }
+        do throws(SourceError) {
+            guard let found = try open([source.name], in: directory).first else {
+                throw .defect("its directory is gone")
+            }
+            guard takeUp(found, insteadOf: source) else { return found.retire() }
+        } catch {
+            return source.endLoading(StateFault("\(source.name.text) can't be read: \(error.description)"))
+        }
+        source.retire()
+        let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
+        shared.report(
+            StateEvent(
+                gravity: .information, source: source.name.text,
+                message: "the rest of its data is read, in \(milliseconds) ms"))
+    }
+
+    /// The source of this name with all its data: waits while they are being read after a start. Blocks: only for threads of
+    /// the pool.
+    public func wholeSource(_ name: SourceName, _ cancellation: Cancellation) throws(SourceError) -> Source {
+        while true {
+            let source = try source(name)
+            guard source.isLoading else { return source }
+            let news = DispatchSemaphore(value: 0)
+            let observation = source.observe { news.signal() }
+            if source.isLoading { _ = news.wait(timeout: .now() + .milliseconds(50)) }
+            withExtendedLifetime(observation) {}
+            try cancellation.stopIfCancelled()
+        }
     }
 
     /// Revision numbers continue above those of deleted sources.

@@ -8,12 +8,17 @@ import Testing
 extension Caller {
     /// A caller that may do everything, on the sources of a test, with the default limits.
     convenience init(on test: TestSource, loop: HandLoop, answers: KeptAnswers) throws {
+        try self.init(on: test.registry, loop: loop, answers: answers)
+    }
+
+    /// The same on a registry.
+    convenience init(on registry: SourceRegistry, loop: HandLoop, answers: KeptAnswers) throws {
         let limits = Limits()
         let settings = LiveSettings(
             LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([])))
         let metrics = Metrics()
         let methods = MethodSet(
-            SourceCatalog(registry: test.registry, settings: settings), ServerStatus(metrics: metrics))
+            SourceCatalog(registry: registry, settings: settings), ServerStatus(metrics: metrics))
         let load = ServerLoad(limits: limits)
         let engine = CallEngine(
             loop: loop, limits: limits, access: AccessPolicy(),

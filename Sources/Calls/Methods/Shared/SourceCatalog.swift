@@ -54,14 +54,18 @@ package struct SourceCatalog: Sendable {
 
     /// The current revision of a source that is already known; throws if the caller asks for another one.
     func revision(_ params: Params, of source: Source) throws(RPCError) -> Revision {
-        let asked = try params.optionalInteger("revision", in: 0...(1 << 53))
         let revision = try answering { () throws(SourceError) in try source.intactRevision() }
-        try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
+        try check(params, revision)
         return revision
     }
 
+    private func check(_ params: Params, _ revision: Revision) throws(RPCError) {
+        let asked = try params.optionalInteger("revision", in: 0...(1 << 53))
+        try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
+    }
+
     /// What a query has to wait for: the position that `atLeast` names. Nil if its source has reached it.
-    func wait(_ params: Params) throws(RPCError) -> PositionWait? {
+    func wait(_ params: Params) throws(RPCError) -> SourceWait? {
         guard let text = try params.optionalString("atLeast") else { return nil }
         guard let position = LogPosition(text) else {
             throw .invalidParam(
@@ -70,10 +74,21 @@ package struct SourceCatalog: Sendable {
             )
         }
         let source = try source(params)
-        let wait = PositionWait(source: source, position: position)
+        let wait = SourceWait(source: source, condition: .position(position))
         if wait.isOver { return nil }
         guard source.replication != nil else { throw RPCError(SourceError.followsNothing(source.name)) }
         return wait
+    }
+
+    /// The wait of a call whose source is still being read after a start. Nil if it is not, or if the method can answer now.
+    func rest(_ method: Method, _ params: Params) -> SourceWait? {
+        guard registry.isLoading, case .string(let text)? = params["source"], let name = SourceName(text),
+            let source = try? registry.source(name), let overview = source.overview, source.isLoading
+        else { return nil }
+        if case .unary(let unary) = method.implementation, unary.canAnswer(params, from: overview) {
+            return nil
+        }
+        return SourceWait(source: source, condition: .read)
     }
 
     /// The data that a query reads.
@@ -81,6 +96,30 @@ package struct SourceCatalog: Sendable {
         let source = try source(params)
         return QueryTarget(
             source: source, revision: try revision(params, of: source), filter: filter(params))
+    }
+
+    /// The data that a query of one zoom reads: those of the overview if the rest is still being read.
+    ///
+    /// - Parameter zoom: returns the zoom; called only if the rest is still being read.
+    func target(
+        _ params: Params, at zoom: () throws(RPCError) -> Double
+    ) throws(RPCError) -> QueryTarget {
+        // First, since a source that is found when nothing is being read any more has all its data.
+        guard registry.isLoading else { return try target(params) }
+        let source = try source(params)
+        guard let overview = source.overview, isAnswered(params, at: try zoom(), by: overview) else {
+            return try target(params)
+        }
+        try check(params, overview.revision)
+        return QueryTarget(source: source, revision: overview.revision, filter: nil)
+    }
+
+    /// Whether an overview has all that a query of one zoom asks for.
+    func isAnswered(_ params: Params, at zoom: Double, by overview: Overview) -> Bool {
+        guard params["filter"] == nil, params["atLeast"] == nil, overview.answers(at: zoom),
+            let output = try? output(params)
+        else { return false }
+        return output.include.isSubset(of: .expansionZoom)
     }
 
     /// The query of `GetClusters` and of similar calls.

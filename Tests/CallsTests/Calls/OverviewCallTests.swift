@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import SourceTestSupport
+import Testing
+
+@testable import Answers
+@testable import Calls
+@testable import Sources
+
+/// Calls on a source that a start is still reading.
+@Suite("Calls while a source is read") struct OverviewCallTests {
+    private let loop = HandLoop()
+    private let answers = KeptAnswers()
+    private let kept: KeptSources
+    private let caller: Caller
+    /// What the source answered before.
+    private let before: [String]
+
+    init() throws {
+        kept = try KeptSources(overviewPoints: 1)
+        try kept.create().load(towns(300))
+        let asked = try Caller(on: kept.registry, loop: loop, answers: answers)
+        for zoom in 0...4 { Self.open(asked, "ClusterService/GetClusters", Self.world(zoom), loop, answers) }
+        Self.open(asked, "ClusterService/GetTile", Self.tile, loop, answers)
+        before = answers.answers
+        answers.answers = []
+        kept.holdsReading = true
+        try kept.restart()
+        caller = try Caller(on: kept.registry, loop: loop, answers: answers)
+    }
+
+    private static func world(_ zoom: Int, limit: Int? = nil) -> JSONObject {
+        var params: JSONObject = ["bbox": [-180, -90, 180, 90], "zoom": .number(Double(zoom))]
+        params["limit"] = limit.map { .number(Double($0)) }
+        return params
+    }
+
+    private static let tile: JSONObject = ["z": 2, "x": 3, "y": 1]
+
+    private static func open(
+        _ caller: Caller, _ method: String, _ params: JSONObject, _ loop: HandLoop, _ answers: KeptAnswers,
+        id: Int64 = 1
+    ) {
+        var params = params
+        params["source"] = "test"
+        var bytes = ByteWriter()
+        let request = CallRequest(id: id, method: "clusterd.v1.\(method)", params: params)
+        switch caller.open(CallOpening(request, encoder: BareEncoder()), into: &bytes) {
+        case .answered: answers.answers.append(bytes.string)
+        case .open: break
+        case .failed(let error): answers.errors.append(error)
+        }
+        loop.step()
+    }
+
+    private func open(_ method: String, _ params: JSONObject = [:], id: Int64 = 1) {
+        Self.open(caller, method, params, loop, answers, id: id)
+    }
+
+    private func readRest() {
+        kept.readRest()
+        loop.step()
+    }
+
+    @Test("low zooms are answered before the rest has been read, as after it")
+    func lowZooms() throws {
+        for zoom in 0...4 { open("ClusterService/GetClusters", Self.world(zoom)) }
+        open("ClusterService/GetTile", Self.tile)
+        #expect(answers.answers == before && answers.errors.isEmpty)
+        open("SourceService/GetSource")
+        let description = try #require(answers.answers.last)
+        #expect(description.contains(#""points":300,"#) && description.contains(#""state":"loading""#))
+        answers.answers = []
+        readRest()
+        for zoom in 0...4 { open("ClusterService/GetClusters", Self.world(zoom)) }
+        open("ClusterService/GetTile", Self.tile)
+        #expect(answers.answers == before)
+        open("SourceService/GetSource")
+        #expect(answers.answers.last?.contains(#""state":"ready""#) == true)
+    }
+
+    @Test(
+        "what needs more waits for the rest",
+        arguments: [
+            ("ClusterService/GetClusters", ["bbox": [0, 0, 9, 9], "zoom": 2, "filter": true]),
+            ("ClusterService/GetClusters", ["bbox": [0, 0, 9, 9], "zoom": 2, "include": ["hull"]]),
+            ("ClusterService/GetLeaves", ["clusterId": 1]),
+            ("ClusterService/LocateFeature", ["featureId": 7, "zoom": 3]),
+            ("SourceService/UpdateOptions", ["options": ["radius": 70]]),
+            ("SourceService/UpdateFeatures", ["remove": [1, 2]]),
+            ("SourceService/DeleteSource", [:]),
+        ] as [(String, JSONObject)])
+    func waits(_ method: String, _ params: JSONObject) throws {
+        open(method, params)
+        #expect(answers.answers.isEmpty && answers.errors.isEmpty && caller.openCalls == 1)
+        readRest()
+        #expect(answers.answers.count + answers.errors.count == 1 && caller.openCalls == 0)
+        #expect(answers.errors.allSatisfy { $0.code == .notFound })
+    }
+
+    @Test("a query of a revision that is not the source's is refused at once")
+    func otherRevision() throws {
+        var params = Self.world(1)
+        params["revision"] = 12345
+        open("ClusterService/GetClusters", params)
+        #expect(answers.errors.map(\.code) == [.aborted])
+        open("ClusterService/GetClusters", ["zoom": 1])
+        #expect(answers.answers.isEmpty && caller.openCalls == 1)
+        readRest()
+        #expect(answers.errors.map(\.code) == [.aborted, .invalidArgument])
+    }
+
+    @Test("a change comes after the rest, and adds to it")
+    func change() throws {
+        open("SourceService/UpdateFeatures", ["remove": [1, 2]], id: 1)
+        open("SourceService/ImportFeatures", ["mode": "append"], id: 2)
+        caller.receive(item: Array(#"{"features":\#(towns(3, from: 500))}"#.utf8), for: 2)
+        #expect(caller.inputBytes > 0)
+        caller.receiveEnd(for: 2)
+        loop.step()
+        #expect(answers.answers.isEmpty && answers.errors.isEmpty)
+        readRest()
+        #expect(answers.answers.count == 2 && answers.errors.isEmpty && caller.inputBytes == 0)
+        #expect(try kept.source().revision.pointCount == 301)
+    }
+
+    @Test("waiting ends with a cancel, the deadline and the connection")
+    func ends() throws {
+        open("SourceService/ImportFeatures", id: 1)
+        caller.receive(item: Array(#"{"features":[]}"#.utf8), for: 1)
+        caller.receiveCancel(for: 1)
+        #expect(answers.errors.map(\.code) == [.cancelled] && caller.inputBytes == 0)
+        var bytes = ByteWriter()
+        var request = CallRequest(
+            id: 2, method: "clusterd.v1.ClusterService/GetLeaves", params: ["source": "test", "clusterId": 1])
+        request.timeoutMilliseconds = 0
+        _ = caller.open(CallOpening(request, encoder: BareEncoder()), into: &bytes)
+        for timer in loop.timers { timer() }
+        #expect(answers.errors.map(\.code) == [.cancelled, .deadlineExceeded])
+        open("SourceService/UpdateFeatures", ["remove": [1]], id: 3)
+        caller.drain()
+        #expect(answers.errors.last?.code == .unavailable)
+        open("SourceService/UpdateFeatures", ["remove": [1]], id: 4)
+        caller.close()
+        #expect(caller.openCalls == 0)
+        readRest()
+        #expect(try kept.source().revision.pointCount == 300)
+    }
+
+    @Test("a watch begins with the rest")
+    func watch() throws {
+        open("ClusterService/WatchClusters", Self.world(2))
+        #expect(answers.items.isEmpty && answers.errors.isEmpty)
+        readRest()
+        #expect(answers.items.count == 1)
+        caller.receiveCancel(for: 1)
+    }
+}
