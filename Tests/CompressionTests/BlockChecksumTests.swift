@@ -29,6 +29,25 @@ struct BlockChecksumTests {
         #expect(checksum(bytes) == checksum(bytes))
     }
 
+    @Test(
+        "bytes that are added in pieces have the checksum of the whole",
+        arguments: [0, 5, 32, 64, 100, 256, 1000])
+    func pieces(_ count: Int) {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 91 &+ $0 / 5) }
+        for piece in [32, 64, 128] {
+            bytes.withUnsafeBytes { bytes in
+                var sum = BlockChecksum()
+                var place = 0
+                while bytes.count - place > piece {
+                    sum.add(UnsafeRawBufferPointer(rebasing: bytes[place..<place + piece]))
+                    place += piece
+                }
+                #expect(
+                    sum.finish(UnsafeRawBufferPointer(rebasing: bytes[place...])) == checksum(Array(bytes)))
+            }
+        }
+    }
+
     @Test("zeros of different lengths differ")
     func zeros() {
         let sums = (0..<300).map { checksum([UInt8](repeating: 0, count: $0)) }

@@ -4,30 +4,34 @@ import SystemSupport
 
 /// An array of trivial values that grows at its end.
 ///
-/// Invariant: `base` points to `capacity` values that this object owns, of which the first `count` are initialized, or
-/// are being initialized by the thread that extended the column by them. Once a `FeatureStore` has them, they are not written,
-/// so it may be shared.
+/// Invariant: without an owner, `base` points to `capacity` values that this object owns, of which the first `count` are
+/// initialized, or are being initialized by the thread that extended the column by them. With an owner, it points to `count` values
+/// that the owner keeps valid and nobody writes, in which case nothing is ever appended. Once a `FeatureStore` has either kind,
+/// nobody writes it, so it may be shared.
 final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
     private(set) var base: UnsafeMutablePointer<Value>
     private(set) var count = 0
     private var capacity: Int
+    private let owner: AnyObject?
 
     init(capacity: Int = 64) {
         self.capacity = max(capacity, 1)
         base = Self.memory(nil, self.capacity)
+        owner = nil
     }
 
-    /// - Parameter bytes: values without gaps, in the machine's byte order.
-    convenience init(copying bytes: UnsafeRawBufferPointer) {
-        let values = bytes.count / MemoryLayout<Value>.stride
-        self.init(capacity: values)
-        extend(by: values)
-        guard let start = bytes.baseAddress else { return }
-        UnsafeMutableRawPointer(base).copyMemory(
-            from: start, byteCount: values * MemoryLayout<Value>.stride)
+    /// Borrows values that `owner` keeps valid and unchanged, such as a file's.
+    ///
+    /// - Parameter bytes: values without gaps, aligned, in the machine's byte order.
+    init(borrowing bytes: UnsafeRawBufferPointer, owner: AnyObject) {
+        let values = UnsafeMutableRawBufferPointer(mutating: bytes).bindMemory(to: Value.self)
+        // An empty buffer has no address to point to.
+        base = values.baseAddress ?? Self.memory(nil, 1)
+        self.owner = values.baseAddress == nil ? nil : owner
+        (count, capacity) = (values.count, max(values.count, 1))
     }
 
-    deinit { free(base) }
+    deinit { if owner == nil { free(base) } }
 
     /// - Precondition: `0 <= index < count`; checked in debug builds.
     @inline(__always) subscript(index: Int) -> Value {

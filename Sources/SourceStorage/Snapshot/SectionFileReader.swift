@@ -65,6 +65,17 @@ package struct SectionFileReader: Sendable {
         return (name, Section(checksum: checksum, range: offset..<offset + length))
     }
 
+    private init(_ other: SectionFileReader, _ file: FileImage) {
+        (self.file, path, generation, sections) = (file, other.path, other.generation, other.sections)
+    }
+
+    /// A reader of the same file with an image of its own, for sections that outlive the others in memory.
+    package func onOwnImage() throws(StateFault) -> SectionFileReader {
+        do throws(FileError) {
+            return SectionFileReader(self, try file.another() ?? file)
+        } catch { throw StateFault(error) }
+    }
+
     /// A section's bytes, valid while `file` is alive; empty if there is no such section.
     package func bytes(_ name: UInt32) -> UnsafeRawBufferPointer {
         guard let section = sections[name] else { return UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -77,14 +88,21 @@ package struct SectionFileReader: Sendable {
     package func has(_ name: UInt32) -> Bool { sections[name] != nil }
 
     /// Reads all sections but some and compares their checksums, on all cores. O(bytes), at several gigabytes per second.
-    package func verify(except unchecked: Set<UInt32>) throws(StateFault) {
+    ///
+    /// - Parameter others: sections that another reader of the same file reads instead.
+    package func verify(
+        except unchecked: Set<UInt32>, others: (names: Set<UInt32>, reader: SectionFileReader)? = nil
+    ) throws(StateFault) {
         // The largest section comes first, so that the last ones are short and all cores finish together.
         let names = sections.keys.filter { !unchecked.contains($0) }
             .sorted { (sections[$0]?.range.count ?? 0, $0) > (sections[$1]?.range.count ?? 0, $1) }
         let faults = Mutex<[UInt32: StateFault]>([:])
         BoundedConcurrency.forEach(below: names.count, threads: AvailableProcessors.count) { place in
             let name = names[place]
-            do throws(StateFault) { try verify(section: name) } catch { faults.withLock { $0[name] = error } }
+            let reader = others.map { $0.names.contains(name) ? $0.reader : self } ?? self
+            do throws(StateFault) { try reader.verify(section: name) } catch {
+                faults.withLock { $0[name] = error }
+            }
         }
         let found = faults.withLock { $0 }
         // A section that the machine could not read may be intact, so the file must not count as damaged.
@@ -95,10 +113,33 @@ package struct SectionFileReader: Sendable {
     /// Reads a section, if it exists, and compares its checksum.
     package func verify(section name: UInt32) throws(StateFault) {
         guard let section = sections[name] else { return }
-        try Self.load(section.range, of: file)
-        guard BlockChecksum.of(bytes(name)) == section.checksum else {
+        var checksum = BlockChecksum()
+        var rest = section.range
+        // Each piece is summed while it is in the processor's cache.
+        while rest.count > Self.pieceSize {
+            let piece = rest.lowerBound..<rest.lowerBound + Self.pieceSize
+            try Self.load(piece, of: file)
+            checksum.add(UnsafeRawBufferPointer(rebasing: file.bytes[piece]))
+            rest = piece.upperBound..<rest.upperBound
+        }
+        try Self.load(rest, of: file)
+        guard checksum.finish(UnsafeRawBufferPointer(rebasing: file.bytes[rest])) == section.checksum else {
             throw StateFault("\(path) is damaged in its section \(name), bytes \(section.range)")
         }
+    }
+
+    /// A multiple of what a checksum adds at once.
+    private static let pieceSize = 1 << 18
+
+    /// A section's values in the file's image.
+    package func borrowed<Element: BitwiseCopyable>(
+        _ name: UInt32, of type: Element.Type
+    ) throws(StateFault) -> SectionValues<Element> {
+        let bytes = bytes(name)
+        guard has(name), bytes.count % MemoryLayout<Element>.stride == 0 else {
+            throw StateFault("\(path) lacks section \(name), or it has a wrong size")
+        }
+        return SectionValues(bytes, of: file)
     }
 
     /// A copy of a section's values.

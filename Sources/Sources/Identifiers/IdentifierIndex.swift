@@ -2,6 +2,7 @@
 import Aggregates
 import GeoJSON
 import SourceStorage
+import Synchronization
 import SystemSupport
 
 /// Finds features by id: the upper half of each id's hash and the feature's row, sorted.
@@ -9,7 +10,7 @@ import SystemSupport
 /// Takes eight bytes for each feature with an id.
 package struct IdentifierIndex: Sendable {
     /// The hash's upper 32 bits above the row.
-    package let entries: [UInt64]
+    package let entries: SectionValues<UInt64>
     /// The key for hashing ids.
     package let key: SipHash
     /// Features that were added later, beyond the rows of `entries`.
@@ -20,20 +21,31 @@ package struct IdentifierIndex: Sendable {
         _ store: FeatureStore, key: SipHash = .random(), threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
         self.key = key
-        entries = try HashedPlaces.sorted(of: store, key: key, threads: threads, cancellation)
+        entries = SectionValues(
+            try HashedPlaces.sorted(of: store, key: key, threads: threads, cancellation))
     }
 
     /// An index from stored entries, of a store with `count` features; nil if the entries are invalid.
-    package init?(entries: [UInt64], key: SipHash, count: Int) {
-        // No test for each entry: the processor compares several at once.
-        let greatest = entries.reduce(UInt32(0)) { max($0, UInt32(truncatingIfNeeded: $1)) }
-        guard entries.isEmpty || Int(greatest) < count else { return nil }
+    package init?(entries: SectionValues<UInt64>, key: SipHash, count: Int) {
+        let greatest = Atomic<UInt32>(0)
+        ParallelShares.forEach(
+            of: 0..<entries.count, threads: AvailableProcessors.count, smallest: 1 << 16
+        ) { share in
+            entries.withBytes { (bytes) throws(Never) in
+                // No test for each entry: the processor compares several at once.
+                let found = bytes.assumingMemoryBound(to: UInt64.self)[share].reduce(UInt32(0)) {
+                    max($0, UInt32(truncatingIfNeeded: $1))
+                }
+                greatest.max(found, ordering: .relaxed)
+            }
+        }
+        guard entries.isEmpty || Int(greatest.load(ordering: .relaxed)) < count else { return nil }
         self.entries = entries
         self.key = key
     }
 
     private init(sorted entries: [UInt64], _ key: SipHash) {
-        self.entries = entries
+        self.entries = SectionValues(entries)
         self.key = key
     }
 

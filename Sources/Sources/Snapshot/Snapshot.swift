@@ -77,7 +77,9 @@ package struct Snapshot {
         try written.writeChecksums(to: writer)
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
-        try writer.add(SnapshotSection.identifiers, identifiers.entries)
+        try identifiers.entries.withBytes { (bytes) throws(FileError) in
+            try writer.add(SnapshotSection.identifiers, bytes)
+        }
         try writer.add(SnapshotSection.identifierKey, identifiers.key.key)
         if let order = revision.view.order {
             try writer.add(SnapshotSection.sortedPlaces, order.builtPlaces)
@@ -102,10 +104,15 @@ package struct Snapshot {
         // It is closed when the last byte has been loaded.
         let descriptor = file.descriptor
         let reader = try SectionFileReader(file, path: path)
-        try reader.verify(except: Set(SnapshotSection.ofOverview + [SnapshotSection.text]))
+        // Features that read their text from the file may outlive the index, for example when options change.
+        let isKept = reader.bytes(SnapshotSection.text).count < shared.limits.textInMemory
+        let features = isKept ? reader : try reader.onOwnImage()
+        try reader.verify(
+            except: Set(SnapshotSection.ofOverview + [SnapshotSection.text]),
+            others: (SnapshotSection.ofFeatures, features))
         generation = reader.generation
         description = try SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)
-        let store = try Self.store(reader, descriptor, shared)
+        let store = try Self.store(reader, features, isKept ? nil : descriptor, shared)
         let view = try Self.view(reader, description)
         guard store.count == description.points else {
             throw StateFault("\(path) has \(store.count) features for \(description.points) points")
@@ -114,7 +121,7 @@ package struct Snapshot {
         do throws(SourceError) { columns = try SourceColumns(store, reading: [], threads: 1, .never) } catch {
             throw StateFault("\(path): \(error.description)")
         }
-        let identifiers = try Self.identifiers(reader, of: store)
+        let identifiers = try Self.identifiers(features, of: store)
         revision = Revision(
             number: description.revision, options: description.options, store: store, columns: columns,
             view: view, buildMilliseconds: description.buildMilliseconds, identifiers: identifiers,
@@ -126,19 +133,24 @@ package struct Snapshot {
         _ reader: SectionFileReader, of store: FeatureStore
     ) throws(StateFault) -> IdentifierIndex? {
         guard reader.has(SnapshotSection.identifierKey) else { return nil }
-        let entries: [UInt64] = try reader.values(SnapshotSection.identifiers)
+        let entries = try reader.borrowed(SnapshotSection.identifiers, of: UInt64.self)
         guard let key = SipHash(key: try reader.values(SnapshotSection.identifierKey)),
             let identifiers = IdentifierIndex(entries: entries, key: key, count: store.count)
         else { throw StateFault("\(reader.path) has ids of features that are not there") }
         return identifiers
     }
 
+    /// - Parameters:
+    ///   - features: reads the sections of `SnapshotSection.ofFeatures`.
+    ///   - descriptor: the file, if the features' text stays in it.
     private static func store(
-        _ reader: SectionFileReader, _ descriptor: FileDescriptor?, _ shared: SharedState
+        _ reader: SectionFileReader, _ features: SectionFileReader, _ descriptor: FileDescriptor?,
+        _ shared: SharedState
     ) throws(StateFault) -> FeatureStore {
         let sections = FeatureSections(
-            text: reader.bytes(SnapshotSection.text), blockStarts: reader.bytes(SnapshotSection.blockStarts),
-            offsets: reader.bytes(SnapshotSection.offsets),
+            text: reader.bytes(SnapshotSection.text),
+            blockStarts: features.bytes(SnapshotSection.blockStarts),
+            offsets: features.bytes(SnapshotSection.offsets),
             checksums: reader.bytes(SnapshotSection.textChecksums))
         guard
             let moments = FeatureMoments(
@@ -146,12 +158,13 @@ package struct Snapshot {
                 milliseconds: try reader.values(SnapshotSection.moments))
         else { throw StateFault("\(reader.path) does not say when its features were put in") }
         let (file, start) = (reader.file, reader.offset(of: SnapshotSection.text))
-        let isKept = sections.text.count < shared.limits.textInMemory
-        let text = isKept ? nil : try text(reader, descriptor, sections.text.count, shared)
+        var text: BlockText?
+        if let descriptor { text = try Self.text(reader, descriptor, sections.text.count, shared) }
         do throws(FeatureSectionError) {
             if let text {
                 return try FeatureStore.onText(
-                    text, blockStarts: sections.blockStarts, offsets: sections.offsets, moments: moments)
+                    text, blockStarts: sections.blockStarts, offsets: sections.offsets, moments: moments,
+                    owner: features.file)
             }
             return try FeatureStore.onSections(sections, moments: moments, owner: reader.file) { range in
                 (try? file.load(start + range.lowerBound..<start + range.upperBound)) != nil
@@ -163,14 +176,14 @@ package struct Snapshot {
 
     /// The features' text, which stays in the file.
     private static func text(
-        _ reader: SectionFileReader, _ descriptor: FileDescriptor?, _ count: Int, _ shared: SharedState
+        _ reader: SectionFileReader, _ file: FileDescriptor, _ count: Int, _ shared: SharedState
     ) throws(StateFault) -> BlockText {
         // Older snapshots only have checksums of larger blocks.
         let isFine = reader.has(SnapshotSection.fineTextChecksums)
         let name = isFine ? SnapshotSection.fineTextChecksums : SnapshotSection.textChecksums
         let start = reader.offset(of: SnapshotSection.text)
         let checksums: [UInt64] = try reader.values(name)
-        guard let file = descriptor,
+        guard
             let text = BlockText(
                 file, path: reader.path, range: start..<start + count, checksums: checksums,
                 blockSize: isFine ? FineChecksums.blockSize : TextGuard.chunkSize, cache: shared.texts)

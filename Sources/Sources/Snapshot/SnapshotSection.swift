@@ -34,6 +34,9 @@ package enum SnapshotSection {
         0x1000 + UInt32(truncatingIfNeeded: place) * 8 + part
     }
 
+    /// The sections of the features that have the features' lifetime in memory, which may be longer than the index's.
+    package static let ofFeatures: Set<UInt32> = [blockStarts, offsets, identifiers]
+
     /// The index's lowest levels, as `IndexOverview` has them, and the features that they show. A start that finds
     /// nothing to replay answers from them while it reads the rest.
     package static func overview(_ section: IndexSection) -> UInt32 { 0x200 + section.rawValue }

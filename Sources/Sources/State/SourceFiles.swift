@@ -14,10 +14,15 @@ package final class SourceFiles: Sendable {
     package let directory: String
     package let identity: SourceIdentity
     private let state: Mutex<State>
-    private let snapshotImage: Mutex<FileImage?>
+    private let snapshotImage: Mutex<Image>
 
-    /// The file from which the features' text is read.
-    package var image: FileImage? { snapshotImage.withLock { $0 } }
+    /// The image of the snapshot that was found; nil once nothing of it is in use.
+    package var image: FileImage? { snapshotImage.withLock { $0.file } }
+
+    /// It does not keep the image, whose memory is freed with the data that were read into it.
+    private struct Image {
+        weak var file: FileImage?
+    }
 
     /// Which files there are.
     package struct Contents: Sendable {
@@ -62,20 +67,20 @@ package final class SourceFiles: Sendable {
 
     /// - Parameters:
     ///   - contents: the files found in the directory, or just created.
-    ///   - image: the snapshot's file, while features' text is read from it.
+    ///   - image: the snapshot's image.
     package init(
         directory: String, identity: SourceIdentity, _ contents: Contents, image: FileImage? = nil
     ) {
         self.directory = directory
         self.identity = identity
-        snapshotImage = Mutex(image)
+        snapshotImage = Mutex(Image(file: image))
         state = Mutex(State(contents, in: directory))
     }
 
     /// Continues with the files that a recovery has found.
     package func adopt(_ contents: Contents, _ image: FileImage) {
         state.withLock { $0 = State(contents, in: directory) }
-        snapshotImage.withLock { $0 = image }
+        snapshotImage.withLock { $0 = Image(file: image) }
     }
 
     package enum FileKind: String {

@@ -29,13 +29,24 @@ package final class FileImage: @unchecked Sendable {
     private static let blockSize = 1 << 16
 
     /// Opens a file without reading it.
-    package init(_ path: String) throws(FileError) {
-        self.path = path
+    package convenience init(_ path: String) throws(FileError) {
         let file = try FileIO.open(path, O_RDONLY | O_NONBLOCK)
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw FileIO.failure(errno, "look at", path) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw FileIO.failure(EISDIR, "read", path) }
-        let size = Int(status.st_size)
+        try self.init(file, path: path, size: Int(status.st_size))
+    }
+
+    /// Another image of the same file, without loaded bytes. Its memory is freed separately.
+    ///
+    /// - Returns: nil if the file has been loaded completely.
+    package func another() throws(FileError) -> FileImage? {
+        guard let file = descriptor else { return nil }
+        return try FileImage(file, path: path, size: bytes.count)
+    }
+
+    private init(_ file: FileDescriptor, path: String, size: Int) throws(FileError) {
+        self.path = path
         let count = (size + Self.blockSize - 1) / Self.blockSize
         var memory: UnsafeMutableRawPointer?
         if size > 0 {

@@ -54,6 +54,23 @@ struct StateTests {
         #expect(kept.reports.isEmpty)
     }
 
+    @Test("what a start has read of an index is freed when another index replaces it")
+    func freed() throws {
+        let kept = try KeptSources()
+        // A smaller file would be read as one block.
+        try kept.create().load(towns(2000))
+        try kept.restart()
+        weak let image = try kept.source().files?.image
+        #expect(image != nil)
+        _ = try kept.source().update(
+            options: SourceOptions(reading: JSONReader.parse(#"{"radius":77}"#)), .never)
+        kept.wait()
+        #expect(image == nil)
+        #expect(try kept.source().change(remove: [5, 1999]).removed == 2)
+        try kept.restart()
+        #expect(try kept.source().revision.pointCount == 1998)
+    }
+
     @Test("filters, cluster calls, tiles and ids answer from a loaded snapshot as they did")
     func queries() throws {
         let kept = try KeptSources()
