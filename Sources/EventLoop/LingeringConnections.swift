@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
 
 /// Connections that the server has refused. They stay open for a moment so that their clients can read why: if a socket
 /// is closed while it has unread input, the peer loses what it has not read (tcp(7)). Belongs to the loop's thread.
@@ -11,8 +12,10 @@ public final class LingeringConnections {
     private let loop: EventLoop
     private var entries: [ObjectIdentifier: Entry] = [:]
 
-    /// The maximum number of connections; further ones are closed at once.
-    static let most = 64
+    /// The number of connections on all loops.
+    private static let open = Atomic<Int>(0)
+    /// Further ones are closed at once: nobody counts these connections, and descriptors must be left for files.
+    private static let most = 16
     /// How long a client has to read, in milliseconds.
     private static let time: UInt64 = 1000
 
@@ -22,7 +25,10 @@ public final class LingeringConnections {
     ///
     /// - Parameter connection: has been written to, but has not started to read.
     public func add(_ connection: Connection) {
-        guard entries.count < Self.most else { return connection.close() }
+        guard Self.open.add(1, ordering: .relaxed).newValue <= Self.most else {
+            Self.open.subtract(1, ordering: .relaxed)
+            return connection.close()
+        }
         let id = ObjectIdentifier(connection)
         let timer = Timer(on: loop, delay: Self.time) { [weak self] in self?.close(id) }
         timer.unreference()
@@ -31,11 +37,16 @@ public final class LingeringConnections {
         connection.start(onRead: { _ in }, onWritten: {}, onEnd: { [weak self] _ in self?.close(id) })
     }
 
-    private func close(_ id: ObjectIdentifier) { entries.removeValue(forKey: id)?.connection.close() }
+    private func close(_ id: ObjectIdentifier) {
+        guard let entry = entries.removeValue(forKey: id) else { return }
+        entry.connection.close()
+        Self.open.subtract(1, ordering: .relaxed)
+    }
 
     /// Closes all of them at once.
     public func close() {
-        for entry in entries.values { entry.connection.close() }
-        entries = [:]
+        for id in Array(entries.keys) { close(id) }
     }
+
+    deinit { close() }
 }

@@ -292,7 +292,8 @@ struct HTTPConnectionTests {
             let daemon = try DaemonProcess(http: "", limits: limits, descriptors: descriptors)
             let clients = try (0..<80).map { _ in try daemon.http() }
             let statuses = try clients.map { client in
-                try client.send(client.request("GET", "/health"))
+                // Of many clients that are turned away, some find the connection closed when they send.
+                try? client.send(client.request("GET", "/health"))
                 return try client.receive().status
             }
             #expect(statuses.contains(200) && statuses.contains(503))
