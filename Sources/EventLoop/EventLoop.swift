@@ -137,27 +137,3 @@ public final class EventLoop {
 
 /// The niceness of the pool's threads.
 private let poolNiceness: Int32 = 5
-
-/// A failed system operation, and what it was for.
-public struct EventLoopError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The system's error number, positive.
-    public let number: Int32
-    public let action: String
-
-    /// A message for a person.
-    public var description: String {
-        "cannot \(action): " + String(cString: uv_strerror(-number))
-    }
-
-    static func check(_ status: Int32, _ action: String) throws(EventLoopError) {
-        if status < 0 { throw EventLoopError(number: -status, action: action) }
-    }
-}
-
-/// Carries a value that belongs to a loop's thread through a closure that another thread passes on.
-///
-/// Its value is accessed only on the loop's thread, by the code that made it, so `@unchecked Sendable` is sound.
-public struct LoopBound<Value>: @unchecked Sendable {
-    public let value: Value
-    public init(_ value: Value) { self.value = value }
-}

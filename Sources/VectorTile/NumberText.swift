@@ -46,28 +46,3 @@ enum NumberText {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
     ]
 }
-
-/// A feature's id in the form that a tile has.
-public enum TileIdentifier {
-    /// A feature's id from its JSON text; nil for strings, negative numbers and fractions, which a tile cannot have as ids.
-    public static func parse(_ json: UnsafeRawBufferPointer) -> UInt64? {
-        // Nineteen digits are always below 2^64.
-        if !json.isEmpty, json.count <= 19 {
-            var id: UInt64 = 0
-            var areDigits = true
-            for byte in json {
-                let digit = byte &- UInt8(ascii: "0")
-                areDigits = areDigits && digit < 10
-                id = id &* 10 &+ UInt64(digit)
-            }
-            if areDigits { return id }
-        } else if json.count == 20, json.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
-            return UInt64(String(decoding: json, as: UTF8.self))
-        }
-        switch NumberText.parse(json) {
-        case .whole(let id): return UInt64(exactly: id)
-        case .double(let id): return UInt64(exactly: id)
-        case nil: return nil
-        }
-    }
-}

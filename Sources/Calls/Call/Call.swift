@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
-import JSON
 import SystemSupport
 
 /// A call that was not answered immediately: the only owner of its id, deadline, cancellation and
@@ -203,30 +202,5 @@ package final class Call {
         let load = caller.engine.load
         load.input.add(-bytes, of: caller.share)
         if load.hasFreedMuch(adding: bytes) { caller.engine.loop.work({ MemoryTrim.run() }, completion: {}) }
-    }
-}
-
-/// An answer being made. One thread writes it and another reads it after the loop's hand-over, which orders the two,
-/// so it may be shared.
-final class AnswerJob: @unchecked Sendable {
-    let bytes = OutgoingBytes(ByteWriter(capacity: 4096))
-    private(set) var error: RPCError?
-    private let builder: AnswerBuilder
-    private let facts: AnswerFacts
-    private let context: CallContext
-
-    init(_ builder: AnswerBuilder, _ facts: AnswerFacts, _ context: CallContext) {
-        self.builder = builder
-        self.facts = facts
-        self.context = context
-    }
-
-    func run(_ write: (CallContext, inout ByteWriter) throws(RPCError) -> Void) {
-        do throws(RPCError) {
-            try builder.make(.result, facts, into: &bytes.writer) { (bytes) throws(RPCError) in
-                try context.check()
-                try write(context, &bytes)
-            }
-        } catch { self.error = error }
     }
 }

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Compression
 
-/// Limits on the sizes of messages.
-public enum MessageLimits {
-    /// The size in bytes of a frame's prefix: a flag, and a length in 32 bits.
-    public static let prefixLength = 5
-    /// The maximum size in bytes of a message to the server, both as sent and as inflated.
-    public static let maximumMessageBytes = 16 << 20
-    /// The maximum size of an answer in bytes.
-    public static let maximumAnswerBytes = 64 << 20
-}
-
 /// Extracts length-prefixed frames from a stream of bytes, however it is divided.
 ///
 /// It knows no socket: bytes go in through `append`, whole messages come out of `next`. After an error the stream

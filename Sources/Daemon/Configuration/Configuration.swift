@@ -3,7 +3,6 @@ import Calls
 import Answers
 import Sources
 import SystemSupport
-import GeoJSON
 import Glibc
 import HTTPDoor
 import JSON
@@ -114,37 +113,4 @@ public struct Configuration: Sendable, Equatable {
             }
         }
     }
-}
-
-/// A source that the daemon creates and fills by itself.
-public struct DeclaredSource: Sendable, Equatable {
-    public let name: SourceName
-    /// The options, as for `CreateSource`; nil: the defaults.
-    public var options: JSONValue?
-    /// The file from which it is filled; nil: none.
-    public var file: String?
-    /// The table that it follows; nil: none.
-    public var postgres: PostgresSettings?
-    /// Whether the file is reloaded whenever it changes.
-    public var watches = true
-    /// Whether invalid features are skipped; otherwise the file is rejected.
-    public var skipsInvalid = false
-    /// Whether longitudes beyond ±180 are wrapped into range.
-    public var wrapsLongitudes = false
-    /// The meaning of the columns if the file is a table.
-    public var columns = TableColumns()
-
-    init(name: SourceName) { self.name = name }
-}
-
-/// What is logged, and in which format.
-public struct LogSettings: Sendable, Equatable {
-    public var level = Log.Level.info
-    public var format = Log.Format.auto
-    /// Calls that take longer than this are logged, in milliseconds; 0: none.
-    public var slowCallMs = 1000
-    /// Whether calls that are denied or change sources are logged.
-    public var audits = true
-
-    public init() {}
 }

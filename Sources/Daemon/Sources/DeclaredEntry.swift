@@ -2,8 +2,6 @@
 import Calls
 import Answers
 import Sources
-import SystemSupport
-import Synchronization
 
 /// The state of a declared source. Belongs to the loop's thread.
 final class DeclaredEntry {
@@ -17,15 +15,4 @@ final class DeclaredEntry {
     var changesOptions = false
 
     init(_ declared: DeclaredSource) { self.declared = declared }
-}
-
-/// Tells jobs that fill sources to stop, because the daemon ends. Safe from any thread.
-final class FillingEnd: Sendable {
-    private let state = Atomic<Bool>(false)
-
-    var isEnding: Bool { state.load(ordering: .relaxed) }
-
-    func begin() { state.store(true, ordering: .relaxed) }
-
-    var cancellation: Cancellation { Cancellation { self.isEnding } }
 }

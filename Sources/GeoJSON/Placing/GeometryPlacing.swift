@@ -11,31 +11,3 @@ public enum GeometryPlacing: String, Sendable, CaseIterable {
     /// As `multipoint`; any other geometry is placed at a position on it, for an area well inside it.
     case inside
 }
-
-/// A position of a geometry in degrees.
-struct Position: Equatable {
-    var longitude: Double
-    var latitude: Double
-
-    func distance(to other: Position) -> Double {
-        let (x, y) = (longitude - other.longitude, latitude - other.latitude)
-        return (x * x + y * y).squareRoot()
-    }
-}
-
-/// A geometry's parts by dimension, those of collections one after another.
-struct GeometryParts {
-    var points: [Position] = []
-    /// Each has two positions or more.
-    var lines: [[Position]] = []
-    /// Each is a shell and its holes: closed rings of four positions or more.
-    var areas: [[[Position]]] = []
-
-    /// The point that represents the geometry; nil if it has no position.
-    func position(_ placing: GeometryPlacing) -> Position? {
-        switch placing {
-        case .inside: InteriorPoint.of(self)
-        default: Centroid.of(self)
-        }
-    }
-}

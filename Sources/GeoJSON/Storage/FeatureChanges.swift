@@ -68,18 +68,6 @@ final class FeatureChanges: Sendable {
     }
 }
 
-/// The replacement of a store's row.
-public struct FeatureReplacement: Sendable {
-    public let place: Int
-    /// The row in the store of new features; nil to remove the feature.
-    public let row: Int?
-
-    public init(place: Int, row: Int?) {
-        self.place = place
-        self.row = row
-    }
-}
-
 extension FeatureStore {
     /// Whether the store has no delta.
     public var isPlain: Bool { changes == nil }

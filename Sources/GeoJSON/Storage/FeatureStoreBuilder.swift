@@ -132,18 +132,6 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     }
 }
 
-/// A range of a store's features.
-public struct FeatureSlice {
-    public let store: FeatureStore
-    public let rows: Range<Int>
-
-    /// - Parameter rows: clamped to the store's rows.
-    public init(store: FeatureStore, rows: Range<Int>) {
-        self.store = store
-        self.rows = rows.clamped(to: 0..<store.count)
-    }
-}
-
 extension FeatureStore {
     /// A store of the features of slices, one slice after another. O(their bytes).
     ///

@@ -25,4 +25,11 @@ struct HostRules: Sendable {
         guard !wildcardPorts.isEmpty, Self.loopback.contains(host.name) else { return false }
         return host.port.map(wildcardPorts.contains) ?? true
     }
+
+    /// These rules with other names that are always allowed.
+    func taking(_ names: [String]) -> HostRules {
+        var rules = self
+        rules.hosts = names.compactMap { HostName($0) }
+        return rules
+    }
 }

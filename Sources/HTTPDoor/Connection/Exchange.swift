@@ -41,25 +41,3 @@ final class Exchange {
 
     var isHead: Bool { head.method == .head }
 }
-
-/// How to turn a call's answer into a response.
-struct AnswerPlan {
-    var mediaType: StaticString = "application/json"
-    /// Set if the answer depends only on the data: it may be cached and revalidated.
-    var tag: EntityTag?
-    var variation = Variation.none
-    /// Whether the answer is cached for later requests.
-    var isKept = false
-    var acceptsGzip = false
-    /// Whether an answer without bytes becomes 204.
-    var mayBeEmpty = false
-    /// Whether a check that reports "not serving" becomes 503.
-    var isHealth = false
-
-    /// Which fields of the request the answer depends on, besides `Origin` if any origin may ask.
-    enum Variation {
-        case none
-        case encoding
-        case encodingAndProtocol
-    }
-}

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Clustering
-import Expressions
 import GeoJSON
 import JSON
 import SourceStorage
@@ -49,19 +47,6 @@ public struct SourceOptions: Sendable {
 
     /// The defaults.
     public init() {}
-}
-
-/// A compiled expression of an option, with its JSON for descriptions.
-public struct CompiledOption: Sendable {
-    public let source: JSONValue
-    public let expression: Expression
-}
-
-/// One aggregated property, with its JSON for descriptions.
-public struct ClusterPropertyOption: Sendable {
-    public let name: String
-    public let source: JSONValue
-    public let property: ClusterProperty
 }
 
 extension SourceOptions {

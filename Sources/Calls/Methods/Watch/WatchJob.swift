@@ -4,7 +4,6 @@ import Answers
 import Sources
 import SystemSupport
 import JSON
-import Synchronization
 
 /// Computes one change of a watched viewport.
 ///
@@ -65,14 +64,4 @@ package final class WatchJob: @unchecked Sendable {
         } catch { self.error = error }
         bytes.liftLimit()
     }
-}
-
-/// A flag that one thread raises and another lowers.
-package final class Signal: Sendable {
-    private let isRaised = Atomic<Bool>(false)
-
-    /// Raises the flag and returns whether it was lowered before.
-    package func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
-
-    package func lower() { isRaised.store(false, ordering: .sequentiallyConsistent) }
 }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+
+/// A geometry's parts by dimension, those of collections one after another.
+struct GeometryParts {
+    var points: [Position] = []
+    /// Each has two positions or more.
+    var lines: [[Position]] = []
+    /// Each is a shell and its holes: closed rings of four positions or more.
+    var areas: [[[Position]]] = []
+
+    /// The point that represents the geometry; nil if it has no position.
+    func position(_ placing: GeometryPlacing) -> Position? {
+        switch placing {
+        case .inside: InteriorPoint.of(self)
+        default: Centroid.of(self)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+import JSON
+
+/// A piece's text to be parsed by another thread.
+struct PieceText: Sendable {
+    /// A JSON array, or a table's rows.
+    private(set) var text: [UInt8]
+    /// The expected range of each feature in the text; nil for an array as sent.
+    private(set) var texts: [Range<Int>]?
+    private(set) var header: TableHeader?
+    /// The line of the first byte of the piece, from 1.
+    let line: Int
+    let foreignReferenceSystem: String?
+
+    /// - Parameter buffer: memory for the text.
+    init(_ piece: FeatureCutter.Piece, buffer: consuming [UInt8] = []) {
+        buffer.removeAll(keepingCapacity: true)
+        text = buffer
+        line = piece.line
+        foreignReferenceSystem = piece.foreignReferenceSystem
+        switch piece.form {
+        case .rows(let header):
+            text.append(contentsOf: piece.bytes)
+            self.header = header
+        case .array:
+            text.reserveCapacity(piece.bytes.count + 2)
+            text.append(UInt8(ascii: "["))
+            text.append(contentsOf: piece.bytes)
+            text.append(UInt8(ascii: "]"))
+        case .texts(let separator): join(piece.bytes, Self.texts(in: piece.bytes, separator))
+        case .objects: join(piece.bytes, Self.values(in: piece.bytes) ?? [])
+        }
+    }
+
+    var isEmpty: Bool { texts?.isEmpty ?? text.isEmpty }
+
+    /// The line of an offset in the text, from 1.
+    func line(of offset: Int) -> Int {
+        line + text.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<offset])) }
+    }
+
+    /// Joins texts into one array. The text between them stays, including line ends.
+    private mutating func join(_ bytes: UnsafeRawBufferPointer, _ ranges: [Range<Int>]) {
+        text.reserveCapacity(bytes.count + ranges.count + 2)
+        text.append(UInt8(ascii: "["))
+        var (joined, place) = ([Range<Int>](), 0)
+        joined.reserveCapacity(ranges.count)
+        for range in ranges {
+            if !joined.isEmpty { text.append(UInt8(ascii: ",")) }
+            for byte in bytes[place..<range.lowerBound] where byte == UInt8(ascii: "\n") { text.append(byte) }
+            let start = text.count
+            text.append(contentsOf: bytes[range])
+            joined.append(start..<text.count)
+            place = range.upperBound
+        }
+        text.append(UInt8(ascii: "]"))
+        texts = joined
+    }
+
+    /// The texts between separators, without blank ones.
+    private static func texts(in bytes: UnsafeRawBufferPointer, _ separator: UInt8) -> [Range<Int>] {
+        var texts: [Range<Int>] = []
+        var start = 0
+        while start < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+            let end = start + (rest.firstIndex(of: separator) ?? rest.count)
+            let text = trimmed(start..<end, bytes)
+            if !text.isEmpty { texts.append(text) }
+            start = end + 1
+        }
+        return texts
+    }
+
+    /// The values of an array, or of consecutive values, found by brackets only. Text before
+    /// an object that is not an object itself counts as part of it.
+    ///
+    /// - Returns: nil if an array's values do not have one comma between each two.
+    static func values(in bytes: UnsafeRawBufferPointer) -> [Range<Int>]? {
+        var values: [Range<Int>] = []
+        var scanner = JSONScanner()
+        let isArray = bytes.first == UInt8(ascii: "[")
+        let end = isArray ? bytes.count - 1 : bytes.count
+        var start = isArray ? 1 : 0
+        while start < end {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            let length = scanner.scan(rest, toDepth: 0) ?? rest.count
+            var value = trimmed(start..<start + length, bytes)
+            if isArray, !values.isEmpty, let first = value.first {
+                guard bytes[first] == UInt8(ascii: ",") else { return nil }
+                value = trimmed(first + 1..<value.upperBound, bytes)
+                if value.isEmpty { return nil }
+            }
+            if !value.isEmpty { values.append(value) }
+            start += length
+        }
+        return values
+    }
+
+    private static func trimmed(_ range: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, isSpace(bytes[start]) { start += 1 }
+        while end > start, isSpace(bytes[end - 1]) { end -= 1 }
+        return start..<end
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte >= 9 && byte <= 13
+    }
+}

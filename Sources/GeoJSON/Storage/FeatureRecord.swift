@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+/// One feature in a blob: four texts of JSON, each as it was sent.
+///
+/// The layout is three lengths (id, coordinates, rest), then id, coordinates, rest (further members, each
+/// after a comma) and properties, whose length is the remainder. After the coordinates' bracket are the
+/// geometry's own further members, each after a comma.
+///
+/// A promoted id (`promoteId`) is stored with the sent one: a zero byte, the id, a zero byte, the
+/// sent id. JSON text contains no zero byte.
+struct FeatureRecord {
+    /// The effective id.
+    let identifier: UnsafeRawBufferPointer
+    /// The id that was sent.
+    let sentIdentifier: UnsafeRawBufferPointer
+    let coordinates: UnsafeRawBufferPointer
+    let rest: UnsafeRawBufferPointer
+    let properties: UnsafeRawBufferPointer
+
+    /// The record of a missing feature.
+    static var empty: FeatureRecord { FeatureRecord(UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+    /// - Parameter bytes: a complete record. Lengths beyond its end are clamped.
+    @inline(__always) init(_ bytes: UnsafeRawBufferPointer) {
+        var place = 0
+        let (identifierLength, coordinatesLength, restLength): (Int, Int, Int)
+        // Usually all three lengths take one byte. Without branches to predict, the processor can read ahead.
+        if bytes.count >= 3, (bytes[0] | bytes[1] | bytes[2]) < 128 {
+            (identifierLength, coordinatesLength, restLength) = (Int(bytes[0]), Int(bytes[1]), Int(bytes[2]))
+            place = 3
+        } else {
+            identifierLength = Self.length(bytes, &place)
+            coordinatesLength = Self.length(bytes, &place)
+            restLength = Self.length(bytes, &place)
+        }
+        let identifier = Self.part(bytes, &place, identifierLength)
+        if identifier.first == 0 {
+            (self.identifier, sentIdentifier) = Self.promoted(identifier)
+        } else {
+            (self.identifier, sentIdentifier) = (identifier, identifier)
+        }
+        coordinates = Self.part(bytes, &place, coordinatesLength)
+        rest = Self.part(bytes, &place, restLength)
+        properties = UnsafeRawBufferPointer(rebasing: bytes[place...])
+    }
+
+    /// The beginning of a record with a promoted id; empty for a sent id.
+    static func identifier(
+        promoted: UnsafeRawBufferPointer, sent: UnsafeRawBufferPointer
+    ) -> [UInt8] {
+        [0] + promoted + [0] + sent
+    }
+
+    private static func promoted(
+        _ field: UnsafeRawBufferPointer
+    ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer) {
+        let rest = UnsafeRawBufferPointer(rebasing: field.dropFirst())
+        let end = rest.firstIndex(of: 0) ?? rest.count
+        return (
+            UnsafeRawBufferPointer(rebasing: rest[..<end]),
+            UnsafeRawBufferPointer(rebasing: rest[min(end + 1, rest.count)...])
+        )
+    }
+
+    @inline(__always) private static func length(_ bytes: UnsafeRawBufferPointer, _ place: inout Int) -> Int {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while place < bytes.count, shift < 56 {
+            let byte = bytes[place]
+            place &+= 1
+            value |= UInt64(byte & 127) &<< shift
+            if byte < 128 { break }
+            shift &+= 7
+        }
+        return Int(truncatingIfNeeded: value)
+    }
+
+    @inline(__always) private static func part(
+        _ bytes: UnsafeRawBufferPointer, _ place: inout Int, _ length: Int
+    ) -> UnsafeRawBufferPointer {
+        let end = min(bytes.count, place &+ length)
+        defer { place = end }
+        return UnsafeRawBufferPointer(rebasing: bytes[place..<end])
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+
+/// The settings in the form in which requests are checked against them.
+struct HTTPRules: Sendable {
+    let settings: HTTPSettings
+    var hosts: HostRules
+    let origins: OriginRules
+    private let compressedVary: String
+    private let proxiedVary: String
+    let cacheControl: String
+
+    init(_ settings: HTTPSettings, hosts: HostRules = HostRules()) {
+        self.settings = settings
+        self.hosts = hosts.taking(settings.hosts)
+        origins = OriginRules(origins: settings.origins)
+        compressedVary = origins.areVaried ? "Accept-Encoding, Origin" : "Accept-Encoding"
+        proxiedVary = "\(compressedVary), X-Forwarded-Proto"
+        let seconds = settings.maxAge
+        cacheControl =
+            seconds > 0 ? "public, max-age=\(seconds), stale-while-revalidate=\(seconds)" : "no-cache"
+    }
+
+    /// `Vary` of answers.
+    func vary(_ variation: AnswerPlan.Variation) -> String? {
+        switch variation {
+        case .none: nil
+        case .encoding: compressedVary
+        case .encodingAndProtocol: proxiedVary
+        }
+    }
+}
