@@ -26,7 +26,7 @@ struct DamageTests {
 
         /// A source with two snapshots and journals that have records, and one beside it.
         init(_ prepare: (KeptSources, inout Set<String>) throws -> Void) throws {
-            kept = try KeptSources(isQuick: true)
+            kept = try KeptSources(isQuick: true, overviewPoints: 1)
             try kept.create("beside").load(towns(5))
             var older: Set<String> = []
             try prepare(kept, &older)
