@@ -199,6 +199,8 @@ public final class NotifySocket {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = recv(descriptor, &bytes, bytes.count, 0)
+            // A signal that stops the process and lets it go on interrupts a call with a time limit (signal(7)).
+            if count < 0, errno == EINTR { continue }
             if count <= 0 { return nil }
             let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").map(
                 String.init)
