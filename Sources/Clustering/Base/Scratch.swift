@@ -16,6 +16,12 @@ final class Scratch<Element: BitwiseCopyable> {
         base = Self.allocate(self.capacity)
     }
 
+    /// Room for at most `count` values, much of which may stay untouched.
+    init(atMost count: Int) {
+        capacity = max(count, 1)
+        base = Self.allocate(capacity, isBound: true)
+    }
+
     convenience init(repeating value: Element, count: Int) {
         self.init(capacity: count)
         base.initialize(repeating: value, count: count)
@@ -27,7 +33,7 @@ final class Scratch<Element: BitwiseCopyable> {
     func grow(to count: Int) {
         guard count > capacity else { return }
         let wanted = max(count, capacity + capacity / 2)
-        let grown = Self.allocate(wanted)
+        let grown = Self.allocate(wanted, isBound: true)
         grown.update(from: base, count: capacity)
         free(base)
         base = grown
@@ -55,10 +61,11 @@ final class Scratch<Element: BitwiseCopyable> {
         return Column(base: UnsafePointer(start), count: count, owner: MallocOwner(memory))
     }
 
-    private static func allocate(_ count: Int) -> UnsafeMutablePointer<Element> {
+    private static func allocate(_ count: Int, isBound: Bool = false) -> UnsafeMutablePointer<Element> {
         let bytes = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
         precondition(!bytes.overflow, "out of memory")
-        return LargePages.allocate(bytes.partialValue).bindMemory(to: Element.self, capacity: count)
+        return LargePages.allocate(bytes.partialValue, isBound: isBound).bindMemory(
+            to: Element.self, capacity: count)
     }
 }
 

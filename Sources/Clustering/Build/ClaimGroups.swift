@@ -17,7 +17,7 @@ final class ClaimGroups {
         sizes = Scratch(capacity: capacity)
         parallel.fill(sizes.base, count: capacity, with: 0)
         ends = Scratch(capacity: capacity)
-        members = Scratch(capacity: capacity)
+        members = Scratch(atMost: capacity)
         self.parallel = parallel
     }
 

@@ -34,14 +34,14 @@ final class ClusterTable {
     ) {
         self.pointCount = pointCount
         ranges = Array(repeating: 0..<0, count: zoomLimit)
-        x = Scratch(capacity: pointCount)
-        y = Scratch(capacity: pointCount)
-        counts = Scratch(capacity: pointCount)
-        zooms = Scratch(capacity: pointCount)
-        originIndexes = Scratch(capacity: pointCount)
-        childStarts = Scratch(capacity: pointCount + 1)
-        children = Scratch(capacity: 2 * pointCount)
-        parents = Scratch(capacity: 2 * pointCount)
+        x = Scratch(atMost: pointCount)
+        y = Scratch(atMost: pointCount)
+        counts = Scratch(atMost: pointCount)
+        zooms = Scratch(atMost: pointCount)
+        originIndexes = Scratch(atMost: pointCount)
+        childStarts = Scratch(atMost: pointCount + 1)
+        children = Scratch(atMost: 2 * pointCount)
+        parents = Scratch(atMost: 2 * pointCount)
         childStarts.base[0] = 0
         parallel.fill(parents.base, count: pointCount, with: NodeNumber.none)
         self.weights = weights.map { Self.column($0, capacity: 2 * pointCount) }

@@ -43,15 +43,15 @@ final class LevelList<Scalar: Coordinate> {
     ) {
         first = Scratch(capacity: capacity)
         second = Scratch(capacity: capacity)
-        arriving = Scratch(capacity: capacity)
-        arrivingSpare = Scratch(capacity: capacity)
+        arriving = Scratch(atMost: capacity)
+        arrivingSpare = Scratch(atMost: capacity)
         entries = first.base
         spare = second.base
         count = capacity
         // A merge needs room for one row per old row and per arrival: at most one arrival for two nodes.
         let rows = capacity + capacity / 2 + 1
-        (rowKeys, rowStarts) = (Scratch(capacity: rows), Scratch(capacity: rows))
-        (spareKeys, spareStarts) = (Scratch(capacity: rows), Scratch(capacity: rows))
+        (rowKeys, rowStarts) = (Scratch(atMost: rows), Scratch(atMost: rows))
+        (spareKeys, spareStarts) = (Scratch(atMost: rows), Scratch(atMost: rows))
         self.rowHeight = rowHeight
         self.partitions = partitions
         self.parallel = parallel

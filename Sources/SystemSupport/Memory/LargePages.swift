@@ -20,20 +20,32 @@ package enum LargePages {
         if length > 0 { madvise(base + before, length, Int32(MADV_HUGEPAGE)) }
     }
 
-    /// Allocates a block, to be released with `free`. A block of 4 MiB or more is aligned to large pages and requests them.
+    /// Allocates a block, to be released with `free`. A block of about 2 MiB or more is aligned to large pages and requests them.
     ///
     /// The process ends if there is no memory.
-    package static func allocate(_ size: Int) -> UnsafeMutableRawPointer {
+    ///
+    /// - Parameter isBound: whether the size is an upper bound, so that much of the block may stay untouched, which costs memory on large
+    ///   pages. Then only a block of 4 MiB or more requests them.
+    package static func allocate(_ size: Int, isBound: Bool = false) -> UnsafeMutableRawPointer {
         var block: UnsafeMutableRawPointer?
-        if size >= 2 * pageSize, posix_memalign(&block, pageSize, size) == 0, let block {
-            madvise(block, size, Int32(MADV_HUGEPAGE))
+        let room = isBound ? size : roomOnLargePages(size)
+        if room >= (isBound ? 2 * pageSize : pageSize), posix_memalign(&block, pageSize, room) == 0,
+            let block
+        {
+            madvise(block, room, Int32(MADV_HUGEPAGE))
             return block
         }
         guard let block = malloc(size) else { preconditionFailure("out of memory") }
         return block
     }
 
-    /// Returns the large pages that lie entirely in a part of a block of 4 MiB or more to the system. Their content is lost:
+    /// The size rounded up to whole large pages if that adds at most an eighth. The rest of a block is on small pages.
+    private static func roomOnLargePages(_ size: Int) -> Int {
+        let whole = (size + pageSize - 1) & ~(pageSize - 1)
+        return whole - size <= size / 8 ? whole : size
+    }
+
+    /// Returns the large pages that lie entirely in a part of a block to the system. Their content is lost:
     /// they contain zeros when they are next touched.
     package static func release(_ memory: UnsafeMutableRawBufferPointer) {
         guard let base = memory.baseAddress else { return }
