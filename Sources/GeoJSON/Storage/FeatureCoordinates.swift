@@ -27,6 +27,11 @@ public final class FeatureCoordinates: Sendable {
         longitudeColumn.hasRoom(for: more) && latitudeColumn.hasRoom(for: more)
     }
 
+    func reserve(_ more: Int) {
+        longitudeColumn.reserve(more)
+        latitudeColumn.reserve(more)
+    }
+
     /// Counts features whose coordinates the caller writes.
     func extend(by more: Int) {
         longitudeColumn.extend(by: more)

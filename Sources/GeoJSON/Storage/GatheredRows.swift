@@ -57,8 +57,18 @@ final class GatheredRows: @unchecked Sendable {
     /// Sets when the text goes to a file. Must be called before the first row.
     func spill(to spill: TextSpill?) { self.spill = spill }
 
-    /// Reserves memory for a text to come, so that growing does not reallocate. Untouched memory costs nothing.
-    func expect(bytes: Int) { blob.reserve(max(0, min(bytes, spill?.bytes ?? bytes))) }
+    /// Reserves memory for a text to come and its rows, so that growing does not reallocate. Untouched memory costs nothing.
+    func expect(bytes: Int) {
+        blob.reserve(max(0, min(bytes, spill?.bytes ?? bytes)))
+        let rows = max(0, min(bytes / Self.shortestFeature, Self.mostExpected))
+        records.reserve(rows)
+        coordinates.reserve(rows)
+    }
+
+    /// Few features take fewer bytes of a file.
+    private static let shortestFeature = 64
+    /// The most rows to reserve memory for, 80 MiB, since some systems limit untouched memory too.
+    private static let mostExpected = 1 << 22
 
     /// Reserves a part for a piece after those of earlier pieces.
     func reserve(for parsed: ParsedFeatures) -> Reservation {

@@ -39,6 +39,11 @@ struct RecordOffsets: Sendable {
         offsets.hasRoom(for: more) && blockStarts.hasRoom(for: Self.blocks(count + more) - blockStarts.count)
     }
 
+    func reserve(_ more: Int) {
+        offsets.reserve(more)
+        blockStarts.reserve(Self.blocks(more))
+    }
+
     /// Counts records whose starts the caller writes.
     func extend(by more: Int) {
         offsets.extend(by: more)
