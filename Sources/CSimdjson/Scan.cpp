@@ -10,9 +10,10 @@
 
 namespace {
 
-/// One character at a time: near escapes, at the end, and where there is no SSE2. Returns the offset behind the
-/// bracket, or `end` plus one.
-size_t scan_slowly(csj_scan_state *state, const char *text, size_t at, size_t end, int64_t depth) {
+/// One character at a time: near escapes, at the end, and where there is no SSE2. Calls `closed` with the offset behind each
+/// closing bracket, until it returns true. Returns that offset, or `end` plus one.
+template <typename Closed>
+size_t scan_slowly(csj_scan_state *state, const char *text, size_t at, size_t end, Closed closed) {
     for (; at < end; at++) {
         const char c = text[at];
         if (state->in_string) {
@@ -28,7 +29,8 @@ size_t scan_slowly(csj_scan_state *state, const char *text, size_t at, size_t en
         } else if (c == '{' || c == '[') {
             state->depth++;
         } else if (c == '}' || c == ']') {
-            if (--state->depth <= depth) return at + 1;
+            state->depth--;
+            if (closed(at + 1)) return at + 1;
         }
     }
     return end + 1;
@@ -67,15 +69,15 @@ uint64_t parity(uint64_t bits) {
 }
 #endif
 
-}  // namespace
-
-extern "C" size_t csj_scan_to_depth(csj_scan_state *state, const char *text, size_t length, int64_t depth) {
+/// The same for a whole text, 64 characters at a time.
+template <typename Closed>
+size_t scan(csj_scan_state *state, const char *text, size_t length, Closed closed) {
     size_t at = 0;
 #if defined(__SSE2__)
     while (length - at >= 64) {
         const char *block = text + at;
         if (state->escaped || equal_mask(block, '\\')) {
-            const size_t found = scan_slowly(state, text, at, at + 64, depth);
+            const size_t found = scan_slowly(state, text, at, at + 64, closed);
             if (found <= at + 64) return found;
             at += 64;
             continue;
@@ -89,15 +91,33 @@ extern "C" size_t csj_scan_to_depth(csj_scan_state *state, const char *text, siz
             brackets ^= bit;
             if (opening & bit) {
                 state->depth++;
-            } else if (--state->depth <= depth) {
+                continue;
+            }
+            state->depth--;
+            const size_t behind = at + static_cast<size_t>(__builtin_ctzll(bit)) + 1;
+            if (closed(behind)) {
                 state->in_string = 0;
-                return at + static_cast<size_t>(__builtin_ctzll(bit)) + 1;
+                return behind;
             }
         }
         state->in_string = static_cast<uint32_t>(inside >> 63);
         at += 64;
     }
 #endif
-    const size_t found = scan_slowly(state, text, at, length, depth);
-    return found;
+    return scan_slowly(state, text, at, length, closed);
+}
+
+}  // namespace
+
+extern "C" size_t csj_scan_to_depth(csj_scan_state *state, const char *text, size_t length, int64_t depth) {
+    return scan(state, text, length, [=](size_t) { return state->depth <= depth; });
+}
+
+extern "C" size_t csj_scan_to_last(csj_scan_state *state, const char *text, size_t length, size_t *last) {
+    *last = 0;
+    const size_t found = scan(state, text, length, [=](size_t behind) {
+        if (state->depth == 0) *last = behind;
+        return state->depth < 0;
+    });
+    return found > length ? length : found;
 }

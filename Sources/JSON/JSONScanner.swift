@@ -19,6 +19,17 @@ public struct JSONScanner: Sendable {
             &state, start.assumingMemoryBound(to: CChar.self), text.count, Int64(depth))
         return offset > text.count ? nil : offset
     }
+
+    /// Scans until a closing bracket makes the depth negative, or to the end of the text.
+    ///
+    /// - Returns: the offset after the last bracket that left none open, 0 if there is none, and the number of bytes scanned.
+    public mutating func scanToLast(_ text: UnsafeRawBufferPointer) -> (last: Int, scanned: Int) {
+        guard let start = text.baseAddress else { return (0, 0) }
+        var last = 0
+        let scanned = csj_scan_to_last(
+            &state, start.assumingMemoryBound(to: CChar.self), text.count, &last)
+        return (last, scanned)
+    }
 }
 
 /// Iterates over the members of a validated object's text, key by key, without a tape.

@@ -77,7 +77,7 @@ struct FeatureFileReaderTests {
                 }
             case .texts(let separator):
                 count += piece.bytes.split(separator: separator).filter { $0.contains { $0 > 32 } }.count
-            case .objects: count += PieceText(piece).texts?.count ?? 0
+            case .objects: count += PieceText(piece).joined().texts?.count ?? 0
             case .rows: count += piece.bytes.count { $0 == 10 }
             }
         }

@@ -79,6 +79,10 @@ typedef struct csj_scan_state {
 /// `depth`; returns the offset behind that bracket, or `length` plus one where there is none. Text is taken for JSON unchecked.
 size_t csj_scan_to_depth(csj_scan_state *state, const char *text, size_t length, int64_t depth);
 
+/// Walks text, which need not be whole, until a bracket or brace outside of strings brings the depth below 0, and returns how
+/// far it has come. `last` becomes the offset behind the last bracket that brought the depth down to 0; 0 where none did.
+size_t csj_scan_to_last(csj_scan_state *state, const char *text, size_t length, size_t *last);
+
 /// Writes a number as JavaScript prints it, at most 25 bytes, and returns how many. Up to 40 bytes of the target
 /// may be written over. Not for numbers that are
 /// not finite.

@@ -157,17 +157,19 @@ struct FeatureCutter {
         consumed += count
     }
 
-    /// Yields the first held bytes and drops them.
-    private mutating func hand(_ form: Piece.Form, upTo end: Int, _ body: Body) throws(GeoJSONError) {
-        guard end > 0 else { return }
+    /// Yields held bytes, and drops them and all before them.
+    private mutating func hand(
+        _ form: Piece.Form, from start: Int = 0, upTo end: Int, _ body: Body
+    ) throws(GeoJSONError) {
+        guard end > start else { return drop(end) }
         var failure: GeoJSONError?
         held.withUnsafeBytes { bytes in
+            let before = UnsafeRawBufferPointer(rebasing: bytes[..<start])
             do throws(GeoJSONError) {
-                let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<end])
                 try body(
                     Piece(
-                        form: form, bytes: bytes, line: line,
-                        foreignReferenceSystem: foreignReferenceSystem))
+                        form: form, bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<end]),
+                        line: line + LineCount.of(before), foreignReferenceSystem: foreignReferenceSystem))
             } catch { failure = error }
         }
         if let failure { throw failure }
@@ -190,19 +192,13 @@ struct FeatureCutter {
 
     /// The offset after the last bracket that closes a feature, and whether the array's own bracket follows.
     private mutating func scanToLastBracket() -> (cut: Int, ended: Bool) {
-        var (cut, ended) = (0, false)
+        var cut = 0
         held.withUnsafeBytes { bytes in
-            while scanned < bytes.count, !ended {
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[scanned...])
-                guard let offset = scanner.scan(rest, toDepth: 0) else {
-                    scanned = bytes.count
-                    return
-                }
-                scanned += offset
-                if scanner.depth < 0 { ended = true } else { cut = scanned }
-            }
+            let (last, length) = scanner.scanToLast(UnsafeRawBufferPointer(rebasing: bytes[scanned...]))
+            if last > 0 { cut = scanned + last }
+            scanned += length
         }
-        return (cut, ended)
+        return (cut, scanner.depth < 0)
     }
 
     /// Pieces are cut before commas, so every one but the first must begin with one.
@@ -220,8 +216,7 @@ struct FeatureCutter {
             }
         }
         isFirstPiece = false
-        drop(start)
-        try hand(.array, upTo: end - start, body)
+        try hand(.array, from: start, upTo: end, body)
     }
 
     /// Parses what surrounded the features.

@@ -51,7 +51,7 @@ public final class FeatureSieve {
         while place < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
             place += try input.push(rest) { (text) throws(GeoJSONError) in
-                try cutter.push(text) { (piece) throws(GeoJSONError) in try take(PieceText(piece)) }
+                try cutter.push(text) { (piece) throws(GeoJSONError) in try take(PieceText(piece).joined()) }
             }
         }
         advice.foreignReferenceSystem = cutter.foreignReferenceSystem
@@ -60,7 +60,7 @@ public final class FeatureSieve {
     /// Processes the rest when the text has ended.
     public func finish() throws(GeoJSONError) {
         try input.finish()
-        try cutter.finish { (piece) throws(GeoJSONError) in try take(PieceText(piece)) }
+        try cutter.finish { (piece) throws(GeoJSONError) in try take(PieceText(piece).joined()) }
         advice.foreignReferenceSystem = cutter.foreignReferenceSystem
         endBatch()
     }
@@ -69,7 +69,6 @@ public final class FeatureSieve {
     public func nextBatch() -> [UInt8]? { batches.isEmpty ? nil : batches.removeFirst() }
 
     private func take(_ piece: PieceText) throws(GeoJSONError) {
-        if piece.isEmpty { return }
         parser.parse(piece)
         let result = parser.result
         try result.checkCommas()

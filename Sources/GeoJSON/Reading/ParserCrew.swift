@@ -17,9 +17,7 @@ final class ParserCrew {
     ///
     /// - Parameter buffer: memory for its text.
     func take(_ piece: FeatureCutter.Piece, buffer: consuming [UInt8] = []) {
-        let text = PieceText(piece, buffer: buffer)
-        if text.isEmpty { return }
-        waiting.append(text)
+        waiting.append(PieceText(piece, buffer: buffer))
         waitingBytes += piece.bytes.count
     }
 

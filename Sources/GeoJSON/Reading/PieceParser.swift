@@ -12,6 +12,8 @@ final class PieceParser {
     var piece: PieceText?
     /// The memory of an earlier piece's text.
     private var buffer: [UInt8] = []
+    /// The memory of an earlier piece's text before it was joined.
+    private var cutBuffer: [UInt8] = []
 
     init(rules: FeatureRules, result: ParsedFeatures, maximumDepth: Int = JSONReader.maximumDepth) {
         self.result = result
@@ -27,6 +29,7 @@ final class PieceParser {
 
     /// Parses the piece, replacing earlier results.
     func parsePiece() {
+        piece?.join(reusing: &cutBuffer)
         if let piece { parse(piece) }
     }
 

@@ -3,8 +3,10 @@ import JSON
 
 /// A piece's text to be parsed by another thread.
 struct PieceText: Sendable {
-    /// A JSON array, or a table's rows.
+    /// A JSON array, or a table's rows. Before `join` it may also be texts or objects as they were cut.
     private(set) var text: [UInt8]
+    /// The form of text that `join` makes an array of.
+    private var formToJoin: FeatureCutter.Piece.Form?
     /// The expected range of each feature in the text; nil for an array as sent.
     private(set) var texts: [Range<Int>]?
     private(set) var header: TableHeader?
@@ -27,12 +29,36 @@ struct PieceText: Sendable {
             text.append(UInt8(ascii: "["))
             text.append(contentsOf: piece.bytes)
             text.append(UInt8(ascii: "]"))
-        case .texts(let separator): join(piece.bytes, Self.texts(in: piece.bytes, separator))
-        case .objects: join(piece.bytes, Self.values(in: piece.bytes) ?? [])
+        case .texts, .objects:
+            text.append(contentsOf: piece.bytes)
+            formToJoin = piece.form
         }
     }
 
-    var isEmpty: Bool { texts?.isEmpty ?? text.isEmpty }
+    /// Makes one array of the text if it is not one yet. It is separate from the initializer, so that each parser's thread does it for
+    /// its own pieces. O(bytes).
+    ///
+    /// - Parameter memory: memory to reuse. It holds the text as it was cut afterwards.
+    mutating func join(reusing memory: inout [UInt8]) {
+        guard let form = formToJoin else { return }
+        formToJoin = nil
+        swap(&text, &memory)
+        text.removeAll(keepingCapacity: true)
+        memory.withUnsafeBytes { bytes in
+            switch form {
+            case .texts(let separator): join(bytes, Self.texts(in: bytes, separator))
+            case .objects: join(bytes, Self.values(in: bytes) ?? [])
+            case .array, .rows: break
+            }
+        }
+    }
+
+    /// The piece as one array.
+    func joined() -> PieceText {
+        var (joined, memory) = (self, [UInt8]())
+        joined.join(reusing: &memory)
+        return joined
+    }
 
     /// The line of an offset in the text, from 1.
     func line(of offset: Int) -> Int {
