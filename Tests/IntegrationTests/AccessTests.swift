@@ -92,6 +92,12 @@ struct AccessTests {
         #expect(try answers(user: 4243) == ["query", "manage", nil, "manage", "manage"])
         #expect(try answers(user: 4243, group: 777) == [nil, nil, nil, "admin", "admin"])
         #expect(try answers(user: 4243, groups: Array(1...40) + [777]) == [nil, nil, nil, "admin", "admin"])
+        #expect(daemon.end() == 0)
+        // Queries that were denied are reported too, though others are not.
+        let lines = daemon.errorText().split(separator: "\n").filter {
+            $0.contains("method=\"SourceService/ListSources\"")
+        }
+        #expect(lines.count == 1 && lines[0].contains("a call was denied") && lines[0].contains("uid=4243 "))
     }
 
     @Test("a right that a reload takes away ends the calls that needed it")
