@@ -86,6 +86,22 @@ final class PackedTree: Sendable {
         }
     }
 
+    /// Calls `body` with the position and the number of each node inside a box, in the curve's order.
+    @inline(__always) func visit(_ box: UnitBox, _ body: (_ x: Float, _ y: Float, _ node: UInt32) -> Void) {
+        let edges = Edges(box)
+        _ = visitBlocks(SpatialBounds(box)) { block in
+            var inside = mask(of: block, edges)
+            let first = block &* Self.fanOut
+            let (x, y) = (places.base + 2 &* first, places.base + (2 &* first &+ Self.fanOut))
+            while inside != 0 {
+                let lane = inside.trailingZeroBitCount
+                inside &= inside &- 1
+                body(x[lane], y[lane], numbers[first &+ lane])
+            }
+            return true
+        }
+    }
+
     /// Calls `body` with each block whose extent meets a box, in the curve's order, until it returns false.
     ///
     /// - Returns: false if `body` returned false.

@@ -103,6 +103,12 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     @inline(__always) func visitTogether(
         _ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Void
     ) {
+        let level = zoom - layout.minimumZoom
+        if level < lowLevels.count {
+            return lowLevels[level].visit(box) { x, y, node in
+                body(SpatialSlot(x: Scalar(x), y: Scalar(y), node: node))
+            }
+        }
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * Self.lookahead) { memory in
             var candidates = Candidates(memory, box, .max)
             _ = visitWords(box, zoom: zoom) { word, bits in

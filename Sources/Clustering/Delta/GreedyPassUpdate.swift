@@ -141,7 +141,8 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     private mutating func visit(_ key: NodeKey) -> Bool {
         let known = prefetched.find(key)
         let (old, cluster) = known?.visit.former ?? search.former(key)
-        let new = claim(on: key, known)
+        let node = search.node(key)
+        let new = claim(on: node, known)
         add(Visit(key: key, old: old, new: new, cluster: cluster))
         guard old != new else { return true }
         let orphaned = old == nil ? orphanedClusters[layers.origin(of: key)] : nil
@@ -151,7 +152,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
             return true
         }
         if let orphaned { claimMembers(of: orphaned, by: key) }
-        return enqueueLaterNeighbours(key, known)
+        return enqueueLaterNeighbours(node, known)
     }
 
     /// Lets a node claim those members of its predecessor that it reaches. No earlier node reaches them:
@@ -176,9 +177,9 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
 
     /// Returns the claim of the first unclaimed earlier neighbour that reaches a node.
     private mutating func claim(
-        on key: NodeKey, _ known: NeighbourPrefetch<Scalar>.Found?
+        on node: NeighbourSearch<Scalar>.SearchedNode, _ known: NeighbourPrefetch<Scalar>.Found?
     ) -> Claim {
-        var first = layers.order(of: key)
+        var first = node.order
         var claimant: NodeKey?
         func consider(_ others: ArraySlice<NeighbourSearch<Scalar>.Claimant>) {
             for other in others where other.order < first && isStillUnclaimed(other.key) {
@@ -189,31 +190,31 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
             consider(prefetched.claimants(of: known))
         } else {
             claimants.removeAll(keepingCapacity: true)
-            search.findClaimants(of: key, into: &claimants, &neighbours)
+            search.findClaimants(of: node, into: &claimants, &neighbours)
             consider(claimants[...])
         }
-        let (x, y) = search.level.compared(key)
-        let part = layers.partition(of: key)
-        newClaimants.visit(UnitBox(around: x, y, reach: Double(search.radius.reach))) { entry in
+        let part = layers.partition(of: node.key)
+        newClaimants.visit(UnitBox(around: node.x, node.y, reach: Double(search.radius.reach))) { entry in
             let order = layers.order(of: entry.key)
-            if order < first, search.reaches(entry.key, x, y, part) { (claimant, first) = (entry.key, order) }
+            if order < first, search.reaches(entry.key, node.x, node.y, part) {
+                (claimant, first) = (entry.key, order)
+            }
         }
         return claimant.map { .claimed($0) } ?? .unclaimed
     }
 
     /// Queues the later neighbours of a node that has become a claimant.
     private mutating func enqueueLaterNeighbours(
-        _ key: NodeKey, _ known: NeighbourPrefetch<Scalar>.Found?
+        _ node: NeighbourSearch<Scalar>.SearchedNode, _ known: NeighbourPrefetch<Scalar>.Found?
     ) -> Bool {
-        let (x, y) = search.level.compared(key)
-        newClaimants.insert(key, x: x, y: y)
+        newClaimants.insert(node.key, x: node.x, y: node.y)
         if let known, let laterNeighbours = prefetched.laterNeighbours(of: known) {
             enqueue(laterNeighbours)
             return spend(known.visit.visited)
         }
         laterNeighbours.removeAll(keepingCapacity: true)
         let visited =
-            search.findLaterNeighbours(of: key, limit: .max, into: &laterNeighbours, &neighbours) ?? 0
+            search.findLaterNeighbours(of: node, limit: .max, into: &laterNeighbours, &neighbours) ?? 0
         enqueue(laterNeighbours[...])
         return spend(visited)
     }

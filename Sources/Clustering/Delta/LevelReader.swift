@@ -15,13 +15,30 @@ struct LevelReader<Scalar: Coordinate> {
 
     @inline(__always) func exact(_ key: NodeKey) -> (x: Double, y: Double) { layers.exact(key, positions) }
 
-    /// Calls `body` with the nodes inside a box at a level, in no particular order.
-    @inline(__always) func visit(_ box: UnitBox, level: Int, _ body: (NodeKey, Double, Double) -> Void) {
-        spatial.visitTogether(box, zoom: level) { slot in
-            let key = layers.key(ofBase: slot.node)
-            if !layers.delta.hides(key, at: level) { body(key, Double(slot.x), Double(slot.y)) }
+    /// Calls `body` with the nodes at a level within a distance of a position, in no particular order.
+    ///
+    /// - Parameters:
+    ///   - reach: the distance along each axis.
+    ///   - squared: the square of the distance.
+    @inline(__always) func visit(
+        around x: Double, _ y: Double, reach: Double, squared: Double, level: Int,
+        _ body: (NodeKey, Double, Double) -> Void
+    ) {
+        let box = UnitBox(around: x, y, reach: reach)
+        // Nodes in the box's corners are left out first, because the rest is read from memory far apart.
+        @inline(__always) func isNear(_ otherX: Double, _ otherY: Double) -> Bool {
+            let (dx, dy) = (otherX - x, otherY - y)
+            return dx * dx + dy * dy <= squared
         }
-        layers.delta.levels[level - layers.options.minimumZoom].visit(box) { body($0.key, $0.x, $0.y) }
+        spatial.visitTogether(box, zoom: level) { slot in
+            let (slotX, slotY) = (Double(slot.x), Double(slot.y))
+            guard isNear(slotX, slotY) else { return }
+            let key = layers.key(ofBase: slot.node)
+            if !layers.delta.hides(key, at: level) { body(key, slotX, slotY) }
+        }
+        layers.delta.levels[level - layers.options.minimumZoom].visit(box) {
+            if isNear($0.x, $0.y) { body($0.key, $0.x, $0.y) }
+        }
     }
 }
 

@@ -54,7 +54,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
     ) {
         let count = min(positions.count, keys.count / Self.smallestShare)
         guard count > 0 else { return }
-        let sorted = Self.alongCurve(keys, search.level)
+        let sorted = Self.alongCurve(keys, search)
         let made = Mutex([Share](repeating: Share(), count: count))
         parallel.run(count) { number in
             let (start, end) = Parallel.bounds(number, of: count, count: sorted.count)
@@ -64,32 +64,32 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         shares = made.withLock { $0 }
         compared = shares.reduce(0) { $0 + $1.compared }
         var place: UInt32 = 0
-        for key in sorted {
-            visitIndexes.set(key.rawValue, place)
+        for node in sorted {
+            visitIndexes.set(node.key.rawValue, place)
             place += 1
         }
         starts = (0..<count).map { Parallel.bounds($0, of: count, count: sorted.count).start }
     }
 
     /// Sorts nodes along the curve, because neighbours in space are then neighbours in memory.
-    private static func alongCurve(_ keys: [NodeKey], _ level: LevelReader<Scalar>) -> [NodeKey] {
+    private static func alongCurve(_ keys: [NodeKey], _ search: Search) -> [Search.SearchedNode] {
         var ranked = keys.map { key in
-            let (x, y) = level.compared(key)
-            return (code: ZOrderCurve.code(x, y), key: key)
+            let node = search.node(key)
+            return (code: ZOrderCurve.code(node.x, node.y), node: node)
         }
-        ranked.sort { ($0.code, $0.key.rawValue) < ($1.code, $1.key.rawValue) }
-        return ranked.map(\.key)
+        ranked.sort { ($0.code, $0.node.key.rawValue) < ($1.code, $1.node.key.rawValue) }
+        return ranked.map(\.node)
     }
 
-    private static func share(_ keys: ArraySlice<NodeKey>, _ search: Search) -> Share {
+    private static func share(_ nodes: ArraySlice<Search.SearchedNode>, _ search: Search) -> Share {
         var share = Share()
         var neighbours: [Search.Neighbour] = []
-        share.visits.reserveCapacity(keys.count)
-        for key in keys {
+        share.visits.reserveCapacity(nodes.count)
+        for node in nodes {
             let (claimant, laterNeighbour) = (share.claimants.count, share.laterNeighbours.count)
             let hasRoom = laterNeighbour < mostLaterNeighbours && share.compared < mostCompared
             let visited = search.findAll(
-                of: key, limit: hasRoom ? mostLaterNeighbours : 0,
+                of: node, limit: hasRoom ? mostLaterNeighbours : 0,
                 claimants: &share.claimants,
                 laterNeighbours: &share.laterNeighbours, &neighbours)
             if hasRoom, share.claimants.count == claimant { share.compared += neighbours.count }
@@ -98,7 +98,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
                     claimants: claimant..<share.claimants.count,
                     laterNeighbours: visited.map { _ in laterNeighbour..<share.laterNeighbours.count },
                     visited: visited ?? 0,
-                    former: search.former(key)))
+                    former: search.former(node.key)))
         }
         return share
     }

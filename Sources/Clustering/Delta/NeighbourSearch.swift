@@ -3,6 +3,15 @@
 /// Finds neighbours of a node that do not depend on the greedy pass, so that those of many nodes can be found in
 /// advance and concurrently.
 struct NeighbourSearch<Scalar: Coordinate> {
+    /// A node to search around.
+    struct SearchedNode {
+        let key: NodeKey
+        /// The position in which it is compared with others.
+        let x: Double
+        let y: Double
+        let order: OrderLabel
+    }
+
     /// A formerly unclaimed node that reaches the searched node.
     struct Claimant {
         let key: NodeKey
@@ -19,10 +28,10 @@ struct NeighbourSearch<Scalar: Coordinate> {
     /// A node inside the searched box.
     struct Neighbour {
         fileprivate var key: NodeKey
+        fileprivate var isMade = false
         fileprivate var x: Double
         fileprivate var y: Double
         fileprivate var order = OrderLabel(rawValue: 0)
-        fileprivate var isMade = false
     }
 
     let level: LevelReader<Scalar>
@@ -48,6 +57,11 @@ struct NeighbourSearch<Scalar: Coordinate> {
     /// The same search for another thread, with its own cache of positions.
     func with(_ positions: PointPositionCache<Scalar>) -> Self {
         Self(LevelReader(layers: level.layers, spatial: level.spatial, positions: positions), zoom, changed)
+    }
+
+    func node(_ key: NodeKey) -> SearchedNode {
+        let (x, y) = level.compared(key)
+        return SearchedNode(key: key, x: x, y: y, order: level.layers.order(of: key))
     }
 
     /// Whether a parent is a cluster of this zoom.
@@ -88,11 +102,11 @@ struct NeighbourSearch<Scalar: Coordinate> {
     ///
     /// - Parameter neighbours: working memory.
     func findClaimants(
-        of key: NodeKey, into found: inout [Claimant], _ neighbours: inout [Neighbour]
+        of node: SearchedNode, into found: inout [Claimant], _ neighbours: inout [Neighbour]
     ) {
-        guard isSparse else { return findClaimantsInCrowd(of: key, into: &found, &neighbours) }
-        findNeighbours(of: key, into: &neighbours)
-        appendClaimants(of: key, neighbours, into: &found)
+        guard isSparse else { return findClaimantsInCrowd(of: node, into: &found, &neighbours) }
+        findNeighbours(of: node, into: &neighbours)
+        appendClaimants(of: node, neighbours, into: &found)
     }
 
     /// Appends the nodes that a node reaches and precedes.
@@ -101,11 +115,12 @@ struct NeighbourSearch<Scalar: Coordinate> {
     /// - Returns: the number of nodes compared; nil if there are more than `limit`, in which case some may have
     ///   been appended.
     func findLaterNeighbours(
-        of key: NodeKey, limit: Int, into found: inout [LaterNeighbour], _ neighbours: inout [Neighbour]
+        of node: SearchedNode, limit: Int, into found: inout [LaterNeighbour],
+        _ neighbours: inout [Neighbour]
     ) -> Int? {
-        findNeighbours(of: key, limit: limit, into: &neighbours)
+        findNeighbours(of: node, limit: limit, into: &neighbours)
         guard neighbours.count <= limit else { return nil }
-        appendLaterNeighbours(of: key, neighbours, into: &found)
+        appendLaterNeighbours(of: node, neighbours, into: &found)
         return neighbours.count
     }
 
@@ -115,18 +130,18 @@ struct NeighbourSearch<Scalar: Coordinate> {
     /// - Returns: the number of nodes compared to find later neighbours; nil if they were not searched for, or if
     ///   there are more than `limit`.
     func findAll(
-        of key: NodeKey, limit: Int, claimants: inout [Claimant], laterNeighbours: inout [LaterNeighbour],
-        _ neighbours: inout [Neighbour]
+        of node: SearchedNode, limit: Int, claimants: inout [Claimant],
+        laterNeighbours: inout [LaterNeighbour], _ neighbours: inout [Neighbour]
     ) -> Int? {
         let known = claimants.count
-        findClaimants(of: key, into: &claimants, &neighbours)
+        findClaimants(of: node, into: &claimants, &neighbours)
         // A claimed node claims nobody.
         guard claimants.count == known, limit > 0 else { return nil }
         guard isSparse else {
-            return findLaterNeighbours(of: key, limit: limit, into: &laterNeighbours, &neighbours)
+            return findLaterNeighbours(of: node, limit: limit, into: &laterNeighbours, &neighbours)
         }
         guard neighbours.count <= limit else { return nil }
-        appendLaterNeighbours(of: key, neighbours, into: &laterNeighbours)
+        appendLaterNeighbours(of: node, neighbours, into: &laterNeighbours)
         return neighbours.count
     }
 
@@ -134,11 +149,15 @@ struct NeighbourSearch<Scalar: Coordinate> {
     /// reach the other.
     ///
     /// - Parameter limit: if there are more nodes than this, their orders are not looked up.
-    private func findNeighbours(of key: NodeKey, limit: Int = .max, into neighbours: inout [Neighbour]) {
-        let (x, y) = level.compared(key)
+    private func findNeighbours(
+        of node: SearchedNode, limit: Int = .max, into neighbours: inout [Neighbour]
+    ) {
         neighbours.removeAll(keepingCapacity: true)
-        level.visit(UnitBox(around: x, y, reach: Double(radius.reach)), level: zoom + 1) { node, x, y in
-            neighbours.append(Neighbour(key: node, x: x, y: y))
+        level.visit(
+            around: node.x, node.y, reach: Double(radius.reach), squared: Double(radius.reachSquared),
+            level: zoom + 1
+        ) { key, x, y in
+            neighbours.append(Neighbour(key: key, x: x, y: y))
         }
         guard neighbours.count <= limit else { return }
         // The orders are read in one loop, so that the waits for memory overlap.
@@ -148,17 +167,15 @@ struct NeighbourSearch<Scalar: Coordinate> {
     }
 
     private func appendClaimants(
-        of key: NodeKey, _ neighbours: [Neighbour], into found: inout [Claimant]
+        of node: SearchedNode, _ neighbours: [Neighbour], into found: inout [Claimant]
     ) {
-        let (x, y) = level.compared(key)
-        let part = level.layers.partition(of: key)
-        let order = level.layers.order(of: key)
-        for neighbour in neighbours where neighbour.order < order {
-            let (dx, dy) = (neighbour.x - x, neighbour.y - y)
+        let part = level.layers.partition(of: node.key)
+        for neighbour in neighbours where neighbour.order < node.order {
+            let (dx, dy) = (neighbour.x - node.x, neighbour.y - node.y)
             let squared = dx * dx + dy * dy
-            guard squared <= Double(radius.reachSquared), isOld(neighbour.key),
-                wasUnclaimed(neighbour), level.layers.partition(of: neighbour.key) == part,
-                squared < Double(radius.innerSquared) || reaches(neighbour.key, x, y, part)
+            guard isOld(neighbour.key), wasUnclaimed(neighbour),
+                level.layers.partition(of: neighbour.key) == part,
+                squared < Double(radius.innerSquared) || reaches(neighbour.key, node.x, node.y, part)
             else { continue }
             found.append(Claimant(key: neighbour.key, order: neighbour.order))
         }
@@ -173,11 +190,13 @@ struct NeighbourSearch<Scalar: Coordinate> {
     }
 
     private func appendLaterNeighbours(
-        of key: NodeKey, _ neighbours: [Neighbour], into found: inout [LaterNeighbour]
+        of node: SearchedNode, _ neighbours: [Neighbour], into found: inout [LaterNeighbour]
     ) {
-        let order = level.layers.order(of: key)
-        let (center, part) = (level.exact(key), level.layers.partition(of: key))
-        for neighbour in neighbours where neighbour.order > order && neighbour.key != key {
+        let order = node.order
+        // A point's position is compared exactly.
+        let center = node.key.isCluster ? level.exact(node.key) : (x: node.x, y: node.y)
+        let part = level.layers.partition(of: node.key)
+        for neighbour in neighbours where neighbour.order > order && neighbour.key != node.key {
             let (dx, dy) = (neighbour.x - center.x, neighbour.y - center.y)
             guard dx * dx + dy * dy <= radius.squared, level.layers.partition(of: neighbour.key) == part
             else {
@@ -194,11 +213,10 @@ struct NeighbourSearch<Scalar: Coordinate> {
     /// Finds claimants through the clusters and nodes they became at the next level: these are few, however many
     /// nodes surround the searched one.
     private func findClaimantsInCrowd(
-        of key: NodeKey, into found: inout [Claimant], _ neighbours: inout [Neighbour]
+        of searched: SearchedNode, into found: inout [Claimant], _ neighbours: inout [Neighbour]
     ) {
-        let (x, y) = level.compared(key)
-        let part = level.layers.partition(of: key)
-        let order = level.layers.order(of: key)
+        let (x, y) = (searched.x, searched.y)
+        let part = level.layers.partition(of: searched.key)
         // A cluster's centre is within the radius of the node from which it grew, because all the positions of
         // which it is the mean are. A node that passed on unchanged is its own origin and must itself be within
         // the radius.
@@ -206,15 +224,13 @@ struct NeighbourSearch<Scalar: Coordinate> {
         let near = Double(radius.reach) + slack
         let far = 2 * Double(radius.reach) + slack
         neighbours.removeAll(keepingCapacity: true)
-        level.visit(UnitBox(around: x, y, reach: far), level: zoom) { node, nodeX, nodeY in
+        level.visit(around: x, y, reach: far, squared: far * far, level: zoom) { node, nodeX, nodeY in
             let (dx, dy) = (nodeX - x, nodeY - y)
-            guard dx * dx + dy * dy <= far * far, node.isCluster || dx * dx + dy * dy <= near * near else {
-                return
-            }
+            guard node.isCluster || dx * dx + dy * dy <= near * near else { return }
             neighbours.append(Neighbour(key: node, x: nodeX, y: nodeY))
         }
         lookUpOrders(&neighbours)
-        for neighbour in neighbours where neighbour.order < order {
+        for neighbour in neighbours where neighbour.order < searched.order {
             let (dx, dy) = (neighbour.x - x, neighbour.y - y)
             guard neighbour.isMade || dx * dx + dy * dy <= near * near else { continue }
             let origin =
