@@ -100,9 +100,13 @@ public final class LoadGenerator<Wire: LoadProtocol> {
     private func start(depth: Int) {
         let now = LoadSocket.now()
         for peer in peers {
-            peer.connection?.start(
-                onRead: { [unowned self] in read($0, peer) }, onWritten: {},
-                onEnd: { [unowned self] _ in lose(peer) })
+            peer.connection?.start { [unowned self] event in
+                switch event {
+                case .received(let bytes): read(bytes, peer)
+                case .written: break
+                case .ended: lose(peer)
+                }
+            }
             for slot in 0..<depth { peer.request(slot, now) }
             peer.flush()
         }

@@ -34,7 +34,9 @@ public final class LingeringConnections {
         timer.unreference()
         entries[id] = Entry(connection: connection, timer: timer)
         connection.finishWriting()
-        connection.start(onRead: { _ in }, onWritten: {}, onEnd: { [weak self] _ in self?.close(id) })
+        connection.start { [weak self] event in
+            if case .ended = event { self?.close(id) }
+        }
     }
 
     private func close(_ id: ObjectIdentifier) {

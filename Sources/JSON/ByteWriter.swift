@@ -39,9 +39,9 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         hasOverflowed = false
     }
 
-    /// - Parameter capacity: the initial capacity in bytes, at least 64.
+    /// - Parameter capacity: the initial capacity in bytes, at least 16.
     public init(capacity: Int = 512) {
-        self.capacity = max(capacity, 64)
+        self.capacity = max(capacity, 16)
         base = Self.resized(nil, to: self.capacity)
     }
 

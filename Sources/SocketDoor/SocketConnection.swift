@@ -17,7 +17,7 @@ final class SocketConnection {
     var input: InputMeter
     /// The answers that are written by the end of the turn. While it collects answers it is a buffer lent by the
     /// door, and `buffer` is the object to return it in. So idle connections have no buffer.
-    var output = ByteWriter(capacity: 64)
+    var output = ByteWriter(capacity: 0)
     private var buffer: OutgoingBytes?
     /// Runs while a client that is still sending has time to read why its connection ends.
     private var lingering: Timer?
@@ -44,10 +44,13 @@ final class SocketConnection {
     func start() {
         // Not weak, because that would permanently slow down every other reference. The socket makes no calls
         // after its `close`, and the door releases this object only after that.
-        socket.start(
-            onRead: { [unowned self] bytes in read(bytes) },
-            onWritten: { [unowned self] in written() },
-            onEnd: { [unowned self] end in ended(end) })
+        socket.start { [unowned self] event in
+            switch event {
+            case .received(let bytes): read(bytes)
+            case .written: written()
+            case .ended(let end): ended(end)
+            }
+        }
     }
 
     /// A client that has closed its connection gets nothing more; one that only ended its side gets its answers.
@@ -166,7 +169,7 @@ final class SocketConnection {
     func flush() {
         if !socket.isClosed, output.count > 0 { writeOutput() }
         let most = buffer == nil ? 1024 : 4 * Self.bytesPerTurn
-        if output.count > most { output = ByteWriter(capacity: 64) } else { output.truncate(to: 0) }
+        if output.count > most { output = ByteWriter(capacity: 0) } else { output.truncate(to: 0) }
         if !life.isWorking { returnBuffer() }
     }
 

@@ -86,19 +86,21 @@ final class FakeServer: Sendable {
     ) {
         var frames = FrameDecoder()
         let parser = JSONParser()
-        connection.start(
-            onRead: { bytes in
+        connection.start { event in
+            switch event {
+            case .received(let bytes):
                 frames.append(bytes)
                 do {
                     while let message = try frames.next({ try? ClientMessage.read($0, parser: parser) }) {
                         if let message { handler(message, peer) }
                     }
                 } catch { connection.close() }
-            }, onWritten: {},
-            onEnd: { _ in
+            case .written: break
+            case .ended:
                 connection.close()
                 onEnd()
-            })
+            }
+        }
     }
 
     /// Runs something on the server's loop.

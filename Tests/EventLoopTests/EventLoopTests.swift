@@ -74,22 +74,30 @@ import struct Foundation.UUID
         let listener = try Listener(on: loop, path: path) { socket in
             guard let connection = Connection(on: loop, taking: socket) else { return }
             accepted = connection
-            connection.start(
-                onRead: { bytes in
+            connection.start { event in
+                switch event {
+                case .received(let bytes):
                     let copy = NSData(bytes: bytes.baseAddress, length: bytes.count)
                     connection.write(
                         UnsafeRawBufferPointer(start: copy.bytes, count: copy.length), keeping: copy)
-                }, onWritten: {}, onEnd: { _ in connection.close() })
+                case .written: break
+                case .ended: connection.close()
+                }
+            }
         }
         var client: Connection?
         Connection.connect(on: loop, path: path) { result in
             guard let connection = try? result.get() else { return loop.stop() }
             client = connection
-            connection.start(
-                onRead: { bytes in
+            connection.start { event in
+                switch event {
+                case .received(let bytes):
                     received += bytes
                     if received.count == sent.count { loop.stop() }
-                }, onWritten: {}, onEnd: { _ in loop.stop() })
+                case .written: break
+                case .ended: loop.stop()
+                }
+            }
             connection.write(
                 UnsafeRawBufferPointer(start: memory.bytes, count: memory.length), keeping: memory)
         }

@@ -196,18 +196,17 @@ private final class LoopSide {
     func start(_ transport: Transport, _ owner: any TransportOwner) {
         self.transport = transport
         self.owner = owner
-        connection.start(
-            onRead: { [unowned self] in self.didRead($0) },
-            onWritten: { [unowned self] in self.transport?.didWrite(remaining: self.connection.queuedBytes) },
-            onEnd: { [unowned self] end in
-                switch end {
-                case .finished: self.end(ConnectFailure.lost("the daemon closed it"))
-                // The daemon has closed the connection. Its last messages are read first; their end closes this
-                // side too.
-                case .failed(EPIPE): break
-                case .failed(let number): self.end(ConnectFailure.lost(ConnectFailure.describe(number)))
-                }
-            })
+        connection.start { [unowned self] event in
+            switch event {
+            case .received(let bytes): didRead(bytes)
+            case .written: self.transport?.didWrite(remaining: connection.queuedBytes)
+            case .ended(.finished): end(ConnectFailure.lost("the daemon closed it"))
+            // The daemon has closed the connection. Its last messages are read first; their end closes this
+            // side too.
+            case .ended(.failed(EPIPE)): break
+            case .ended(.failed(let number)): end(ConnectFailure.lost(ConnectFailure.describe(number)))
+            }
+        }
     }
 
     private func didRead(_ bytes: UnsafeRawBufferPointer) {

@@ -54,10 +54,13 @@ final class HTTPConnection {
 
     func start() {
         // Not weak: the socket makes no calls after its `close`, and the door releases this object only after that.
-        socket.start(
-            onRead: { [unowned self] bytes in read(bytes) },
-            onWritten: { [unowned self] in written() },
-            onEnd: { [unowned self] end in ended(end) })
+        socket.start { [unowned self] event in
+            switch event {
+            case .received(let bytes): read(bytes)
+            case .written: written()
+            case .ended(let end): ended(end)
+            }
+        }
     }
 
     // MARK: Input
