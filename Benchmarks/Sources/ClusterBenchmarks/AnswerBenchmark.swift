@@ -9,18 +9,21 @@ import VectorTile
 
 /// A source of the points, with an id and four properties each.
 func makeSource(longitudes: [Double], latitudes: [Double]) throws -> Source? {
-    try makeSource(rows: Array(longitudes.indices), options: .object([:])) { index, bytes in
+    let rows = Array(longitudes.indices)
+    return try makeSource(rows: rows, options: .object([:]), threads: Processors.count) { index, bytes in
         bytes.appendFeature(index, longitudes[index], latitudes[index])
         bytes.append("{\"name\":\"place\",\"category\":\"cafe\",\"value\":500,\"score\":5.25}}")
     }
 }
 
 /// A source of features, each as `append` writes it.
+///
+/// - Parameter threads: the most threads of a build, and of an update.
 func makeSource(
-    rows: [Int], options: JSONValue, append: (Int, inout ByteWriter) -> Void
+    rows: [Int], options: JSONValue, threads: Int = 2, append: (Int, inout ByteWriter) -> Void
 ) throws -> Source? {
     guard let name = SourceName("benchmark") else { return nil }
-    let registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 1 << 26, buildThreads: 2))
+    let registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 1 << 26, buildThreads: threads))
     let source = try registry.create(name, options: SourceOptions(reading: options))
     let features = FeatureImport(into: source, mode: .replace, policy: .reject)
     let step = 10_000

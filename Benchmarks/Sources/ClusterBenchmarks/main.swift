@@ -68,7 +68,7 @@ func benchmark() {
             try latitudes.withUnsafeBufferPointer { latitudes in
                 try ClusterIndex.build(
                     longitudes: longitudes, latitudes: latitudes, options: ClusteringOptions(),
-                    threads: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+                    threads: Processors.count)
             }
         }
     }
