@@ -48,15 +48,19 @@ extension SourceRegistry {
     private func readRest(of source: Source, in directory: StateDirectory) {
         let start = ContinuousClock.now
         defer { shared.readingCount.subtract(1, ordering: .releasing) }
+        let found: Source
         do throws(SourceError) {
-            guard let found = try open([source.name], in: directory).first else {
+            guard let opened = try open([source.name], in: directory).first else {
                 throw .defect("its directory is gone")
             }
-            guard takeUp(found, insteadOf: source) else { return found.retire() }
+            found = opened
         } catch {
             return source.endLoading(StateFault("\(source.name.text) can't be read: \(error.description)"))
         }
+        guard takeUp(found, insteadOf: source) else { return found.retire() }
         source.retire()
+        // A fault has been reported.
+        guard found.fault == nil else { return }
         let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
         shared.report(
             StateEvent(

@@ -138,6 +138,8 @@ struct OverviewTests {
                 }
                 kept.readRest()
                 let description = try kept.source().description
+                let isRead = kept.reports.contains { $0.gravity == .information }
+                #expect(isRead == (hasOlder && overviewPoints == 1))
                 // Without the time and the folder, which differ.
                 let told = (description.damage ?? description.note ?? "").components(separatedBy: "/sources/")
                 #expect(told.last?.contains("damaged in its section") == true)
