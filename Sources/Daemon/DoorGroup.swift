@@ -147,7 +147,7 @@ public final class DoorGroup {
 
     /// A loop that finds several messages when it wakes up answers them in less time than several loops that find one each,
     /// and these would take the processors that the clients on this machine need.
-    private static let connectionsPerLoop = 7
+    private static let connectionsPerLoop = 9
     private static let fewestLoops = 2
 
     private func reopen() {

@@ -61,7 +61,8 @@ struct DoorGroupTests {
     @Test(
         "connections are dealt out to the emptiest of as many loops as they are worth, and each stays where it is",
         arguments: [
-            (4, [2, 2]), (9, [4, 5]), (14, [7, 7]), (16, [2, 7, 7]), (21, [7, 7, 7]), (24, [8, 8, 8]),
+            (4, [2, 2]), (9, [4, 5]), (16, [8, 8]), (18, [9, 9]), (20, [2, 9, 9]), (27, [9, 9, 9]),
+            (30, [10, 10, 10]),
         ])
     func dealing(connections: Int, expected: [Int]) throws {
         let shares = Mutex<[String: Int]>([:])
