@@ -85,10 +85,10 @@ def coordinates(path):
 
 def peer(command, most_memory):
     """Seconds that a peer prints; if it fails, how."""
-    limited = ["prlimit", f"--as={int(most_memory)}", "timeout", "900", *command]
+    limited = ["prlimit", f"--as={int(most_memory)}", "timeout", "300", *command]
     ended = subprocess.run(limited, capture_output=True, text=True)
     if ended.returncode == 124:
-        return None, "not done in 900 s"
+        return None, "not done in 300 s"
     if ended.returncode:
         reasons = [line for line in ended.stderr.splitlines() if "Error" in line or "terminate" in line] or [f"status {ended.returncode}"]
         return None, f"failed with {most_memory / 2**30:.0f} GiB: {reasons[0].strip()}"
