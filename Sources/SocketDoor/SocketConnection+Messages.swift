@@ -61,8 +61,9 @@ extension SocketConnection {
             return Result { () throws(RPCError) in
                 try frame.withText { Self.readBounded($0, large.parser) }.get()
             }
-        } completion: { [weak self, loop = door.loop] result in
+        } completion: { [weak self] result in
             self?.didRead(result)
+        } end: { [loop = door.loop] in
             if isHuge { loop.work({ Allocator.trim() }, completion: {}) }
         }
     }

@@ -224,7 +224,7 @@ package final class Caller {
                 outcome.set(body())
             } completion: {
                 defer { engine.load.queries.finished(in: lane) }
-                if let value = outcome.value { completion(value) }
+                if let value = outcome.take() { completion(value) }
             }
         }
     }
@@ -232,9 +232,12 @@ package final class Caller {
     /// Reads a large message on the pool, then runs `completion` on the loop's thread. Neither happens if the
     /// connection closes before the message's turn.
     ///
-    /// - Parameter memory: the maximum memory that reading uses, in bytes.
+    /// - Parameters:
+    ///   - memory: the maximum memory that reading uses, in bytes.
+    ///   - end: runs after `completion`, when what was read is not held any more.
     package func readOnPool<Value: Sendable>(
-        taking memory: Int, _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void
+        taking memory: Int, _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void,
+        end: @escaping () -> Void = {}
     ) {
         let lane = readings ?? PoolQueue.Lane(share, post: engine.loop.post)
         readings = lane
@@ -246,7 +249,8 @@ package final class Caller {
             } completion: {
                 share.addReading(-memory)
                 defer { engine.load.reading.finished(in: lane) }
-                if let value = outcome.value { completion(value) }
+                if let value = outcome.take() { completion(value) }
+                end()
             }
         }
     }

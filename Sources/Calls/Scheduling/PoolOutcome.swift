@@ -5,7 +5,13 @@ import Synchronization
 final class PoolOutcome<Value: Sendable>: Sendable {
     private let state = Mutex<Value?>(nil)
 
-    var value: Value? { state.withLock { $0 } }
+    /// Returns the value, which is not held here any more.
+    func take() -> Value? {
+        state.withLock { value in
+            defer { value = nil }
+            return value
+        }
+    }
 
     func set(_ value: Value) { state.withLock { $0 = value } }
 }
