@@ -227,7 +227,8 @@ def picture(lines):
     def points(what, column):
         for line in lines:
             found = re.match(rf"\| scale, gathered, ([\d,]+) points: {what}", line)
-            value = re.search(r"([\d.]+) s\b", line.split("|")[column]) if found else None
+            # Not the seconds in which a peer was not done.
+            value = re.match(r"(?:[^:]*: )?([\d.]+) s\b", line.split("|")[column].strip()) if found else None
             if value:
                 yield int(found[1].replace(",", "")), float(value[1])
     series = [(name, colour, sorted(points(what, column))) for name, colour, what, column in (
