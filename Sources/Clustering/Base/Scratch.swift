@@ -32,12 +32,12 @@ final class Scratch<Element: BitwiseCopyable> {
     /// Makes room for `count` values and keeps the existing ones.
     func grow(to count: Int) {
         guard count > capacity else { return }
-        let wanted = max(count, capacity + capacity / 2)
-        let grown = Self.allocate(wanted, isBound: true)
+        let larger = max(count, capacity + capacity / 2)
+        let grown = Self.allocate(larger, isBound: true)
         grown.update(from: base, count: capacity)
         free(base)
         base = grown
-        capacity = wanted
+        capacity = larger
     }
 
     /// Returns the memory after the first `count` values to the system. Those values become uninitialized. Memory is allocated
