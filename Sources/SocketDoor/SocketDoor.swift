@@ -28,7 +28,7 @@ package final class SocketDoor {
     }
 
     /// The interval at which connections are checked for clients that neither read nor send, in milliseconds.
-    private static let watchInterval: UInt64 = 100
+    static let watchInterval: UInt64 = 100
 
     /// - Parameter onGone: called on the loop's thread for each connection that has closed.
     package init(loop: EventLoop, engine: CallEngine, onGone: @escaping @Sendable () -> Void) {

@@ -86,12 +86,13 @@ import Testing
         var clock = ConnectionClock(now: 0)
         clock.enter(.webSocket, now: 0)
         #expect(clock.check(now: 30_000, limits) == .ping)
-        clock.isWriting(now: 59_000)
-        #expect(clock.check(now: 88_999, limits) == .fine)
-        #expect(clock.check(now: 89_000, limits) == .ping)
-        clock.enter(.idle, now: 90_000)
-        clock.isWriting(now: 100_000)
-        #expect(clock.check(now: 150_000, limits) == .close)
+        #expect(clock.check(now: 60_000, isWriting: true, limits) == .fine)
+        #expect(clock.check(now: 89_999, limits) == .fine)
+        #expect(clock.check(now: 90_000, isWriting: true, limits) == .fine)
+        #expect(clock.check(now: 120_000, limits) == .ping)
+        #expect(clock.check(now: 150_000, limits) == .gone)
+        clock.enter(.idle, now: 150_000)
+        #expect(clock.check(now: 210_000, isWriting: true, limits) == .close)
     }
 
     @Test("events are commented every quarter of a minute")
@@ -102,5 +103,12 @@ import Testing
         #expect(clock.check(now: 15_000, limits) == .comment)
         #expect(clock.check(now: 15_001, limits) == .fine)
         #expect(clock.check(now: 30_000, limits) == .comment)
+    }
+}
+
+extension ConnectionClock {
+    /// Checks a connection whose client has read everything.
+    fileprivate mutating func check(now: UInt64, _ limits: HTTPLimits) -> Verdict {
+        check(now: now, isWriting: false, limits)
     }
 }

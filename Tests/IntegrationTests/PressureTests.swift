@@ -23,6 +23,8 @@ struct PressureTests {
         let budget = 4 << 20
         let daemon = try DaemonProcess(limits: [
             "maxQueuedBytesPerConnection": 1 << 20, "maxQueuedBytes": budget,
+            // Those that never read are closed for lack of room alone.
+            "stallSeconds": 3600,
         ])
         let bystander = try load(daemon)
         try bystander.open("ClusterService/GetClusters", Self.everything)

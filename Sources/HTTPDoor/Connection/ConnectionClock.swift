@@ -60,20 +60,15 @@ struct ConnectionClock: Sendable {
 
     mutating func receivedPong() { awaitsPong = false }
 
-    /// The client still has messages to read, and the ping follows them: restarts the interval.
-    mutating func isWriting(now: UInt64) {
-        guard phase == .webSocket else { return }
-        since = now
-        awaitsPong = false
-    }
-
     /// The seconds over which a body's rate is averaged.
     static let rateSeconds = 30
     /// The interval between pings, and the time allowed for an answer, in milliseconds.
     static let pingInterval: UInt64 = 30_000
     static let commentInterval: UInt64 = 15_000
 
-    mutating func check(now: UInt64, _ limits: HTTPLimits) -> Verdict {
+    /// - Parameter isWriting: whether the client still has messages to read. A ping would follow them, so the wait for its
+    ///   answer restarts.
+    mutating func check(now: UInt64, isWriting: Bool, _ limits: HTTPLimits) -> Verdict {
         let waited = now >= since ? now - since : 0
         switch phase {
         case .busy: return .fine
@@ -93,6 +88,11 @@ struct ConnectionClock: Sendable {
             bodyBytes = 0
             return .fine
         case .webSocket:
+            if isWriting {
+                since = now
+                awaitsPong = false
+                return .fine
+            }
             guard waited >= Self.pingInterval else { return .fine }
             if awaitsPong { return .gone }
             since = now

@@ -294,8 +294,7 @@ final class HTTPConnection {
     func check(now: UInt64) {
         if isStalled(at: now * 1_000_000) { return closeStalled() }
         guard !isEnding else { return }
-        if socket.queuedBytes > 0 { clock.isWriting(now: now) }
-        switch clock.check(now: now, door.rules.settings.limits) {
+        switch clock.check(now: now, isWriting: socket.queuedBytes > 0, door.rules.settings.limits) {
         case .fine: break
         case .close, .gone: close()
         case .timeOut(let message):

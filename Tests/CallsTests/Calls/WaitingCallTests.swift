@@ -96,6 +96,22 @@ import Testing
         #expect(load.changes.depth == 0 && load.streams.bytes == 0 && caller.openCalls == 0)
     }
 
+    @Test("a connection whose imports stream more than may wait is not read until the pool has taken it")
+    func streamedItems() throws {
+        let lane = caller.lane(for: .change)
+        load.changes.hold(lane, true)
+        open("SourceService/ImportFeatures")
+        let item = Array(#"{"features":[]}"#.utf8) + [UInt8](repeating: 0x20, count: 1 << 20)
+        while caller.inputBytes <= Limits().maxStreamBytes {
+            #expect(!caller.isInputFull)
+            caller.receive(item: item, for: 1)
+        }
+        #expect(caller.isInputFull)
+        load.changes.hold(lane, false)
+        loop.step()
+        #expect(caller.inputBytes == 0 && !caller.isInputFull)
+    }
+
     @Test("an item for a call that waits for a position is counted")
     func earlyItem() throws {
         test.source.replication = ReplicationStatus(table: "the table t", state: .following)
