@@ -254,7 +254,7 @@ import Testing
         var backOff = BackOff()
         var ranges: [ClosedRange<UInt64>] = []
         for _ in 0..<12 {
-            _ = backOff.next {
+            _ = backOff.next(at: 0) {
                 ranges.append($0)
                 return $0.lowerBound
             }
@@ -262,7 +262,22 @@ import Testing
         #expect(ranges.prefix(3) == [50...100, 100...200, 200...400])
         #expect(ranges.last == 15_000...30_000)
         backOff.reset()
-        #expect(backOff.next { $0.upperBound } == 100)
+        #expect(backOff.next(at: 0) { $0.upperBound } == 100)
+    }
+
+    @Test("Only a connection that lasted shortens the delay: attempts that never succeed do not")
+    func backOffWithoutConnection() {
+        var backOff = BackOff()
+        var now: UInt64 = 1_000_000
+        func delay() -> UInt64 {
+            now += 60_000
+            return backOff.next(at: now) { $0.upperBound }
+        }
+        #expect((0..<4).map { _ in delay() } == [100, 200, 400, 800])
+        backOff.connect(at: now)
+        #expect(backOff.next(at: now + 10_000) { $0.upperBound } == 1600)
+        backOff.connect(at: now)
+        #expect((0..<3).map { _ in delay() } == [100, 200, 400])
     }
 
     @Test("Rows of a copy that have more or fewer values than columns are an error")

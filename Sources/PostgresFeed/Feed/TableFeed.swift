@@ -28,16 +28,12 @@ public final class TableFeed {
     /// The number of consecutive attempts that found the slot in use: the server takes a moment to notice that
     /// this feed's last connection ended.
     private var refusals = 0
-    private var connectedAt: UInt64 = 0
     /// The time since which the consumer's data may lack transactions that are unknown here, in microseconds
     /// since 1970; nil while changes are followed, and if there are no data.
     private var staleSince: Int64?
     /// The end of the server's log when this session began to follow it; nil before.
     private var followStart: LogPosition?
     private var isStopped = false
-
-    /// After a connection that lasted this long, the next attempt follows soon.
-    private static let stableMilliseconds: UInt64 = 10_000
 
     /// - Parameter consumer: held weakly.
     public init(
@@ -187,7 +183,7 @@ public final class TableFeed {
 }
 
 extension TableFeed: FeedSessionOwner {
-    func sessionConnected() { connectedAt = loop.now }
+    func sessionConnected() { backOff.connect(at: loop.now) }
 
     func sessionWaits(_ reason: String) { change(to: .waiting(reason)) }
 
@@ -246,7 +242,6 @@ extension TableFeed: FeedSessionOwner {
         session = nil
         abandonCopy()
         noteStale()
-        if loop.now - connectedAt > Self.stableMilliseconds { backOff.reset() }
         switch end {
         case .lost(let error):
             let what = error.isConnectionFault ? "no connection to PostgreSQL" : "PostgreSQL refuses"
@@ -263,6 +258,6 @@ extension TableFeed: FeedSessionOwner {
             copyReason = reason
             idle = nil
         }
-        reconnect(after: backOff.next())
+        reconnect(after: backOff.next(at: loop.now))
     }
 }
