@@ -51,6 +51,11 @@ struct CheckTests {
                     "CREATE TABLE f (id int PRIMARY KEY, code text, geom geometry(Point, 4326)); ALTER TABLE f REPLICA IDENTITY FULL",
                     "f", .key, { $0.id = "code" }
                 ),
+                (
+                    "CREATE TABLE g (id int, geom geometry(Point, 4326)); ALTER TABLE g REPLICA IDENTITY FULL",
+                    "g",
+                    .key, { _ in }
+                ),
             ]
         for (sql, table, kind, change) in cases {
             try server.sql(sql, in: database)
@@ -64,6 +69,26 @@ struct CheckTests {
             #expect(solved.problems == [], "\(table)")
             #expect(solved.columns != nil)
         }
+    }
+
+    @Test(
+        "A table that does not exist is reported with those of the same name in another letter case or schema"
+    )
+    func namesakes() throws {
+        let server = try PostgresServer.shared()
+        let database = try server.makeDatabase()
+        try server.sql(
+            """
+            CREATE SCHEMA fleet; CREATE TABLE "Vehicles" (id int); CREATE TABLE fleet.vehicles (id int);
+            CREATE VIEW fleet."VEHICLES" AS SELECT 1;
+            """, in: database)
+        func advice(_ table: String) throws -> String? {
+            try check(server, database, table).problems.first?.message.split(separator: "; ").dropFirst()
+                .first.map { String($0) }
+        }
+        #expect(try advice("Vehicles") == "did you mean public.\"Vehicles\" or fleet.vehicles?")
+        #expect(try advice("lorries.vehicles") == "did you mean fleet.vehicles or public.\"Vehicles\"?")
+        #expect(try advice("lorries") == nil)
     }
 
     @Test("A geometry that cannot be followed names the generated column to add")

@@ -73,6 +73,28 @@ struct ConnectionTests {
         #expect(found.problems.description.contains("did not answer within 2 s"))
     }
 
+    @Test(
+        "a password is hidden, and other words stay readable",
+        arguments: [
+            ("secret", "invalid: \"secret\"", "invalid: \"***\""), ("secret", "secret secret", "*** ***"),
+            ("r", "the server is full for r", "the server is full for ***"),
+            ("", "no password", "no password"),
+            ("reader", "refused for user \"reader\"", "refused for user \"reader\""),
+            ("p_", "p_p_ p_", "p_p_ ***"),
+        ])
+    func secrets(_ password: String, _ text: String, _ expected: String) {
+        #expect(SecretText.hide(password, in: text, user: "reader") == expected)
+    }
+
+    @Test("a server without a connection to spare says what to raise")
+    func noConnectionLeft() {
+        let error = PostgresError(
+            "FATAL:  number of requested standby connections exceeds max_wal_senders (currently 10)")
+        let explained = ConnectionFault.explained(error).description
+        #expect(explained.hasPrefix(error.message) && explained.contains("SET max_wal_senders = 20;"))
+        #expect(ConnectionFault.explained(PostgresError("refused")) == PostgresError("refused"))
+    }
+
     @Test("a publication's name is cut where the server cuts it")
     func publicationName() {
         func name(_ table: String) -> String {

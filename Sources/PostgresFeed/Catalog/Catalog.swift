@@ -75,6 +75,8 @@ struct Catalog: Sendable, Equatable {
     let mayCreate: Bool
     let slotLimit: Int
     let slotCount: Int
+    /// Tables with the same name in another letter case or schema, if the table does not exist; as SQL writes them.
+    let namesakes: [String]
     let schemaExists: Bool
     let mayUseSchema: Bool
     let table: Table?
@@ -99,6 +101,9 @@ struct Catalog: Sendable, Equatable {
         mayCreate = json.flag("mayCreate")
         slotLimit = json.integer("slotLimit")
         slotCount = json.integer("slotCount")
+        namesakes = json.list("namesakes").map {
+            "\(SQLName.readable($0.text("schema"))).\(SQLName.readable($0.text("name")))"
+        }
         schemaExists = json.flag("schemaExists")
         mayUseSchema = json.flag("mayUseSchema")
         table = json.member("table").map(Table.init)

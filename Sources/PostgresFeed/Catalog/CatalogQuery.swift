@@ -41,6 +41,11 @@ enum CatalogQuery {
                     WHERE pubname = \(publication)),
                 'published', (SELECT to_jsonb(t) FROM pg_publication_tables t WHERE pubname = \(publication)
                     AND schemaname = \(schema) AND tablename = \(table)),
+                'namesakes', (SELECT json_agg(json_build_object('schema', n.nspname, 'name', c.relname)
+                    ORDER BY n.nspname <> \(schema), n.nspname, c.relname) FROM (SELECT * FROM pg_class
+                    WHERE lower(relname) = lower(\(table)) AND relkind IN ('r', 'p') ORDER BY oid LIMIT 5) c
+                    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE NOT EXISTS (SELECT FROM subject)
+                    AND has_schema_privilege(n.oid, 'USAGE')),
                 'schemaExists', EXISTS (SELECT FROM pg_namespace WHERE nspname = \(schema)),
                 'mayUseSchema', (SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = \(schema)),
                 'table', (SELECT json_build_object(

@@ -129,11 +129,12 @@ struct LayoutReader {
             return name
         }
         guard let primary else {
+            let free = catalog.columns.contains { $0.name == "id" } ? "feature_id" : "id"
             problems.append(
                 TableProblem(
                     .key, "table \(table) has no primary key, and the declaration names no id",
                     sql: [
-                        "ALTER TABLE \(table) ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY;"
+                        "ALTER TABLE \(table) ADD COLUMN \(free) bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY;"
                     ]))
             return nil
         }

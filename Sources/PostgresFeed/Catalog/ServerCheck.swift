@@ -59,14 +59,12 @@ struct ServerCheck {
 
     private func tableProblems() -> [TableProblem] {
         guard let found = catalog.table else {
-            return [
-                TableProblem(
-                    .table,
-                    catalog.schemaExists
-                        ? "there is no table \(table) in database \(catalog.database)"
-                        : "there is no schema \(SQLName.readable(configuration.schema)) in database \(catalog.database)"
-                )
-            ]
+            let missing =
+                catalog.schemaExists ? "table \(table)" : "schema \(SQLName.readable(configuration.schema))"
+            let advice =
+                catalog.namesakes.isEmpty
+                ? "" : "; did you mean \(catalog.namesakes.joined(separator: " or "))?"
+            return [TableProblem(.table, "there is no \(missing) in database \(catalog.database)\(advice)")]
         }
         guard ["r", "p"].contains(found.kind) else {
             return [

@@ -72,7 +72,9 @@ private final class TableChecker {
                 then(made)
             case .failure(let error):
                 if isReplication, ConnectionFault.isReplicationRight(error) { return end() }
-                fail((isReplication ? "a replication connection is refused: " : "") + "\(error)")
+                fail(
+                    (isReplication ? "a replication connection is refused: " : "")
+                        + "\(ConnectionFault.explained(error))")
             }
         }
     }

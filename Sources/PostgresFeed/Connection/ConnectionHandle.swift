@@ -173,8 +173,8 @@ final class ConnectionHandle: @unchecked Sendable {
         guard let message else { return fallback }
         var text = String(cString: message).split(separator: "\n").map { $0.drop { $0 == "\t" || $0 == " " } }
             .joined(separator: "; ")
-        if let password = cpq_pass(raw).map({ String(cString: $0) }), !password.isEmpty {
-            text = text.replacing(password, with: "***")
+        if let password = cpq_pass(raw).map({ String(cString: $0) }) {
+            text = SecretText.hide(password, in: text, user: cpq_user(raw).map { String(cString: $0) } ?? "")
         }
         return text.isEmpty ? fallback : text
     }

@@ -4,7 +4,20 @@
 enum ConnectionFault {
     static func end(_ error: PostgresError) -> FeedSession.End {
         isReplicationRight(error)
-            ? .problems(TableProblems([ServerCheck.replicationRight(user: error.user)])) : .lost(error)
+            ? .problems(TableProblems([ServerCheck.replicationRight(user: error.user)]))
+            : .lost(explained(error))
+    }
+
+    /// The error with what to do, if the server has no connection for replication to spare.
+    static func explained(_ error: PostgresError) -> PostgresError {
+        guard let limit = error.message.firstMatch(of: /exceeds max_wal_senders \(currently ([0-9]{1,6})\)/),
+            let count = Int(limit.1)
+        else { return error }
+        return PostgresError(
+            error.message, code: error.code,
+            hint: "each daemon takes one for each table that it follows; run: "
+                + "ALTER SYSTEM SET max_wal_senders = \(count + 10); -- then restart the server",
+            user: error.user)
     }
 
     /// Whether the user may connect, but not for replication (in the wording of PostgreSQL 15, and of 16 and later).
