@@ -56,9 +56,18 @@ extension TableFollower: TableFeedConsumer {
         refresh()
         switch state {
         case .connecting, .copying: break
-        case .following: log.write(.notice, "the table is followed", fields)
-        case .waiting(let reason): log.write(.warning, "the table can't be followed now: \(reason)", fields)
-        case .failed(let reason): log.write(.error, "the table can't be followed: \(reason)", fields)
+        case .following:
+            loggedReasons = []
+            log.write(.notice, "the table is followed", fields)
+        case .waiting(let reason): logOnce(.warning, "the table can't be followed now: \(reason)")
+        case .failed(let reason): logOnce(.error, "the table can't be followed: \(reason)")
         }
+    }
+
+    /// Logs a reason once until the table is followed again, even if attempts fail for several reasons in turn.
+    private func logOnce(_ level: Log.Level, _ reason: String) {
+        guard !loggedReasons.contains(reason) else { return }
+        loggedReasons = loggedReasons.suffix(Self.rememberedReasons - 1) + [reason]
+        log.write(level, reason, fields)
     }
 }

@@ -35,6 +35,8 @@ final class TableFollower {
     /// Runs while failed work waits for its next attempt.
     var retrying: Timer?
     var attempts = 0
+    /// The last reasons for not following that were logged since the table was last followed.
+    var loggedReasons: [String] = []
     /// Whether the note says that work is being retried.
     var isRetried = false
     /// Runs while transactions gather, so that more of them are applied together.
@@ -49,6 +51,8 @@ final class TableFollower {
     static let keepingDelay: UInt64 = 10_000
     /// Applying transactions for longer than this is followed by a pause, in milliseconds.
     static let quickMilliseconds: UInt64 = 50
+    /// How many reasons for not following are remembered, so that each is logged once.
+    static let rememberedReasons = 8
     /// The longest pause, in milliseconds.
     static let longestPause: UInt64 = 1000
 

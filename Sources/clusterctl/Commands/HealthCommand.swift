@@ -10,7 +10,7 @@ enum HealthCommand: Subcommand {
         "health", summary: "Show whether the daemon serves; exit status 0 if it does",
         details: [
             "With --sources it lists the sources too, with the time of their data's last change. The exit status is then 0 only if each "
-                + "serves its newest data: none is damaged, unavailable or serves older data."
+                + "serves its newest data: none is damaged, unavailable or serves older data, and each table can be followed."
         ],
         options: [.flag("sources", help: "list each source's state, and what is wrong with it")],
         examples: [
@@ -74,6 +74,8 @@ enum HealthCommand: Subcommand {
     /// Why a source does not serve its newest data; nil if it does.
     private static func problem(of source: SourceDescription) -> String? {
         if let damage = source.json["damage"]?.asString { return damage }
-        return ["damaged", "unavailable"].contains(source.state) ? source.state : nil
+        if ["damaged", "unavailable"].contains(source.state) { return source.state }
+        guard source.json["replication"]?.asObject?["state"]?.asString == "waiting" else { return nil }
+        return source.json["note"]?.asString
     }
 }

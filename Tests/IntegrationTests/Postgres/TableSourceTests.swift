@@ -204,6 +204,19 @@ struct TableSourceTests {
         #expect(try daemon.exchange("SourceService/CreateSource")["error"]?["status"] == "ALREADY_EXISTS")
     }
 
+    @Test("clusterctl health says why a table is not followed, and the daemon logs it once")
+    func health() throws {
+        let server = try PostgresServer.shared()
+        let daemon = try TableDaemon(server.connection(try server.makeDatabase()))
+        try daemon.wait { $0["replication"]?["state"] == "waiting" && $0["note"] != nil }
+        let result = try DaemonProcess.run(
+            "clusterctl", ["--socket", daemon.daemon.socketPath, "health", "--sources"])
+        let reason = "there is no table public.vehicles in database"
+        #expect(
+            result.status == 1 && result.output.contains(reason) && result.errors.contains("1 of 1 sources"))
+        #expect(daemon.daemon.errorText().components(separatedBy: reason).count == 2)
+    }
+
     @Test("metrics, clusterctl and HTTP show how the table is followed")
     func reports() throws {
         let table = try VehicleTable(rows: 3)
