@@ -54,6 +54,8 @@ async function open(marker) {
         }
         const { zoom } = await page.queries.ofCluster(id, "expansion-zoom", parameters);
         details.close();
+        // The browser's way back leads to the view before the click.
+        history.pushState(null, "", location.href);
         map.setView(marker.latLng, Math.min(zoom, map.getMaxZoom()));
     } catch (error) {
         // The data have changed since the circle was drawn: what is there now is on its way.
@@ -77,6 +79,7 @@ function startWatch() {
             page.revision = item.revision;
             markers.apply(item);
             showCounts();
+            if (page.hasAdvice && markers.countShown().all) showFilterAdvice([]);
             status.setAnswer(item.milliseconds);
             describeSoon();
         },
@@ -162,6 +165,7 @@ function restore({ source, filter, view }) {
     if (view) map.setView([view.latitude, view.longitude], view.zoom, { animate: false });
     else goHome({ animate: false });
     startWatch();
+    if (filter) adviseOnFilter();
     document.title = source ? `${source} · clusterd` : "clusterd";
 }
 
@@ -212,22 +216,45 @@ element("source").addEventListener("change", ({ target }) => {
 });
 
 function showFilterError(message) {
-    const line = element("filter-error");
     // The page has no other params, and calls this one a filter.
-    line.textContent = message.replace(/^params\.filter(: | |(?=\[))/, "");
-    line.hidden = !message;
+    writeBelowFilter(message.replace(/^params\.filter(: | |(?=\[))/, ""));
     element("filter").setAttribute("aria-invalid", message ? "true" : "false");
+}
+
+/** Shows why a valid filter leaves nothing. */
+function showFilterAdvice(warnings) {
+    writeBelowFilter(warnings.join("; "));
+    page.hasAdvice = warnings.length > 0;
+}
+
+function writeBelowFilter(text) {
+    const line = element("filter-error");
+    line.textContent = text;
+    line.hidden = !text;
+    page.hasAdvice = false;
+}
+
+/** Asks with the filter that the address had whether anything passes. What is wrong with it is said elsewhere. */
+async function adviseOnFilter() {
+    const { queries } = page;
+    const { bbox, zoom } = viewport(map);
+    const { warnings = [] } = await queries.clusters(bbox, zoom, 1).catch(() => ({}));
+    if (queries === page.queries && warnings.length) showFilterAdvice(warnings);
 }
 
 /** Asks with the new filter first: if it is wrong, the map stays as it is. */
 async function applyFilter(filter) {
     const { bbox, zoom } = viewport(map);
+    let answer;
     try {
-        await new api.Queries(page.source, filter).clusters(bbox, zoom, 1);
+        if (filter) JSON.parse(filter);
+        answer = await new api.Queries(page.source, filter).clusters(bbox, zoom, 1);
     } catch (error) {
-        return showFilterError(error.message);
+        const advice = `. A filter is an expression, such as ${element("filter").placeholder}`;
+        return showFilterError(error instanceof SyntaxError ? error.message + advice : error.message);
     }
     showFilterError("");
+    showFilterAdvice(answer.warnings ?? []);
     page.filter = filter;
     element("filter").value = filter;
     element("filter-clear").hidden = !filter;

@@ -23,6 +23,8 @@ public final class View: Sendable {
     package let partitions: [JSONValue]
     /// Errors in aggregated properties by message, with their counts.
     package let propertyErrors: [PropertyError]
+    /// Advice about the filter, if nothing passes it: sentences that say what to do.
+    package let warnings: [String]
     /// What the writers of answers cache for the view.
     package let cache = ViewCacheSlot()
     /// Built if input indexes are requested of a filter's view whose points are in another order.
@@ -31,7 +33,7 @@ public final class View: Sendable {
     package init(
         index: ClusterIndex, members: [UInt32]?, order: PointOrder? = nil, bounds: Box?,
         aggregates: [NamedAggregate] = [],
-        partitions: [JSONValue] = [], propertyErrors: [PropertyError] = []
+        partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = []
     ) {
         self.index = index
         self.members = members
@@ -40,6 +42,7 @@ public final class View: Sendable {
         self.aggregates = aggregates
         self.partitions = partitions
         self.propertyErrors = propertyErrors
+        self.warnings = warnings
     }
 
     /// The row of a point's feature in the store.

@@ -24,11 +24,9 @@ extension Revision {
         if query.limit != nil {
             bytes.append(isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
         }
-        if query.box.south > query.box.north {
-            bytes.append(
-                ",\"warnings\":[\"the box's south is above its north: the order is [west, south, east, north]\"]"
-            )
-        }
+        let upsideDown = "the box's south is above its north: the order is [west, south, east, north]"
+        ImportOutcome.write(
+            warnings: view.warnings + (query.box.south > query.box.north ? [upsideDown] : []), into: &bytes)
         endCollection(&bytes)
     }
 

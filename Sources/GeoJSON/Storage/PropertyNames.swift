@@ -15,11 +15,13 @@ public struct PropertyNames: Sendable {
 
     /// Examines features until all of some names have been found.
     ///
-    /// - Complexity: O(the properties' text) of a hundred thousand features at most.
-    public init(of store: FeatureStore, until names: some Collection<String>) {
+    /// - Complexity: O(the properties' text) of the features examined.
+    public init(
+        of store: FeatureStore, until names: some Collection<String>, lookingAt most: Int = mostFeatures
+    ) {
         var missing = Set(names.map { Array($0.utf8) })
         let scan = FeatureScan(store)
-        for index in 0..<min(store.count, Self.mostFeatures) {
+        for index in 0..<min(store.count, most) {
             if missing.isEmpty { return }
             looked += 1
             scan.withProperties(index) { properties in

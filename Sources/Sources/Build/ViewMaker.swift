@@ -35,11 +35,15 @@ package struct ViewMaker {
     /// - Parameters:
     ///   - members: the features' rows, ascending.
     ///   - source: the view of all, made with the same options.
-    package func make(members: [UInt32], of source: View) throws(SourceError) -> View {
+    ///   - warnings: advice about the filter that made the choice.
+    package func make(
+        members: [UInt32], of source: View, warnings: [String] = []
+    ) throws(SourceError) -> View {
         let points = source.points(at: members)
         let members = points.map { UInt32(truncatingIfNeeded: source.feature(of: $0)) }
         return try make(
-            rows: columns.rows(members, of: store, cancellation), members: members, order: source.order
+            rows: columns.rows(members, of: store, cancellation), members: members, order: source.order,
+            warnings: warnings
         ) { (weights, partitions) throws(ClusteringError) in
             let index = try source.index.subset(
                 points.map(\.rawValue), weights: weights, partitions: partitions, threads: threads,
@@ -49,7 +53,7 @@ package struct ViewMaker {
     }
 
     private func make(
-        rows: RowSource, members: [UInt32]?, order: PointOrder?,
+        rows: RowSource, members: [UInt32]?, order: PointOrder?, warnings: [String] = [],
         clustered: ([Double]?, [UInt32]?) throws(ClusteringError) -> (ClusterIndex, Box?)
     ) throws(SourceError) -> View {
         let weights = try options.weight.map { (weight) throws(SourceError) in
@@ -73,7 +77,8 @@ package struct ViewMaker {
             index: index, members: members, order: order, bounds: bounds,
             aggregates: aggregates.filter { !$0.isHidden },
             partitions: parts?.values ?? [],
-            propertyErrors: errors.sorted { $0.key < $1.key }.map { PropertyError(message: $0, count: $1) })
+            propertyErrors: errors.sorted { $0.key < $1.key }.map { PropertyError(message: $0, count: $1) },
+            warnings: warnings)
     }
 
     private func index(

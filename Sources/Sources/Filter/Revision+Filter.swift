@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
 import Clustering
+import Expressions
 import JSON
 import SourceStorage
 import SystemSupport
@@ -51,7 +52,17 @@ extension Revision {
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: shared.limits.buildThreads,
             cancellation: cancellation)
-        return try maker.make(members: passing, of: view)
+        return try maker.make(
+            members: passing, of: view,
+            warnings: passing.isEmpty ? warnings(ofEmpty: expression) : [])
+    }
+
+    /// Advice about a filter that nothing passes. Properties are searched for in the first features only.
+    private func warnings(ofEmpty filter: Expression) -> [String] {
+        ["none of the source's \(pointCount) points passes the filter"]
+            + ImportWarnings.missing(filter.propertyNames, of: store, lookingAt: 10_000) { _ in
+                "the filter reads"
+            }
     }
 
     private func key(_ filter: QueryFilter, _ zoom: Double?) -> FilterCache.ViewKey {

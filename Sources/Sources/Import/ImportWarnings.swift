@@ -30,14 +30,27 @@ enum ImportWarnings {
     static func missing(
         _ names: Set<String>, of store: FeatureStore, _ options: SourceOptions
     ) -> [String] {
+        missing(names, of: store) {
+            $0 == options.promoteId ? "promoteId names" : "the source's options read"
+        }
+    }
+
+    /// Which of some names no feature has as a property.
+    ///
+    /// - Parameters:
+    ///   - most: the most features to examine.
+    ///   - reader: what uses a name, with its verb.
+    static func missing(
+        _ names: Set<String>, of store: FeatureStore, lookingAt most: Int = PropertyNames.mostFeatures,
+        reader: (String) -> String
+    ) -> [String] {
         guard !names.isEmpty, store.count > 0 else { return [] }
-        let found = PropertyNames(of: store, until: names)
+        let found = PropertyNames(of: store, until: names, lookingAt: most)
         return names.filter { !found.contains($0) }.sorted().map { name in
             let whose =
                 found.looked < store.count ? "none of the first \(found.looked) features" : "no feature"
-            let reader = name == options.promoteId ? "promoteId names" : "the source's options read"
             let meant = found.nearest(to: name).map { ": did you mean \"\($0)\"?" } ?? ""
-            return "\(whose) has the property \"\(name)\" that \(reader)\(meant)"
+            return "\(whose) has the property \"\(name)\" that \(reader(name))\(meant)"
         }
     }
 }

@@ -52,6 +52,7 @@ enum ClustersCommand: Subcommand {
         let answer = try await invocation.call("ClusterService/GetClusters", params(invocation))
         guard invocation.form == .table else { return try invocation.show(answer) { _ in } }
         let collection = try FeatureCollection(answer)
+        try ImportReport.showWarnings(of: answer, invocation)
         guard !collection.features.isEmpty else { return invocation.remark("nothing there") }
         invocation.print(FeatureTable.table(collection.features))
         invocation.remark(summary(collection))

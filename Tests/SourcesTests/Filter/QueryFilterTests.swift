@@ -34,6 +34,27 @@ import Testing
         }
     }
 
+    @Test("a filter that nothing passes gets advice, and names a property that no feature has")
+    func advice() throws {
+        let test = try TestSource()
+        try test.load(list(point(1, 1, 1, #"{"population":5}"#), point(2, 2, 2, #"{"population":7}"#)))
+        func warnings(_ filter: String) throws -> [String]? {
+            try test.world(0, filter: filter).object["warnings"] as? [String]
+        }
+        let nothing = "none of the source's 2 points passes the filter"
+        #expect(try warnings(#"[">",["get","population"],9]"#) == [nothing])
+        #expect(
+            try warnings(#"["all",[">",["get","popluation"],9],["has","height"]]"#) == [
+                nothing, "no feature has the property \"height\" that the filter reads",
+                "no feature has the property \"popluation\" that the filter reads: did you mean \"population\"?",
+            ])
+        #expect(try warnings(#"[">",["get","population"],6]"#) == nil)
+        let query = ClustersQuery(box: Box(west: 0, south: 9, east: 9, north: 0), zoom: 0)
+        let both = try test.clusters(query, filter: "false").object["warnings"] as? [String]
+        #expect(both?.count == 2 && both?.first == nothing)
+        #expect(try TestSource().world(0, filter: "false").object["warnings"] == nil)
+    }
+
     @Test("a filter whose rows take too many steps together is an error")
     func tooManySteps() throws {
         let test = try TestSource()
