@@ -179,6 +179,8 @@ struct ImportSocketTests {
         }
         let unclear = try run(["import", "g", package])
         #expect(unclear.status != 0 && unclear.errors.contains("towns, cities"), "\(unclear)")
+        let unknown = try run(["import", "g", package, "--layer", "villages"])
+        #expect(unknown.status != 0 && unknown.errors.contains("--layer from towns, cities"), "\(unknown)")
         let result = try run(["import", "g", package, "--layer", "towns"])
         #expect(result.status == 0, "\(result)")
         guard case .array(let box)? = try source("g")["bbox"], case .number(let west)? = box.first else {
@@ -189,6 +191,11 @@ struct ImportSocketTests {
         let shapes = folder + "/towns.shp"
         #expect(try DaemonProcess.run("/usr/bin/ogr2ogr", [shapes, path]).status == 0)
         #expect(try run(["import", "shapes", shapes]).output.hasPrefix("shapes: 1 feature imported"))
+        try FileManager.default.removeItem(atPath: folder + "/towns.prj")
+        let unspecified = try run(["import", "shapes", shapes])
+        #expect(
+            unspecified.status != 0 && unspecified.errors.contains("--source-crs EPSG:"), "\(unspecified)")
+        #expect(try run(["import", "shapes", shapes, "--source-crs", "EPSG:4326"]).status == 0)
         let broken = try file("broken.shp", "nothing")
         let failed = try run(["import", "broken", broken])
         #expect(failed.status != 0 && failed.errors.contains("ogr2ogr"), "\(failed)")

@@ -80,6 +80,8 @@ struct ServeTests {
     func errors() throws {
         try withFolder { folder in
             let (text, empty) = (folder + "/notes.geojson", folder + "/empty.geojson")
+            let commas = folder + "/commas.csv"
+            try "lon;lat\n1,5;2,5\n".write(toFile: commas, atomically: true, encoding: .utf8)
             try "hello".write(toFile: text, atomically: true, encoding: .utf8)
             try
                 #"{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":null}]}"#
@@ -87,14 +89,15 @@ struct ServeTests {
             for (file, reason, status) in [
                 ("/nonexistent.geojson", "No such file", 1), (folder, "Is a directory", 1),
                 (text, "notes.geojson: ", 5),
-                (empty, "none of its features can be shown", 1),
+                (empty, "none of its features can be shown. Feature 0", 1),
+                (commas, "none of its features can be shown. Feature 0 (line 2) has a longitude", 1),
             ] {
                 let result = try DaemonProcess.run(
                     "clusterctl", ["serve", "--no-open", file], environment: ["TMPDIR": folder])
                 #expect(result.status == Int32(status) && result.errors.contains(reason), "\(result.errors)")
             }
             let left = try FileManager.default.contentsOfDirectory(atPath: folder)
-            #expect(left.sorted() == ["empty.geojson", "notes.geojson"])
+            #expect(left.sorted() == ["commas.csv", "empty.geojson", "notes.geojson"])
         }
     }
 

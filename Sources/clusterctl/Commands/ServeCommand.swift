@@ -70,33 +70,51 @@ enum ServeCommand: Subcommand {
     static func load(
         _ file: String, into source: String, _ client: Client, _ invocation: Invocation
     ) async throws {
-        var options = try ImportFlags.importOptions(invocation.arguments)
-        options.skipsInvalid = true
-        options.allowsEmpty = true
         let answer: Answer
         do {
-            if let file = RegularFile(file, invocation.arguments) {
-                answer = try await load(file, into: source, client, invocation)
-            } else {
-                let input = try FileImport.open(file, invocation.arguments)
-                answer = try await FileImport.transfer(input, to: source, options, client, invocation)
-            }
+            answer = try await load(file, into: source, skipsInvalid: true, client, invocation)
         } catch { throw FileImport.explained(error, file: file) }
         if !invocation.wantsJSON { try ImportReport.show(answer, invocation) }
         let value = try answer.value()
         if value["accepted"]?.asInteger == 0, (value["skipped"]?.asInteger ?? 0) > 0 {
-            throw Failure(message: "\(file): none of its features can be shown")
+            throw await nothing(in: file, for: source, client, invocation)
         }
+    }
+
+    /// Reads the file once more, so that the error of its first feature says why nothing can be shown.
+    private static func nothing(
+        in file: String, for source: String, _ client: Client, _ invocation: Invocation
+    ) async -> Failure {
+        var reason: String?
+        do {
+            _ = try await load(file, into: source, skipsInvalid: false, client, invocation)
+        } catch { reason = FileImport.reason(error) }
+        return Failure(
+            message: "\(file): none of its features can be shown" + (reason.map { ". \($0)" } ?? ""))
+    }
+
+    private static func load(
+        _ file: String, into source: String, skipsInvalid: Bool, _ client: Client, _ invocation: Invocation
+    ) async throws -> Answer {
+        if let file = RegularFile(file, invocation.arguments) {
+            return try await load(file, into: source, skipsInvalid: skipsInvalid, client, invocation)
+        }
+        var options = try ImportFlags.importOptions(invocation.arguments)
+        options.skipsInvalid = skipsInvalid
+        options.allowsEmpty = true
+        let input = try FileImport.open(file, invocation.arguments)
+        return try await FileImport.transfer(input, to: source, options, client, invocation)
     }
 
     /// Lets the daemon read the file itself, which is several times as fast as sending it.
     private static func load(
-        _ file: RegularFile, into source: String, _ client: Client, _ invocation: Invocation
+        _ file: RegularFile, into source: String, skipsInvalid: Bool, _ client: Client,
+        _ invocation: Invocation
     ) async throws -> Answer {
         var params = try ImportFlags.params(invocation.arguments)
         params["source"] = .string(source)
         params["path"] = .string(file.path)
-        params["onInvalid"] = .string("skip")
+        params["onInvalid"] = .string(skipsInvalid ? "skip" : "reject")
         params["allowEmpty"] = .bool(true)
         var bar = ProgressBar(source, total: file.bytes)
         defer { bar.clear() }

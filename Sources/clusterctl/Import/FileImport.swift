@@ -42,6 +42,16 @@ enum FileImport {
         }
     }
 
+    /// What is wrong with the features of a file, without a full stop; nil if the error is of another kind.
+    static func reason(_ error: any Error) -> String? {
+        switch error {
+        case let error as FeatureTextError: clause(DaemonMessage.text("\(error)"))
+        case let error as RPCError where error.code == .invalidArgument:
+            clause(DaemonMessage.text(error.message))
+        default: nil
+        }
+    }
+
     /// With the status that a refusal by the daemon has, whichever program has read the features.
     private static func refusal(_ message: String, _ file: String, isOfFeature: Bool) -> Failure {
         let advice = isOfFeature ? " (--skip-invalid leaves invalid features out)" : ""

@@ -46,12 +46,18 @@ enum ForeignFile {
         }
         return FeatureInput(descriptor: process.output, name: path) {
             guard process.wait() != 0 else { return }
-            throw Failure(message: explained(process.lastErrors(), path))
+            throw Failure(message: explained(process.lastErrors(), path, dataset))
         }
     }
 
-    private static func explained(_ errors: String, _ path: String) -> String {
-        if errors.contains("no coordinate system") || errors.contains("Can't transform coordinates") {
+    private static func explained(_ errors: String, _ path: String, _ dataset: String) -> String {
+        if errors.contains("requested layer") {
+            let names = layerNames(of: dataset).joined(separator: ", ")
+            return "\(path) has no such layer: choose one with --layer"
+                + (names.isEmpty ? "" : " from \(names)")
+        }
+        // The message is broken into lines, of which only the last are here.
+        if errors.contains("Use -s_srs") || errors.contains("Can't transform coordinates") {
             return
                 "\(path) does not say which reference system its coordinates are in: name it, for example with "
                 + "--source-crs EPSG:25832"
@@ -64,15 +70,20 @@ enum ForeignFile {
         of dataset: String, _ path: String, _ arguments: ParsedArguments
     ) throws -> String? {
         if let layer = arguments.string("layer") { return layer }
-        guard let program = ChildProcess.find("ogrinfo"),
-            let process = ChildProcess(program, ["-ro", "-q", dataset])
-        else { return nil }
-        let names = process.readAll().split(separator: "\n").compactMap { line in layerName(line) }
+        let names = layerNames(of: dataset)
         guard names.count > 1 else { return nil }
         // A GPX file always lists all layers. Most users need the waypoints.
         if path.lowercased().hasSuffix(".gpx"), names.contains("waypoints") { return "waypoints" }
         throw Failure(
             message: "\(path) has the layers \(names.joined(separator: ", ")): choose one with --layer")
+    }
+
+    /// The layers of a file; empty if ogrinfo is not installed.
+    private static func layerNames(of dataset: String) -> [String] {
+        guard let program = ChildProcess.find("ogrinfo"),
+            let process = ChildProcess(program, ["-ro", "-q", dataset])
+        else { return [] }
+        return process.readAll().split(separator: "\n").compactMap { line in layerName(line) }
     }
 
     /// The name in a line such as `1: towns (Point)`.
