@@ -214,9 +214,9 @@ def maplibre(daemon, site, browser):
         nodes = page.evaluate("""map.querySourceFeatures("clusters", { sourceLayer: "cities" })
             .map((feature) => ({ geometry: feature.geometry, properties: feature.properties }))""")
         compare("MapLibre", daemon, zoom, box, nodes)
-    drawn = page.evaluate("map.queryRenderedFeatures({ layers: ['circles'] }).length")
-    if not drawn:
-        raise Failure("no circle is drawn")
+    for layer in ("circles", "counts"):
+        if not page.evaluate(f"map.queryRenderedFeatures({{ layers: ['{layer}'] }}).length"):
+            raise Failure(f"nothing is drawn of the layer {layer}")
     if page.problems:
         raise Failure(f"in the console: {page.problems[:3]}")
 
