@@ -54,20 +54,27 @@ struct PostgresCommandTests {
         #expect(entry?["options"]?.text == #"{"sortKey":["id"],"clusterIds":"origin"}"#)
         let path = NSTemporaryDirectory() + "clusterd-declare-" + UUID().uuidString.prefix(8) + ".json"
         defer { unlink(path) }
-        try Data(#"{"limits":{"sources":5},"sources":{"cities":{"file":"c.geojson"}}}"#.utf8).write(
+        try Data(#"{"limits":{"maxCalls":50},"sources":{"cities":{"file":"/c.geojson"}}}"#.utf8).write(
             to: URL(fileURLWithPath: path))
-        let more = options + ["--config", path, "--source", "bus stops", "--slot", "stops_1", "--temporary"]
+        let more = options + ["--config", path, "--source", "bus-stops", "--slot", "stops_1", "--temporary"]
         #expect(try clusterctl(["declare", connection, "stops"] + more).status == 0)
         let file = try JSONReader.parse(String(contentsOfFile: path, encoding: .utf8))
-        #expect(file["limits"]?["sources"] == .number(5) && file["sources"]?["cities"] != nil)
-        #expect(file["sources"]?["bus stops"]?["postgres"]?["slot"] == .string("stops_1"))
-        #expect(file["sources"]?["bus stops"]?["postgres"]?["temporary"] == .bool(true))
+        #expect(file["limits"]?["maxCalls"] == .number(50) && file["sources"]?["cities"] != nil)
+        #expect(file["sources"]?["bus-stops"]?["postgres"]?["slot"] == .string("stops_1"))
+        #expect(file["sources"]?["bus-stops"]?["postgres"]?["temporary"] == .bool(true))
         let again = try clusterctl(["declare", connection, "stops"] + more)
-        #expect(again.status == 1 && again.errors.contains("declares a source bus stops already"))
+        #expect(again.status == 1 && again.errors.contains("declares a source bus-stops already"))
+        let unnameable = try clusterctl(["declare", connection, "stops", "--source", "bus stops"])
+        #expect(unnameable.status == 2 && unnameable.errors.contains("'bus stops' for '--source'"))
+        #expect(
+            try String(contentsOfFile: path, encoding: .utf8).contains(
+                "\n  \"limits\": {\"maxCalls\": 50},\n"))
+        let accepted = try DaemonProcess.run("clusterd", ["--config", path, "--check-config"])
+        #expect(accepted.status == 0, "\(accepted.errors)")
         let wrong = try clusterctl(["declare", connection, "stops"])
         #expect(wrong.status == 1 && wrong.output.contains("missing:"))
         let unchecked = try clusterctl(["declare", "service=nowhere", "Fleet.\"Stops\"", "--unchecked"])
-        #expect(unchecked.output.contains(#""table":"fleet.\"Stops\"""#))
+        #expect(unchecked.output.contains(#""table": "fleet.\"Stops\"""#))
     }
 
     @Test("declare leaves the configuration as it is if the disk is full")

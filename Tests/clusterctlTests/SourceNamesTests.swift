@@ -14,6 +14,11 @@ struct SourceNamesTests {
         ])
     func names(path: String, name: String) { #expect(SourceNames.of([path]) == [name]) }
 
+    @Test(
+        "a table's name becomes one too",
+        arguments: [("vehicles", "vehicles"), ("Ta\"ble.x é", "Ta-ble.x"), ("é", "source")])
+    func tables(table: String, name: String) { #expect(SourceNames.of(table: table) == name) }
+
     @Test("are different, and short enough")
     func different() {
         let long = String(repeating: "a", count: 100)

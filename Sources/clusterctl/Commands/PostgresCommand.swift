@@ -3,6 +3,7 @@ import CommandLineOptions
 import Glibc
 import JSON
 import PostgresFeed
+import Sources
 
 /// `clusterctl postgres`: checks whether a PostgreSQL table can be followed, and declares a source that follows it.
 enum PostgresCommand: Subcommand {
@@ -154,6 +155,12 @@ enum PostgresCommand: Subcommand {
 
     private static func declare(_ invocation: Invocation, _ configuration: TableFeedConfiguration) throws {
         var entry = configuration
+        let name = invocation.arguments.string("source") ?? SourceNames.of(table: configuration.table)
+        guard SourceName(name) != nil else {
+            throw invocation.arguments.usageError(
+                "invalid argument '\(name)' for '--source': letters, digits, '.', '_' and '-' are expected, at most 64, the "
+                    + "first a letter or a digit")
+        }
         if !invocation.arguments.has("unchecked") {
             let found = try TableCheck.run(configuration)
             guard let columns = found.columns, found.problems.isEmpty else {
@@ -162,9 +169,9 @@ enum PostgresCommand: Subcommand {
             }
             (entry.id, entry.geometry) = (columns.id, columns.geometry)
         }
-        let name = invocation.arguments.string("source") ?? configuration.table
         guard let path = invocation.arguments.string("config") else {
-            return invocation.print(document(name, entry, in: [:]).text)
+            let document = document(name, entry, in: [:])
+            return invocation.print(invocation.wantsJSON ? document.text : IndentedJSON.text(of: document))
         }
         var document: JSONObject = [:]
         if access(path, F_OK) == 0 {
@@ -177,7 +184,7 @@ enum PostgresCommand: Subcommand {
             throw Failure(message: "\(path) declares a source \(name) already; name another by --source")
         }
         let file = try ExportFile(path)
-        try file.write(Self.document(name, entry, in: document).text + "\n")
+        try file.write(IndentedJSON.text(of: Self.document(name, entry, in: document)) + "\n")
         try file.finish()
         invocation.remark(
             "Added \(name) to \(path). The daemon applies it when it starts or reloads (SIGHUP).")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Makes source names from file names.
+/// Makes source names from names of files and tables.
 enum SourceNames {
     private static let endings =
         ["gz", "geojson", "json", "geojsonl", "geojsons", "geojsonseq", "ndjson", "jsonl", "csv", "tsv"]
@@ -26,8 +26,16 @@ enum SourceNames {
         while parts.count > 1, let last = parts.last, endings.contains(last.lowercased()) {
             parts.removeLast()
         }
+        return allowed(parts.joined(separator: "."))
+    }
+
+    /// The name for a table of PostgreSQL.
+    static func of(table: String) -> String { allowed(table) }
+
+    /// The text with `-` for characters that a source's name cannot contain.
+    private static func allowed(_ text: String) -> String {
         var name = ""
-        for character in parts.joined(separator: ".") {
+        for character in text {
             let isAllowed =
                 character.isASCII && (character.isLetter || character.isNumber || "._-".contains(character))
             if isAllowed { name.append(character) } else if name.last != "-" { name.append("-") }
