@@ -91,10 +91,28 @@ function startWatch() {
     });
 }
 
-function refuse(message) {
-    if (!description()) notify(`There is no source "${page.source}". Choose one of the list above.`);
+async function refuse(message) {
+    const { watch } = page;
+    await listSources().catch(() => {});
+    if (watch !== page.watch) return;
+    if (!description()) awaitSource();
     else if (page.filter) showFilterError(message);
     else notify(message);
+}
+
+/** Shows that the source does not exist, and watches it once it does: it may be imported again. */
+function awaitSource() {
+    const { watch } = page;
+    markers.reset();
+    markers.apply({ add: [], remove: [] });
+    showCounts();
+    notify(`There is no source "${page.source}". Choose one of the list above.`);
+    setTimeout(async () => {
+        await listSources().catch(() => {});
+        if (watch !== page.watch) return;
+        if (description()) restore(address.read());
+        else awaitSource();
+    }, 2000);
 }
 
 function showCounts() {
@@ -199,6 +217,7 @@ async function listSources() {
     const select = element("source");
     const options = page.sources.map(({ source }) => new Option(source, source, false, source === page.source));
     select.replaceChildren(...options);
+    select.value = page.source;
     select.disabled = options.length === 0;
 }
 
@@ -303,6 +322,9 @@ function escape() {
 }
 
 map.on("click", () => details.close());
+
+// What was imported meanwhile can be chosen by somebody who comes back to the page.
+addEventListener("focus", () => listSources().catch(() => {}));
 
 // MARK: The start
 

@@ -225,6 +225,31 @@ def live(scene):
     scene.check_page(page)
 
 
+def gone(scene):
+    """A source that is deleted leaves an empty map that says so, and comes back with its data."""
+    client = scene.client()
+    point = {"type": "Feature", "id": 1, "geometry": {"type": "Point", "coordinates": [10, 48]}, "properties": {"name": "Here"}}
+
+    def make():
+        client.call("SourceService/CreateSource", source="passing", options={})
+        client.call("SourceService/UpdateFeatures", source="passing", upsert=[point])
+
+    make()
+    page = scene.open("/?source=passing#4/48/10")
+    wait_for_names(page, ["Here"], "the source's point")
+    client.call("SourceService/DeleteSource", source="passing")
+    notice = "document.getElementById('notice')"
+    page.wait(f"!{notice}.hidden && {notice}.textContent.includes('no source \"passing\"')", "the notice")
+    page.wait(f"{MARKERS}.length === 0", "no marker")
+    page.wait("document.getElementById('source').selectedIndex === -1", "no source is chosen")
+    make()
+    wait_for_names(page, ["Here"], "the point of the new source")
+    check(page.evaluate(f"{notice}.hidden && document.getElementById('source').value") == "passing", "the source is chosen again")
+    client.call("SourceService/DeleteSource", source="passing")
+    # The browser itself notes each answer of 404, and each WebSocket that was refused.
+    scene.check_page(page, allowed=["status of 404", "WebSocket"])
+
+
 def address(scene):
     """The address keeps source, centre, zoom and filter: it restores them, and so does going back."""
     expression = '["==",["get","country"],"Japan"]'
@@ -448,7 +473,7 @@ window.WebSocket = class {
 };
 """
 
-SCENARIOS = (circles, click, hover, filter, live, address, themes, sizes, keyboard, fan, plane, motion, frames)
+SCENARIOS = (circles, click, hover, filter, live, gone, address, themes, sizes, keyboard, fan, plane, motion, frames)
 
 
 def main():
