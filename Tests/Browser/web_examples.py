@@ -214,9 +214,8 @@ def maplibre(daemon, site, browser):
         nodes = page.evaluate("""map.querySourceFeatures("clusters", { sourceLayer: "cities" })
             .map((feature) => ({ geometry: feature.geometry, properties: feature.properties }))""")
         compare("MapLibre", daemon, zoom, box, nodes)
-    for layer in ("circles", "counts"):
-        if not page.evaluate(f"map.queryRenderedFeatures({{ layers: ['{layer}'] }}).length"):
-            raise Failure(f"nothing is drawn of the layer {layer}")
+    for layer in page.evaluate("map.getStyle().layers.map((layer) => layer.id)"):
+        page.wait(f"map.queryRenderedFeatures({{ layers: ['{layer}'] }}).length", f"the layer {layer}", timeout=90)
     if page.problems:
         raise Failure(f"in the console: {page.problems[:3]}")
 
