@@ -123,6 +123,40 @@ struct HTTPResourceTests {
         }
     }
 
+    @Test("every answer of the data varies with the encoding, and a large feature is compressed")
+    func answersOfTheDataVary() throws {
+        let text = String(repeating: "long text ", count: 400)
+        _ = try socket.call(
+            "SourceService/UpdateFeatures",
+            [
+                "source": "s",
+                "upsert": [
+                    [
+                        "type": "Feature", "id": "large",
+                        "geometry": ["type": "Point", "coordinates": [120, 60]],
+                        "properties": ["text": .string(text)],
+                    ]
+                ],
+            ])
+        let clusters = try json("/sources/s/clusters?zoom=2")["features"]?.array
+        let cluster = try #require(clusters?.first { $0["properties"]?["cluster"] != nil })
+        let id = Int64(try #require(cluster["id"]?.number))
+        for target in [
+            "/sources/s/features/large?zoom=3", "/sources/s/clusters/\(id)/expansion-zoom",
+            "/sources/s/clusters/\(id)/hull", "/sources/s/tiles/9/0/0.mvt",
+        ] {
+            let plain = try http.get(target)
+            let tag = try #require(plain["etag"], "\(target)")
+            #expect(plain["cache-control"] != nil && plain["vary"] == "Accept-Encoding", "\(target)")
+            let again = try http.get(target, ["If-None-Match: \(tag)"])
+            #expect(again.status == 304 && again["vary"] == "Accept-Encoding", "\(target)")
+        }
+        let plain = try http.get("/sources/s/features/large?zoom=3")
+        let packed = try http.get("/sources/s/features/large?zoom=3", ["Accept-Encoding: gzip"])
+        #expect(packed["content-encoding"] == "gzip")
+        #expect(try Zlib.inflate(packed.body, format: .gzip, limit: 1 << 20) == plain.body)
+    }
+
     @Test("tags are those of the data and the request")
     func tagsAreThoseOfTheDataAndTheRequest() throws {
         let target = "/sources/s/clusters?zoom=3"

@@ -42,7 +42,7 @@ extension HTTPConnection: CallTransport {
 
     private func plan(of query: RecentQueries.Query) -> AnswerPlan {
         var plan = query.plan
-        plan.acceptsGzip = plan.variation == .encoding && acceptsGzip
+        plan.acceptsGzip = acceptsGzip
         return plan
     }
 

@@ -8,8 +8,6 @@ final class ResourceQuery: Sendable, Equatable {
     let mediaType: StaticString
     /// Whether the answer depends only on a source's data and the request.
     let dependsOnData: Bool
-    /// Whether the answer is often large enough for compression to pay.
-    let isCompressible: Bool
     /// Whether the answer is a tile: tiles are cached as sent.
     let isTile: Bool
     /// Whether the answer consists of the call's bytes without JSON around them.
@@ -17,13 +15,12 @@ final class ResourceQuery: Sendable, Equatable {
 
     private init(
         method: String, known: QueryParameters.Known, mediaType: StaticString = "application/json",
-        dependsOnData: Bool = true, isCompressible: Bool = true, isTile: Bool = false, isRaw: Bool = false
+        dependsOnData: Bool = true, isTile: Bool = false, isRaw: Bool = false
     ) {
         self.method = method
         self.known = known
         self.mediaType = mediaType
         self.dependsOnData = dependsOnData
-        self.isCompressible = isCompressible
         self.isTile = isTile
         self.isRaw = isRaw
     }
@@ -34,7 +31,7 @@ final class ResourceQuery: Sendable, Equatable {
         plan.mediaType = mediaType
         plan.isKept = isTile
         plan.mayBeEmpty = isRaw
-        plan.variation = isCompressible ? .encoding : .none
+        plan.variation = .encoding
         return plan
     }
 
@@ -61,11 +58,10 @@ extension ResourceQuery {
         method: cluster("GetLeaves"), known: selection + [("limit", .number), ("offset", .number)],
         mediaType: geoJSON)
     static let expansionZoom = ResourceQuery(
-        method: cluster("GetClusterExpansionZoom"), known: selection, isCompressible: false)
+        method: cluster("GetClusterExpansionZoom"), known: selection)
     static let hull = ResourceQuery(method: cluster("GetConvexHull"), known: selection, mediaType: geoJSON)
     static let feature = ResourceQuery(
-        method: cluster("LocateFeature"), known: selection + [("zoom", .number)],
-        isCompressible: false)
+        method: cluster("LocateFeature"), known: selection + [("zoom", .number)])
     static let source = ResourceQuery(method: ofSource("GetSource"), known: [], dependsOnData: false)
     static let sources = ResourceQuery(method: ofSource("ListSources"), known: [], dependsOnData: false)
 
