@@ -110,7 +110,7 @@ package struct FeatureUpdate: Sendable {
                     places: { index.places(of: $0, in: base.store) })
             }
         let live =
-            isWhole
+            isWhole || plan.renumbersRows
             ? nil
             : try LiveUpdate(
                 base: base, update: self, plan: plan, identifiers: index,

@@ -7,8 +7,9 @@ import SystemSupport
 /// The rows of features after an update: an updated feature keeps its row, a new one is appended, a
 /// removed one leaves a gap.
 ///
-/// Features with the same id, such as the positions of a MultiPoint, are updated and removed together: the first ones
-/// take the new content, and the surplus ones are removed. Of equal ids among the new features the last one is used.
+/// Features with the same id, such as the positions of a MultiPoint, are updated and removed together: the new content
+/// takes the row of the first one and those that follow it, and the surplus ones are removed. Of equal ids among the new
+/// features the last one is used.
 package struct UpdatePlan {
     package private(set) var inserted = 0
     package private(set) var updated = 0
@@ -18,6 +19,11 @@ package struct UpdatePlan {
     package private(set) var changes: [Int: Int?] = [:]
     /// New features to append, by their row among the new features.
     package private(set) var additions: [Int] = []
+    /// By row of the old store: new rows that follow it, since they belong to the feature that takes this row.
+    private var insertions: [Int: ArraySlice<Int>] = [:]
+
+    /// Whether rows have to be renumbered, so that everything must be clustered again.
+    package var renumbersRows: Bool { !insertions.isEmpty }
 
     /// - Parameters:
     ///   - upserts: the new features' ids by row. Of equal ids the last one is used.
@@ -54,14 +60,24 @@ package struct UpdatePlan {
 
     private mutating func upsert(_ new: [Int], over old: [Int]) {
         for place in old { changes[place] = .some(nil) }
-        for (place, row) in zip(old, new) { changes[place] = .some(row) }
-        additions += new.dropFirst(old.count)
+        // The positions of a feature stay together, at the feature's place in the order.
+        let room = Self.consecutive(old)
+        for (place, row) in zip(room, new) { changes[place] = .some(row) }
+        let rest = new.dropFirst(room.count)
+        if let last = room.last, !rest.isEmpty { insertions[last] = rest } else { additions += rest }
         switch (new.isEmpty, old.isEmpty) {
         case (false, false): updated += 1
         case (false, true): inserted += 1
         case (true, false): removed += 1
         case (true, true): break
         }
+    }
+
+    /// The first rows that follow one another without a gap.
+    private static func consecutive(_ places: [Int]) -> Range<Int> {
+        guard let first = places.first else { return 0..<0 }
+        let end = places.indices.first { places[$0] != first + $0 } ?? places.count
+        return first..<first + end
     }
 
     /// The last feature of each id, in the order of the ids' first occurrence.
@@ -82,6 +98,9 @@ package struct UpdatePlan {
         for place in changes.keys.sorted() {
             if start < place { slices.append(FeatureSlice(store: old, rows: start..<place)) }
             if case .some(.some(let row)) = changes[place] {
+                slices.append(FeatureSlice(store: new, rows: row..<row + 1))
+            }
+            for row in insertions[place] ?? [] {
                 slices.append(FeatureSlice(store: new, rows: row..<row + 1))
             }
             start = place + 1

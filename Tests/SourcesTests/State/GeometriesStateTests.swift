@@ -83,4 +83,41 @@ struct GeometriesStateTests {
         #expect(try kept.source().revision.pointCount == 7 && kept.seen() == Self.expected(rest, geometries))
         #expect(kept.reports.isEmpty)
     }
+
+    @Test("positions that a feature gains stay with its other positions")
+    func gainedPositions() throws {
+        // Without a sort key the order of points decides which clusters form.
+        let options = #"{"geometries":"multipoint","radius":60,"clusterIds":"origin"}"#
+        let near = (0..<6).map { Self.feature(10 + $0, "Point", "[\(Double($0) * 9 + 4),0]") }
+        let first =
+            [Self.feature(1, "MultiPoint", "[[0,0],[10,0]]"), Self.feature(2, "Point", "[22,0]")] + near
+        let kept = try KeptSources()
+        try kept.create(options: options).load(Self.list(first))
+        var grown = first
+        for positions in ["[[0,0],[10,0],[17,0],[35,0]]", "[[1,0]]", "[[0,0],[12,0],[31,0]]"] {
+            grown[0] = Self.feature(1, "MultiPoint", positions)
+            try kept.source().change(upsert: Self.list([grown[0], Self.feature(20, "Point", "[50,1]")]))
+            let fresh = try KeptSources()
+            try fresh.create(options: options).load(Self.list(grown + [Self.feature(20, "Point", "[50,1]")]))
+            #expect(kept.seen() == fresh.seen())
+            try kept.restart()
+            #expect(kept.seen() == fresh.seen())
+        }
+        #expect(kept.reports.isEmpty)
+    }
+
+    @Test("positions of equal ids that lie apart come together in the first one's place")
+    func positionsThatLieApart() throws {
+        let options = #"{"geometries":"multipoint","radius":60,"clusterIds":"origin"}"#
+        let other = Self.feature(2, "Point", "[50,0]")
+        let kept = try KeptSources()
+        try kept.create(options: options).load(
+            Self.list([Self.feature(1, "Point", "[0,0]"), other, Self.feature(1, "Point", "[80,0]")]))
+        let update = Self.feature(1, "MultiPoint", "[[1,0],[85,0]]")
+        let outcome = try kept.source().change(upsert: Self.list([update]))
+        #expect(outcome.updated == 1)
+        let fresh = try KeptSources()
+        try fresh.create(options: options).load(Self.list([update, other]))
+        #expect(kept.seen() == fresh.seen())
+    }
 }
