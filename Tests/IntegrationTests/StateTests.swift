@@ -188,7 +188,9 @@ struct StateTests {
         _ = try client.call("SourceService/CreateSource", ["source": "a"])
     }
 
-    @Test("where the disk is full the call fails and all stays as it was")
+    @Test(
+        "where the disk is full the call fails and all stays as it was",
+        .disabled(if: Sanitizer.isOfThreads, "no program starts that may only write small files"))
     func fullDisk() throws {
         // 250 KB: room for the small source's snapshot, none for the large one's.
         let daemon = try folder.start(fileBlocks: 500)
