@@ -539,17 +539,19 @@ def background():
         daemon.control.wait = 0
         until(lambda: not client.query("a"), "a source does not expire when its disk answers again")
         client.call("SourceService/UpdateOptions", source="a", options={})
-        client.put("a", [feature(1)], "append")
+        # The shim knows a file by the name under which it was opened: a journal that was just made is still called new-.
+        daemon.restart()
+        client = daemon.client()
         daemon.control.arm(["sync"], 0, -1, 0, "sources/a/new-", wait=10 * 60 * 1000)
 
         def snapshots(source):
             return {name for name in os.listdir(f"{daemon.state}/sources/{source}") if name.endswith(".snapshot")}
-        # Its snapshot waits.
-        other = daemon.client()
-        other.open("SourceService/UpdateOptions", source="a", options={"radius": 50})
+        # Its snapshot waits. One is written once the journal has grown by a megabyte.
+        large = [feature(n, text="x" * 30000) for n in range(50)]
+        client.update("a", large)
         until(lambda: daemon.control.failed, "no snapshot is begun")
         before = snapshots("c")
-        client.call("SourceService/UpdateOptions", source="c", options={"radius": 50})
+        client.update("c", large)
         until(lambda: snapshots("c") != before, "no snapshot is written while another waits for its disk")
         check(daemon.end() == 0, "it does not end")
         daemon.control.wait = 0
