@@ -246,6 +246,11 @@ export interface LayerOptions extends ViewportOptions {
 export interface LeafletOptions extends LayerOptions {
   /** Leaflet's icon of a feature. */
   icon?: (feature: Feature, L: any) => any;
+  /**
+   * What is added to the map's zoom to get the daemon's; -1 by default, because Leaflet counts tiles of 256 pixels and the
+   * daemon tiles of 512.
+   */
+  zoomOffset?: number;
   /** Instead of zooming to where a cluster separates. */
   onClick?: (feature: Feature, marker: any) => void;
 }
@@ -258,7 +263,7 @@ export interface MapLibreOptions extends LayerOptions {
   id?: string;
   /** Members that replace those of the layer of circles. */
   circles?: object;
-  /** Members that replace those of the layer of counts; false for a style without glyphs. */
+  /** Members that replace those of the layer of counts; false for no counts. In a style without glyphs they are pictures. */
   counts?: object | false;
 }
 

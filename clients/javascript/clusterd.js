@@ -1111,6 +1111,8 @@ const labelOf = (feature) => (isCluster(feature) ? String(feature.properties.poi
 /** What both layers do: a viewport that follows the map, and slides between its changes. */
 class MapLayer {
   viewport = null;
+  /** What is added to the map's zoom to get the daemon's, which counts tiles of 512 pixels. */
+  zoomOffset = 0;
 
   constructor(client, source, { query = {}, milliseconds = 250, onError = (error) => console.error(error), ...options }) {
     Object.assign(this, { client, source, query, onError, options });
@@ -1159,7 +1161,8 @@ class MapLayer {
   view() {
     const bounds = this.map.getBounds();
     const [south, north] = [Math.max(-90, bounds.getSouth()), Math.min(90, bounds.getNorth())];
-    return { bbox: [bounds.getWest(), south, bounds.getEast(), north], zoom: Math.max(0, Math.floor(this.map.getZoom())) };
+    const zoom = Math.max(0, Math.floor(this.map.getZoom() + this.zoomOffset));
+    return { bbox: [bounds.getWest(), south, bounds.getEast(), north], zoom };
   }
 
   /** The position in the turn of the globe that the map shows. */
@@ -1182,7 +1185,10 @@ class MapLayer {
 
 /**
  * A layer for Leaflet. `L` is Leaflet. `options`: query (filter, properties, …), milliseconds (250), icon(feature, L),
- * onError, onClick(feature, marker). A click on a cluster zooms to where it separates, unless `onClick` is given.
+ * onError, onClick(feature, marker), zoomOffset. A click on a cluster zooms to where it separates, unless `onClick` is given.
+ *
+ * Leaflet counts zoom in tiles of 256 pixels and the daemon in tiles of 512, so the daemon is asked for one zoom less
+ * (`zoomOffset: -1`). For a source whose `extent` is 256, or a map with another scale, set another offset.
  */
 export function leafletLayer(L, client, source, options = {}) {
   const inner = new LeafletMarkers(L, client, source, options);
@@ -1202,9 +1208,10 @@ export function leafletLayer(L, client, source, options = {}) {
 class LeafletMarkers extends MapLayer {
   markers = new Map();
 
-  constructor(L, client, source, options) {
+  constructor(L, client, source, { zoomOffset = -1, ...options }) {
     super(client, source, options);
     this.L = L;
+    this.zoomOffset = zoomOffset;
     this.moved = () => this.move();
   }
 
@@ -1246,7 +1253,7 @@ class LeafletMarkers extends MapLayer {
       const { filter } = this.query;
       const query = filter === undefined ? {} : { filter };
       const zoom = await this.client.expansionZoom(this.source, feature.properties.cluster_id, query);
-      this.map.flyTo(marker.getLatLng(), zoom);
+      this.map.flyTo(marker.getLatLng(), zoom - this.zoomOffset);
     } catch (error) {
       this.onError(error);
     }
@@ -1276,7 +1283,8 @@ class LeafletMarkers extends MapLayer {
 /**
  * A layer for MapLibre GL: `mapLibreLayer(client, "cities").addTo(map)` once the map's style is loaded. It adds a
  * GeoJSON source and the layers ID-circles and ID-counts; features keep their key as id. `options`: id, query,
- * milliseconds (250), circles and counts (layers of one's own; counts: false for a style without glyphs), onError.
+ * milliseconds (250), circles and counts (members of these layers; counts: false for none), onError. In a style without
+ * glyphs the counts are pictures.
  */
 export function mapLibreLayer(client, source, options = {}) {
   return new MapLibreLayer(client, source, options);
@@ -1289,6 +1297,7 @@ class MapLibreLayer extends MapLayer {
     super(client, source, options);
     this.id = id;
     this.moved = () => this.move();
+    this.imageMissing = ({ id }) => this.drawCount(id);
     this.slides.onFrame = () => this.draw();
   }
 
@@ -1303,9 +1312,13 @@ class MapLibreLayer extends MapLayer {
       ...options.circles,
     });
     if (options.counts !== false) {
-      const layout = { "text-field": ["get", "label"], "text-size": 12, "text-allow-overlap": true };
-      map.addLayer({ id: `${id}-counts`, type: "symbol", source: id, layout, ...options.counts });
+      const layout = map.getStyle().glyphs
+        ? { "text-field": ["get", "label"], "text-size": 12, "text-allow-overlap": true }
+        : { "icon-image": ["concat", `${id}:`, ["get", "label"]], "icon-allow-overlap": true };
+      const filter = ["!=", ["get", "label"], ""];
+      map.addLayer({ id: `${id}-counts`, type: "symbol", source: id, filter, layout, ...options.counts });
     }
+    map.on("styleimagemissing", this.imageMissing);
     map.on("moveend", this.moved);
     this.watch();
     return this;
@@ -1314,10 +1327,22 @@ class MapLibreLayer extends MapLayer {
   remove() {
     const { id, map } = this;
     map.off("moveend", this.moved);
+    map.off("styleimagemissing", this.imageMissing);
     this.stop();
     this.markers.clear();
     for (const layer of [`${id}-counts`, `${id}-circles`]) if (map.getLayer(layer)) map.removeLayer(layer);
     map.removeSource(id);
+  }
+
+  /** Makes the picture of a count when the map first needs it. */
+  drawCount(image) {
+    const prefix = `${this.id}:`;
+    if (!image.startsWith(prefix) || this.map.hasImage(image)) return;
+    const [width, height] = [96, 32];
+    const context = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
+    Object.assign(context, { font: "24px sans-serif", textAlign: "center", textBaseline: "middle" });
+    context.fillText(image.slice(prefix.length), width / 2, height / 2);
+    this.map.addImage(image, context.getImageData(0, 0, width, height), { pixelRatio: 2 });
   }
 
   take(change) {

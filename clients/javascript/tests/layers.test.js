@@ -28,6 +28,10 @@ class FakeClient {
   moves = [];
   waiter = null;
 
+  async expansionZoom() {
+    return 7;
+  }
+
   viewport(source, query) {
     const client = this;
     this.query = query;
@@ -67,13 +71,15 @@ class FakeMap {
   addLayer = (layer) => (this.layers[layer.id] = layer);
   getLayer = (id) => this.layers[id];
   removeLayer = (id) => delete this.layers[id];
+  getStyle = () => ({ glyphs: this.glyphs });
+  flyTo = (position, zoom) => (this.flownTo = zoom);
 }
 
 const L = {
   Layer: { extend: (members) => class { constructor() { Object.assign(this, members); } } },
   divIcon: (options) => options,
   marker: ([lat, lng], options) => ({
-    at: { lat, lng }, options, on() {},
+    at: { lat, lng }, options, listeners: {}, on(name, body) { this.listeners[name] = body; },
     addTo(map) { (map.shown ??= new Set()).add(this); this.map = map; return this; },
     remove() { this.map.shown.delete(this); },
     getLatLng() { return this.at; },
@@ -95,7 +101,7 @@ test("Leaflet's markers slide out of and into others, in the turn of the globe t
   frames.install();
   const layer = leafletLayer(L, client, "cities", { query: { filter: true } });
   layer.onAdd(map);
-  assert.deepEqual(client.query, { filter: true, bbox: [350, -90, 380, 60], zoom: 3 });
+  assert.deepEqual(client.query, { filter: true, bbox: [350, -90, 380, 60], zoom: 2 });
   await client.give({ added: [cluster("a", 5, 20)] });
   assert.deepEqual(layer.markers.get("a").getLatLng(), { lng: 365, lat: 10 });
   await client.give({ added: [point("b", 9, { from: "a", start: [5, 10] })], updated: [cluster("a", 4, 19)] });
@@ -112,7 +118,12 @@ test("Leaflet's markers slide out of and into others, in the turn of the globe t
   assert.deepEqual([...layer.markers.keys()], ["a"]);
   map.zoom = 4.6;
   map.listeners.moveend();
-  assert.equal(client.moves[0].zoom, 4);
+  assert.equal(client.moves[0].zoom, 3);
+  map.zoom = 0;
+  map.listeners.moveend();
+  assert.equal(client.moves[1].zoom, 0);
+  await layer.markers.get("a").listeners.click();
+  assert.equal(map.flownTo, 8, "the daemon's zoom 7 is Leaflet's 8");
   layer.onRemove(map);
   assert.deepEqual([map.shown.size, layer.markers.size, map.listeners], [0, 0, {}]);
 });
@@ -130,6 +141,23 @@ test("a marker that returns while it slides out stays", async () => {
   assert.deepEqual([...layer.markers.keys()].sort(), ["a", "b"]);
   assert.equal(map.shown.size, 2);
   layer.onRemove(map);
+});
+
+test("a zoom offset of one's own is used", () => {
+  const [client, map] = [new FakeClient(), new FakeMap()];
+  const layer = leafletLayer(L, client, "cities", { zoomOffset: 0 });
+  layer.onAdd(map);
+  assert.equal(client.query.zoom, 3);
+  layer.onRemove(map);
+});
+
+test("counts are texts if MapLibre's style has glyphs, else pictures", () => {
+  for (const [glyphs, member] of [["https://example.org/{fontstack}/{range}.pbf", "text-field"], [undefined, "icon-image"]]) {
+    const map = Object.assign(new FakeMap(), { glyphs });
+    const layer = mapLibreLayer(new FakeClient(), "cities").addTo(map);
+    assert.ok(member in map.layers["clusterd-cities-counts"].layout);
+    layer.remove();
+  }
 });
 
 test("MapLibre's source has what is shown in every frame", async () => {
