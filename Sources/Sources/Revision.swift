@@ -111,8 +111,8 @@ public final class Revision: Sendable {
     }
 
     /// The same index for the features renumbered without gaps, if this one has been built.
-    package var gatheredIdentifiers: IdentifierIndex? {
-        identifiers.withLock { $0 }?.gathered(from: store)
+    package func gatheredIdentifiers(_ cancellation: Cancellation) throws(SourceError) -> IdentifierIndex? {
+        try identifiers.withLock { $0 }?.gathered(from: store, cancellation)
     }
 
     /// Builds the index by id in the background, so that the first update or location does not wait for it. Stops

@@ -31,13 +31,11 @@ package struct IdentifierIndex: Sendable {
         ParallelShares.forEach(
             of: 0..<entries.count, threads: AvailableProcessors.count, smallest: 1 << 16
         ) { share in
-            entries.withBytes { (bytes) throws(Never) in
-                // No test for each entry: the processor compares several at once.
-                let found = bytes.assumingMemoryBound(to: UInt64.self)[share].reduce(UInt32(0)) {
-                    max($0, UInt32(truncatingIfNeeded: $1))
-                }
-                greatest.max(found, ordering: .relaxed)
+            // No test for each entry: the processor compares several at once.
+            let found = entries.withValues { entries in
+                entries[share].reduce(UInt32(0)) { max($0, UInt32(truncatingIfNeeded: $1)) }
             }
+            greatest.max(found, ordering: .relaxed)
         }
         guard entries.isEmpty || Int(greatest.load(ordering: .relaxed)) < count else { return nil }
         self.entries = entries
@@ -72,33 +70,45 @@ package struct IdentifierIndex: Sendable {
         of identifier: FeatureIdentifier, in store: FeatureStore, where isRight: (Int) -> Bool
     ) -> Int? {
         let prefix = Self.prefix(identifier.hash(key))
-        for entry in entries[firstEntry(of: prefix)...] {
-            guard Self.prefix(entry) == prefix else { break }
-            let place = Int(UInt32(truncatingIfNeeded: entry))
-            if store.featureIdentifier(place) == identifier, isRight(place) { return place }
+        let found = entries.withValues { (entries) -> Int? in
+            for entry in entries[Self.firstEntry(of: prefix, in: entries)...] {
+                guard Self.prefix(entry) == prefix else { break }
+                let place = Int(UInt32(truncatingIfNeeded: entry))
+                if store.featureIdentifier(place) == identifier, isRight(place) { return place }
+            }
+            return nil
         }
-        return added[identifier]?.first { store.featureIdentifier($0) == identifier && isRight($0) }
+        return found ?? added[identifier]?.first { store.featureIdentifier($0) == identifier && isRight($0) }
     }
 
     /// Whether few enough features can have the id that examining all of them takes only microseconds. O(log features).
     package func hasFew(_ identifier: FeatureIdentifier) -> Bool {
         let prefix = Self.prefix(identifier.hash(key))
-        let last = firstEntry(of: prefix) + Self.few
-        if last < entries.count, Self.prefix(entries[last]) == prefix { return false }
+        let hasMany = entries.withValues { entries in
+            let last = Self.firstEntry(of: prefix, in: entries) + Self.few
+            return last < entries.count && Self.prefix(entries[last]) == prefix
+        }
+        if hasMany { return false }
         return added[identifier]?.count ?? 0 < Self.few
     }
 
     private static let few = 64
 
     /// The index in `entries` of the first hash with this prefix or a greater one.
-    private func firstEntry(of prefix: UInt64) -> Int { entries.partitionIndex { $0 < prefix } }
+    private static func firstEntry(of prefix: UInt64, in entries: UnsafeBufferPointer<UInt64>) -> Int {
+        entries.partitionIndex { $0 < prefix }
+    }
 
     /// The index of a store's `plain()`, without reading ids again.
     ///
     /// - Parameter store: the store of this index.
-    /// - Complexity: O(features); several milliseconds for a million.
-    package func gathered(from store: FeatureStore) -> IdentifierIndex {
-        let numbers = store.livingPlaces.map { living in
+    /// - Complexity: O(1) if no feature was added or removed; otherwise O(features), several milliseconds for a million.
+    package func gathered(
+        from store: FeatureStore, _ cancellation: Cancellation
+    ) throws(SourceError) -> IdentifierIndex {
+        let living = store.livingPlaces
+        if living == nil, added.isEmpty { return self }
+        let numbers = living.map { living in
             var numbers = [UInt32](repeating: .max, count: store.count)
             for (number, place) in living.enumerated() {
                 numbers[Int(place)] = UInt32(truncatingIfNeeded: number)
@@ -117,17 +127,23 @@ package struct IdentifierIndex: Sendable {
         var gathered: [UInt64] = []
         gathered.reserveCapacity(entries.count + later.count)
         var next = 0
-        for entry in entries {
-            guard let entry = renumbered(entry) else { continue }
-            while next < later.count, later[next] < entry {
-                gathered.append(later[next])
-                next += 1
+        try entries.withValues { (entries) throws(SourceError) in
+            for (place, entry) in entries.enumerated() {
+                if place & (Self.entriesBetweenLooks - 1) == 0 { try cancellation.stopIfCancelled() }
+                guard let entry = renumbered(entry) else { continue }
+                while next < later.count, later[next] < entry {
+                    gathered.append(later[next])
+                    next += 1
+                }
+                gathered.append(entry)
             }
-            gathered.append(entry)
         }
         gathered += later[next...]
         return IdentifierIndex(sorted: gathered, key)
     }
+
+    /// About a millisecond of work between two looks at a cancellation.
+    static let entriesBetweenLooks = 1 << 16
 
     package static func prefix(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }
 }

@@ -77,8 +77,8 @@ package struct Snapshot {
         try written.writeChecksums(to: writer)
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
-        try identifiers.entries.withBytes { (bytes) throws(FileError) in
-            try writer.add(SnapshotSection.identifiers, bytes)
+        try identifiers.entries.withValues { (entries) throws(FileError) in
+            try writer.add(SnapshotSection.identifiers, UnsafeRawBufferPointer(entries))
         }
         try writer.add(SnapshotSection.identifierKey, identifiers.key.key)
         if let order = revision.view.order {

@@ -85,7 +85,8 @@ extension Source {
             options: base.options, shared: shared, owner: owner,
             threads: max(1, shared.limits.buildThreads / 2), cancellation: cancellation)
         let spill = DraftMaker(files, shared)?.spill
-        let whole = try maker.make(base.store.plain(spill: spill), identifiers: base.gatheredIdentifiers)
+        let whole = try maker.make(
+            base.store.plain(spill: spill), identifiers: base.gatheredIdentifiers(cancellation))
         // Built ahead of time, so that no update waits for it.
         _ = try whole.identifierIndex(cancellation)
         try whole.store.checkWritten()

@@ -37,7 +37,8 @@ extension Source {
             if options.geometries != base.options.geometries {
                 warnings.append(ImportWarnings.keptPoints(base.store.count))
             }
-            let identifiers = keepsIds && features === store ? base.gatheredIdentifiers : nil
+            let identifiers =
+                keepsIds && features === store ? try base.gatheredIdentifiers(cancellation) : nil
             return Change(
                 revision: try maker.make(features, counted: base.store, identifiers: identifiers),
                 keeping: keeping, moment: moment, log: .same)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 import SourceTestSupport
+import SystemSupport
 import Testing
 
 @testable import Answers
@@ -36,23 +37,34 @@ struct GatheredIdentifiersTests {
     func equal() throws {
         let revision = try changed().source.revision
         #expect(!revision.isPlain && revision.store.livingPlaces != nil)
-        let gathered = try #require(revision.gatheredIdentifiers)
+        let gathered = try #require(try revision.gatheredIdentifiers(.never))
         let plain = revision.store.plain()
         let read = try IdentifierIndex(plain, key: gathered.key, threads: 1, .never)
-        #expect(gathered.entries.elementsEqual(read.entries) && plain.count == gathered.entries.count)
+        #expect(gathered.all == read.all && plain.count == gathered.entries.count)
         #expect(try gathered.places(of: id("201"), in: plain) == [plain.count - 2])
         #expect(try gathered.places(of: id("\"twin\""), in: plain).count == 2)
         #expect(try gathered.places(of: id("99"), in: plain).isEmpty)
     }
 
+    @Test("stops between steps when cancelled, and takes none without added and removed features")
+    func cancelled() throws {
+        let changed = try changed().source.revision
+        #expect(throws: SourceError.cancelled) { try changed.gatheredIdentifiers(Cancellation { true }) }
+        let test = try TestSource()
+        try test.load(list((0..<10).map { feature(String($0), $0) }))
+        let plain = test.source.revision
+        _ = try plain.identifierIndex(.never)
+        #expect(try plain.gatheredIdentifiers(Cancellation { true })?.entries.count == 10)
+    }
+
     @Test("goes along to other options, so that no update after that waits for it")
     func options() throws {
         let test = try changed()
-        let entries = try #require(test.source.revision.gatheredIdentifiers).entries
+        let entries = try #require(try test.source.revision.gatheredIdentifiers(.never)).all
         let options = try SourceOptions(reading: JSONReader.parse(#"{"radius":20}"#))
         _ = try test.source.update(options: options, .never)
         #expect(test.source.revision.isReadyToLocate && test.source.revision.isPlain)
-        #expect(try test.source.revision.identifierIndex(.never).entries.elementsEqual(entries))
+        #expect(try test.source.revision.identifierIndex(.never).all == entries)
         let other = try SourceOptions(reading: JSONReader.parse(#"{"promoteId":"name"}"#))
         _ = try test.source.update(options: other, .never)
         #expect(try test.source.revision.identifierIndex(.never).entries.isEmpty)
@@ -81,4 +93,8 @@ struct GatheredIdentifiersTests {
         #expect(revision.isQuickToLocate(few) && revision.isQuickToLocate(none))
         #expect(!revision.isQuickToLocate(many))
     }
+}
+
+extension IdentifierIndex {
+    fileprivate var all: [UInt64] { entries.withValues { Array($0) } }
 }
