@@ -54,4 +54,22 @@ struct CancellationTests {
         _ = try build(set, 200_000, options, many)
         #expect(many.count >= few.count + 4)
     }
+
+    @Test("projecting many points asks again and again, and stops")
+    func projecting() throws {
+        func project(_ count: Int, _ patience: Patience) throws {
+            let longitudes = (0..<count).map { Double($0 % 360) - 180 }
+            try longitudes.withUnsafeBufferPointer { longitudes in
+                _ = try ProjectedPoints(
+                    longitudes: longitudes, latitudes: longitudes, options: ClusteringOptions(),
+                    threads: 2, isCancelled: { patience.isSpent() })
+            }
+        }
+        let (few, many, none) = (Patience(.max), Patience(.max), Patience(0))
+        try project(1000, few)
+        try project(200_000, many)
+        #expect(many.count >= few.count + 4)
+        #expect(throws: ClusteringError.cancelled) { try project(200_000, none) }
+        #expect(none.count <= 3)
+    }
 }

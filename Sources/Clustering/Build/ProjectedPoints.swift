@@ -18,13 +18,16 @@ public struct ProjectedPoints: @unchecked Sendable {
     ///   - longitudes: in degrees, -180 to 180.
     ///   - latitudes: in degrees, -90 to 90; as many.
     ///   - threads: how many cores may be used; the result does not depend on it.
+    ///   - isCancelled: called every few milliseconds, from any thread; once true it must stay true.
     /// - Complexity: O(points).
     public init(
         longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
-        options: ClusteringOptions, threads: Int = 1
+        options: ClusteringOptions, threads: Int = 1,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(ClusteringError) {
         try self.init(
-            longitudes: longitudes, latitudes: latitudes, options: options, Parallel(threads: threads))
+            longitudes: longitudes, latitudes: latitudes, options: options,
+            Parallel(threads: threads, isCancelled: isCancelled))
     }
 
     /// - Parameter limit: the maximum number of nodes: points and clusters together.
@@ -39,8 +42,8 @@ public struct ProjectedPoints: @unchecked Sendable {
         guard 2 * longitudes.count <= limit else { throw .tooManyPoints(longitudes.count) }
         self.options = options
         switch options.precision {
-        case .float: columns = .float(PointColumns(longitudes, latitudes, options, parallel))
-        case .fixed, .double: columns = .double(PointColumns(longitudes, latitudes, options, parallel))
+        case .float: columns = try .float(PointColumns(longitudes, latitudes, options, parallel))
+        case .fixed, .double: columns = try .double(PointColumns(longitudes, latitudes, options, parallel))
         }
     }
 
@@ -49,32 +52,5 @@ public struct ProjectedPoints: @unchecked Sendable {
         case .float(let columns): columns.count
         case .double(let columns): columns.count
         }
-    }
-}
-
-/// Points' positions on the unit square.
-struct PointColumns<Scalar: Coordinate> {
-    let x: Scratch<Scalar>
-    let y: Scratch<Scalar>
-    let count: Int
-}
-
-extension PointColumns {
-    fileprivate init(
-        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>,
-        _ options: ClusteringOptions, _ parallel: Parallel
-    ) {
-        let (x, y) = (
-            Scratch<Scalar>(capacity: longitudes.count), Scratch<Scalar>(capacity: longitudes.count)
-        )
-        let shares = parallel.shares(of: longitudes.count)
-        parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: longitudes.count)
-            for index in start..<end {
-                let place = options.unitPosition(longitudes[index], latitudes[index])
-                (x.base[index], y.base[index]) = (Scalar(place.x), Scalar(place.y))
-            }
-        }
-        self.init(x: x, y: y, count: longitudes.count)
     }
 }

@@ -112,7 +112,8 @@ package struct ViewMaker {
         _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>
     ) throws(ClusteringError) -> (ProjectedPoints, Box?) {
         let points = try ProjectedPoints(
-            longitudes: longitudes, latitudes: latitudes, options: options.clustering, threads: threads)
+            longitudes: longitudes, latitudes: latitudes, options: options.clustering, threads: threads,
+            isCancelled: { cancellation.isCancelled })
         return (points, longitudes.isEmpty ? nil : bounds(longitudes, latitudes))
     }
 
