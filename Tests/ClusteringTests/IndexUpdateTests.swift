@@ -257,7 +257,8 @@ import Testing
         let search = NeighbourSearch(
             level, zoom: 16, departed: [layers.departure(NodeKey(rawValue: 0), positions)], arrived: [])
         let keys = (1..<2000).map { NodeKey(rawValue: $0) }
-        let prefetch = NeighbourPrefetch(keys, search, [positions], Parallel(threads: 1))
+        let prefetch = NeighbourPrefetch(
+            keys, search, [positions], Parallel(onSharedThreads: 1, smallestShare: 64))
         #expect(prefetch.compared >= 2000)
         #expect(prefetch.compared <= NeighbourPrefetch<Float>.mostCompared + 2000)
     }

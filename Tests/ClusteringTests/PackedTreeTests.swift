@@ -4,7 +4,7 @@ import Testing
 @testable import Clustering
 
 @Suite("Levels of few nodes")
-struct SparseLevelTests {
+struct PackedTreeTests {
     private static func box(_ random: inout SeededGenerator) -> UnitBox {
         let width = Double.random(in: 0...0.4, using: &random)
         let height = Double.random(in: 0...0.4, using: &random)

@@ -23,9 +23,11 @@ struct Parallel {
     }
 
     /// For work with few passes and much time between them: threads of its own would sleep most of the time.
-    init(onSharedThreads threads: Int) {
+    ///
+    /// - Parameter smallestShare: below this many items a second thread costs more than it saves.
+    init(onSharedThreads threads: Int, smallestShare: Int) {
         self.threads = max(1, threads)
-        smallestShare = Self.smallestShare
+        self.smallestShare = smallestShare
         isCancelled = { false }
         crew = nil
     }
@@ -61,18 +63,18 @@ struct Parallel {
     /// transfer to other threads sound.
     func run(_ shares: Int, _ body: (Int) -> Void) {
         if shares == 1 { return body(0) }
-        if let crew { return crew.run(shares) { share, _ in body(share) } }
-        withoutActuallyEscaping(body) { body in
-            let work = Unchecked(body)
-            BoundedConcurrency.forEach(below: shares, threads: threads) { work.value($0) }
-        }
+        run(shares) { share, _ in body(share) }
     }
 
     /// The same, but also passes the number of the worker that runs the share, which is below `threads`. Calls that run at
     /// the same time have different numbers.
     func run(_ shares: Int, _ body: (_ share: Int, _ worker: Int) -> Void) {
+        if shares == 1 { return body(0, 0) }
         if let crew { return crew.run(shares, body) }
-        for share in 0..<shares { body(share, 0) }
+        withoutActuallyEscaping(body) { body in
+            let work = Unchecked(body)
+            BoundedConcurrency.forEach(below: shares, threads: threads) { work.value($0, $1) }
+        }
     }
 
     /// Sets all values of `memory` to one value.

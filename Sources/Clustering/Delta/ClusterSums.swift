@@ -13,21 +13,18 @@ struct ClusterSums {
     /// The sums, by plan.
     let all: [Sum]
 
-    /// Below this many clusters per share, another share costs more than it saves.
-    private static let smallestShare = 64
-
-    /// - Parameter positions: a cache of point positions for each possible share, which only that share uses.
+    /// - Parameter positions: a cache of point positions for each thread.
     init<Scalar: Coordinate>(
         _ outcome: LevelOutcome, _ layers: LayeredIndex, _ positions: [PointPositionCache<Scalar>],
         _ parallel: Parallel
     ) {
         let plans = outcome.plans
-        let count = max(1, min(positions.count, plans.count / Self.smallestShare))
+        let count = parallel.portions(of: plans.count)
         let parts = Mutex([[Sum]](repeating: [], count: count))
-        parallel.run(count) { number in
+        parallel.run(count) { number, thread in
             let (start, end) = Parallel.bounds(number, of: count, count: plans.count)
             let sums = plans[start..<end].map { plan in
-                Self.sum(outcome.members[plan.start..<plan.start + plan.count], layers, positions[number])
+                Self.sum(outcome.members[plan.start..<plan.start + plan.count], layers, positions[thread])
             }
             parts.withLock { $0[number] = sums }
         }

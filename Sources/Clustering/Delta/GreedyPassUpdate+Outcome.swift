@@ -73,7 +73,7 @@ extension GreedyPassUpdate {
         var origins = touched(&dying).filter { isUnclaimed(NodeKey(rawValue: $0)) }
         // Ordinals follow the nodes' order, so that the same changes always give the same ordinals.
         sort(&origins)
-        let count = max(1, min(shareLimit, origins.count / Self.smallestShare))
+        let count = parallel.portions(of: origins.count)
         let parts = Mutex([Part](repeating: Part(), count: count))
         parallel.run(count) { [origins] number in
             let (start, end) = Parallel.bounds(number, of: count, count: origins.count)
@@ -88,9 +88,6 @@ extension GreedyPassUpdate {
         }
         return dying
     }
-
-    /// Below this many origins per share, another share costs more than it saves.
-    private static var smallestShare: Int { 64 }
 
     /// The result for one share of the origins.
     private struct Part {

@@ -24,10 +24,8 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     let arrived: [NodeKey]
     let search: NeighbourSearch<Scalar>
     private var prefetched = NeighbourPrefetch<Scalar>()
-    private let positionsOfShares: [PointPositionCache<Scalar>]
+    private let positionsOfThreads: [PointPositionCache<Scalar>]
     let parallel: Parallel
-    /// The maximum number of shares that work is split into.
-    var shareLimit: Int { positionsOfShares.count }
     var layers: LayeredIndex { search.level.layers }
     private(set) var visits: [Visit] = []
     /// The index in `visits`, by key.
@@ -47,8 +45,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     private var laterNeighbours: [NeighbourSearch<Scalar>.LaterNeighbour] = []
     private var neighbours: [NeighbourSearch<Scalar>.Neighbour] = []
 
-    /// - Parameter positions: a cache of point positions for each possible share of a prefetch, which only that
-    ///   share uses.
+    /// - Parameter positions: a cache of point positions for each thread.
     init(
         _ level: LevelReader<Scalar>, zoom: Int, departed: [Departure], arrived: [NodeKey], budget: Int,
         positions: [PointPositionCache<Scalar>], parallel: Parallel
@@ -59,7 +56,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         self.departed = departed
         self.arrived = arrived
         search = NeighbourSearch(level, zoom: zoom, departed: departed, arrived: arrived)
-        positionsOfShares = positions
+        positionsOfThreads = positions
         visitIndexes = NumberMap(capacity: 2 * arrived.count)
         known = NumberMap(capacity: 2 * arrived.count)
         newClaimants = NodeGrid(cell: Double(search.radius.reach))
@@ -106,7 +103,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     private mutating func prefetch() {
         var keys: [NodeKey] = []
         known.forEach { key, _ in keys.append(NodeKey(rawValue: key)) }
-        prefetched = NeighbourPrefetch(keys, search, positionsOfShares, parallel)
+        prefetched = NeighbourPrefetch(keys, search, positionsOfThreads, parallel)
     }
 
     /// Charges visits to the budget; returns false once it is spent.

@@ -7,10 +7,8 @@
 struct IndexUpdater<Scalar: Coordinate> {
     private(set) var layers: LayeredIndex
     private let spatial: SpatialIndex<Scalar>
-    private let positions: PointPositionCache<Scalar>
-    /// One cache per share of work on several threads. There are more shares than threads, because a thread may
-    /// be delayed.
-    private let positionsOfShares: [PointPositionCache<Scalar>]
+    /// One cache per thread. Between passes the calling thread uses the first one.
+    private let positionsOfThreads: [PointPositionCache<Scalar>]
     private let parallel: Parallel
     /// The number of nodes that may still be visited before a rebuild is cheaper.
     private var budget: Int
@@ -23,14 +21,16 @@ struct IndexUpdater<Scalar: Coordinate> {
         layers.delta.open(layers.options)
         self.layers = layers
         self.spatial = spatial
-        positions = PointPositionCache(layers.options, coordinates)
+        parallel = Parallel(onSharedThreads: threads, smallestShare: Self.smallestShare)
         let options = layers.options
-        positionsOfShares = (0..<(threads > 1 ? 4 * threads : 1)).map { _ in
-            PointPositionCache(options, coordinates)
-        }
-        parallel = Parallel(onSharedThreads: threads)
+        positionsOfThreads = (0..<parallel.threads).map { _ in PointPositionCache(options, coordinates) }
         budget = 100_000 + layers.delta.pointCount
     }
+
+    /// Below this many nodes per share, another share costs more than it saves.
+    private static var smallestShare: Int { 64 }
+
+    private var positions: PointPositionCache<Scalar> { positionsOfThreads[0] }
 
     /// Applies the changes; returns whether they were applied completely. If not, the layers are unusable.
     mutating func run(_ changes: PointChanges) -> Bool {
@@ -58,7 +58,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         var level = GreedyPassUpdate(
             LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom,
             departed: departed,
-            arrived: arrived, budget: budget, positions: positionsOfShares, parallel: parallel)
+            arrived: arrived, budget: budget, positions: positionsOfThreads, parallel: parallel)
         guard level.run() else { return nil }
         budget = level.budget
         return level.outcome()
@@ -128,7 +128,7 @@ struct IndexUpdater<Scalar: Coordinate> {
 
     /// Creates a zoom's planned clusters and returns their keys.
     private mutating func make(_ outcome: LevelOutcome, _ zoom: Int) -> [NodeKey] {
-        let sums = ClusterSums(outcome, layers, positionsOfShares, parallel)
+        let sums = ClusterSums(outcome, layers, positionsOfThreads, parallel)
         var made: [NodeKey] = []
         made.reserveCapacity(outcome.plans.count)
         for (plan, sum) in zip(outcome.plans, sums.all) {

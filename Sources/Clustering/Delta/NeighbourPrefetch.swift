@@ -35,8 +35,6 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
     private var starts: [Int] = []
     private var shares: [Share] = []
 
-    /// Below this many nodes per share, another share costs more than it saves.
-    private static var smallestShare: Int { 64 }
     /// The maximum number of later neighbours kept for a share's nodes together, and for one node.
     private static var mostLaterNeighbours: Int { 1 << 13 }
     /// The maximum number of nodes compared to find later neighbours for a share's nodes. If thousands of nodes
@@ -48,17 +46,17 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
 
     init() {}
 
-    /// - Parameter positions: a cache of point positions for each possible share, which only that share uses.
+    /// - Parameter positions: a cache of point positions for each thread.
     init(
         _ keys: [NodeKey], _ search: Search, _ positions: [PointPositionCache<Scalar>], _ parallel: Parallel
     ) {
-        let count = min(positions.count, keys.count / Self.smallestShare)
-        guard count > 0 else { return }
+        guard keys.count >= parallel.smallestShare else { return }
+        let count = parallel.portions(of: keys.count)
         let sorted = Self.alongCurve(keys, search)
         let made = Mutex([Share](repeating: Share(), count: count))
-        parallel.run(count) { number in
+        parallel.run(count) { number, thread in
             let (start, end) = Parallel.bounds(number, of: count, count: sorted.count)
-            let share = Self.share(sorted[start..<end], search.with(positions[number]))
+            let share = Self.share(sorted[start..<end], search.with(positions[thread]))
             made.withLock { $0[number] = share }
         }
         shares = made.withLock { $0 }
@@ -71,21 +69,33 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         starts = (0..<count).map { Parallel.bounds($0, of: count, count: sorted.count).start }
     }
 
-    /// Sorts nodes along the curve, because neighbours in space are then neighbours in memory.
-    private static func alongCurve(_ keys: [NodeKey], _ search: Search) -> [Search.SearchedNode] {
-        var ranked = keys.map { key in
-            let node = search.node(key)
-            return (code: ZOrderCurve.code(node.x, node.y), node: node)
-        }
-        ranked.sort { ($0.code, $0.node.key.rawValue) < ($1.code, $1.node.key.rawValue) }
-        return ranked.map(\.node)
+    /// A node and its position, in which it is compared with others.
+    private struct PlacedNode {
+        let key: NodeKey
+        let x: Double
+        let y: Double
     }
 
-    private static func share(_ nodes: ArraySlice<Search.SearchedNode>, _ search: Search) -> Share {
+    /// Sorts nodes along the curve, because neighbours in space are then neighbours in memory.
+    private static func alongCurve(_ keys: [NodeKey], _ search: Search) -> [PlacedNode] {
+        let nodes = keys.map { key in
+            let (x, y) = search.level.compared(key)
+            return PlacedNode(key: key, x: x, y: y)
+        }
+        // Sorting moves 16 bytes per node.
+        var ranked = nodes.enumerated().map { place, node in
+            (code: ZOrderCurve.code(node.x, node.y), place: UInt32(truncatingIfNeeded: place))
+        }
+        ranked.sort { $0.code < $1.code }
+        return ranked.map { nodes[Int($0.place)] }
+    }
+
+    private static func share(_ nodes: ArraySlice<PlacedNode>, _ search: Search) -> Share {
         var share = Share()
         var neighbours: [Search.Neighbour] = []
         share.visits.reserveCapacity(nodes.count)
-        for node in nodes {
+        for placed in nodes {
+            let node = search.node(placed.key, at: (placed.x, placed.y))
             let (claimant, laterNeighbour) = (share.claimants.count, share.laterNeighbours.count)
             let hasRoom = laterNeighbour < mostLaterNeighbours && share.compared < mostCompared
             let visited = search.findAll(

@@ -59,9 +59,11 @@ struct NeighbourSearch<Scalar: Coordinate> {
         Self(LevelReader(layers: level.layers, spatial: level.spatial, positions: positions), zoom, changed)
     }
 
-    func node(_ key: NodeKey) -> SearchedNode {
-        let (x, y) = level.compared(key)
-        return SearchedNode(key: key, x: x, y: y, order: level.layers.order(of: key))
+    func node(_ key: NodeKey) -> SearchedNode { node(key, at: level.compared(key)) }
+
+    /// - Parameter position: the position in which the node is compared with others.
+    func node(_ key: NodeKey, at position: (x: Double, y: Double)) -> SearchedNode {
+        SearchedNode(key: key, x: position.x, y: position.y, order: level.layers.order(of: key))
     }
 
     /// Whether a parent is a cluster of this zoom.
