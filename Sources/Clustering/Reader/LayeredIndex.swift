@@ -126,10 +126,13 @@ extension LayeredIndex {
 
     /// The ordinal of a node's parent, or `NodeNumber.none`.
     @inline(__always) func parent(of key: NodeKey) -> UInt32 {
-        if key.isCluster, let row = deltaRow(key.number) { return delta.clusters[row].parent }
-        if let parent = delta.parents[key.rawValue] { return parent }
-        if key.isCluster { return columns.parents[base.pointCount + key.number] }
-        return key.number < base.pointCount ? columns.parents[key.number] : NodeNumber.none
+        guard key.isCluster else {
+            if let parent = delta.parents[key.rawValue] { return parent }
+            return key.number < base.pointCount ? columns.parents[key.number] : NodeNumber.none
+        }
+        return read(
+            key.number, base: { delta.parents[key.rawValue] ?? $0.parents[base.pointCount + key.number] },
+            delta: { $0.parent })
     }
 
     /// Whether a point exists: it was built or added, and has not been removed.
