@@ -85,7 +85,8 @@ let package = Package(
                 "JSON",
             ], swiftSettings: uncheckedExclusivity),
         .target(
-            name: "SocketDoor", dependencies: ["Calls", "ClusterProtocol", "EventLoop", "JSON"],
+            name: "SocketDoor",
+            dependencies: ["Calls", "ClusterProtocol", "EventLoop", "JSON", "SystemSupport"],
             swiftSettings: uncheckedExclusivity),
         .target(
             name: "HTTPDoor",

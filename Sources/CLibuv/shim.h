@@ -1,2 +1,1 @@
-#include <malloc.h>
 #include <uv.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // System calls that glibc only declares under _GNU_SOURCE, which Swift's Glibc module does not define.
+#include <malloc.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 

@@ -3,6 +3,7 @@ import Calls
 import ClusterProtocol
 import EventLoop
 import JSON
+import SystemSupport
 
 /// Takes messages from the received bytes, and acts on them.
 extension SocketConnection {

@@ -337,7 +337,7 @@ public final class Source: Sendable {
         guard !isRetired else { throw .sourceNotFound(name) }
         observers.tell()
         positionObservers.tell()
-        if revision.isPlain { MemoryTrim.run() }
+        if revision.isPlain { Allocator.trim() }
     }
 
     /// How the source follows its table; nil if it follows none. If it does, only the feed changes its data.

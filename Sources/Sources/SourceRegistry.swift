@@ -129,7 +129,7 @@ public final class SourceRegistry: Sendable {
     private func retire(_ source: consuming Source) {
         source.retire()
         _ = consume source
-        MemoryTrim.run()
+        Allocator.trim()
     }
 
     /// All sources, sorted by name.

@@ -201,6 +201,6 @@ package final class Call {
     private func giveBack(_ bytes: Int, _ caller: Caller) {
         let load = caller.engine.load
         load.input.add(-bytes, of: caller.share)
-        if load.hasFreedMuch(adding: bytes) { caller.engine.loop.work({ MemoryTrim.run() }, completion: {}) }
+        if load.hasFreedMuch(adding: bytes) { caller.engine.loop.work({ Allocator.trim() }, completion: {}) }
     }
 }
