@@ -215,23 +215,11 @@ package final class SourceFiles: Sendable {
         try withState { (state) throws(SourceError) -> UInt64 in
             try check(&state)
             try openJournal(&state)
-            let generation = state.contents.newest + 1
-            let path = path(generation, .journal)
-            let previous = state.contents.journal?.generation
-            do throws(SourceError) {
-                let journal = try onDisk(
-                    try JournalWriter(
-                        creating: path, beside: temporary(generation) + ".journal", generation: generation,
-                        revision: revision.number, previous: previous, hasBegun: true))
-                try onDisk(try FileIO.syncDirectory(directory))
-                state.contents.journal = journal
-                state.contents.newest = generation
-                state.replayMilliseconds = 0
-            } catch {
-                FileIO.remove(path)
-                throw error
-            }
-            return generation
+            let journal = try makeJournal(
+                revision: revision.number, previous: state.contents.journal?.generation, &state)
+            state.contents.journal = journal
+            state.replayMilliseconds = 0
+            return journal.generation
         }
     }
 
@@ -302,16 +290,21 @@ package final class SourceFiles: Sendable {
             throw .stateNotWritable("\(directory) has a damaged journal; nothing has changed")
         }
         let journal = try onDisk(try JournalWriter(continuing: last))
+        // Records of this version must not follow a header that promises an older one.
         state.contents.journal =
             last.header?.version == SectionFile.Kind.journal.version
-            ? journal : try makeSuccessor(of: last, journal.generation, &state)
+            ? journal
+            : try makeJournal(revision: last.newestRevision, previous: journal.generation, &state)
         state.contents.unopened = nil
     }
 
-    /// Creates a journal that continues one of an older version, since records of this version must not follow a
-    /// header that promises an older one.
-    private func makeSuccessor(
-        of last: FoundJournal, _ previous: UInt64, _ state: inout State
+    /// Creates a journal of the next generation.
+    ///
+    /// - Parameters:
+    ///   - revision: the number of the revision that its records change.
+    ///   - previous: the generation of the journal that it continues; nil if it follows other data.
+    private func makeJournal(
+        revision: UInt64, previous: UInt64?, _ state: inout State
     ) throws(SourceError) -> JournalWriter {
         let generation = state.contents.newest + 1
         let path = path(generation, .journal)
@@ -319,7 +312,7 @@ package final class SourceFiles: Sendable {
             let journal = try onDisk(
                 try JournalWriter(
                     creating: path, beside: temporary(generation) + ".journal", generation: generation,
-                    revision: last.newestRevision, previous: previous, hasBegun: true))
+                    revision: revision, previous: previous, hasBegun: true))
             try onDisk(try FileIO.syncDirectory(directory))
             state.contents.newest = generation
             return journal
