@@ -76,6 +76,73 @@ package struct LiveUpdate {
     private func pointChanges(
         _ partitions: inout [JSONValue], _ order: inout PointOrder?
     ) throws(SourceError) -> PointChanges? {
+        let new = try newRows(&partitions)
+        var changes = PointChanges()
+        var inserted: [(place: Int, row: Int)] = []
+        for (place, row) in plan.changes {
+            guard let point = order == nil ? Self.point(place) : order?.point(at: place) else { return nil }
+            guard let row else {
+                changes.removed.append(point)
+                continue
+            }
+            if let keys = new.keys, try keys.option.key(of: place, in: base.store) != keys.ofRows[row] {
+                changes.removed.append(point)
+                inserted.append((place, row))
+                continue
+            }
+            if new.havePositionsOnly, update.store.coordinates(row) == base.store.coordinates(place) {
+                continue
+            }
+            changes.moved.append(new.placement(row, point))
+        }
+        for (position, row) in plan.additions.enumerated() {
+            inserted.append((base.store.count + position, row))
+        }
+        guard let keys = new.keys else {
+            changes.added = inserted.map { new.placement($0.row, Self.point($0.place)) }
+            return changes
+        }
+        let (built, current) = (base.store.plainBase, base.store)
+        let change = try order?.update(
+            removing: changes.removed, inserting: inserted.map { ($0.place, keys.ofRows[$0.row]) }
+        ) { (feature) throws(SourceError) in
+            switch feature {
+            case .built(let place): try keys.option.key(of: place, in: built)
+            case .current(let place): try keys.option.key(of: place, in: current)
+            }
+        }
+        guard let change = change ?? nil else { return nil }
+        changes.relabelled = change.relabelled
+        changes.added = zip(change.insertions, inserted).map { new.placement($1.row, $0.point, $0.label) }
+        return changes
+    }
+
+    private static func point(_ place: Int) -> PointIndex {
+        PointIndex(rawValue: UInt32(truncatingIfNeeded: place))
+    }
+
+    /// What clustering needs of the new features, by row.
+    private struct NewRows {
+        let store: FeatureStore
+        let weights: [Double]?
+        let parts: [UInt32]?
+        /// Nil if features are not sorted by a key.
+        let keys: (option: SortKeys, ofRows: [SortKey])?
+        /// Whether a cluster depends only on its features' positions.
+        let havePositionsOnly: Bool
+
+        func placement(
+            _ row: Int, _ point: PointIndex, _ label: OrderLabel? = nil
+        ) -> PointChanges.Placement {
+            let (longitude, latitude) = store.coordinates(row)
+            return PointChanges.Placement(
+                point: point, longitude: longitude, latitude: latitude, weight: weights?[row] ?? 1,
+                partition: parts?[row] ?? 0, label: label)
+        }
+    }
+
+    /// New partitions are added to `partitions`.
+    private func newRows(_ partitions: inout [JSONValue]) throws(SourceError) -> NewRows {
         let options = base.options
         let columns = try SourceColumns(
             update.store, reading: options.propertyNames, threads: threads, cancellation)
@@ -84,64 +151,18 @@ package struct LiveUpdate {
             try SourceColumns.weights(weight.expression, rows)
         }
         let parts = try parts(rows, &partitions)
-        func placement(
-            _ row: Int, _ point: PointIndex, _ label: OrderLabel? = nil
-        ) -> PointChanges.Placement {
-            let (longitude, latitude) = update.store.coordinates(row)
-            return PointChanges.Placement(
-                point: point, longitude: longitude, latitude: latitude, weight: weights?[row] ?? 1,
-                partition: parts?[row] ?? 0, label: label)
-        }
-        func point(_ place: Int) -> PointIndex { PointIndex(rawValue: UInt32(truncatingIfNeeded: place)) }
-        // In that case a cluster depends only on its features' positions.
-        let onlyPlaces = base.view.aggregates.isEmpty && weights == nil && parts == nil
-        let sorting = try options.sortKey.map { (option) throws(SourceError) in
+        let keys = try options.sortKey.map { (option) throws(SourceError) in
             let keys = SortKeys(option)
             let rows = (0..<UInt32(truncatingIfNeeded: update.store.count)).map { $0 }
             return (
-                keys: keys,
+                option: keys,
                 ofRows: try keys.keys(
                     of: rows, in: update.store, with: columns, threads: threads, cancellation)
             )
         }
-        var changes = PointChanges()
-        var inserted: [(place: Int, row: Int)] = []
-        for (place, row) in plan.changes {
-            guard let point = order == nil ? point(place) : order?.point(at: place) else { return nil }
-            guard let row else {
-                changes.removed.append(point)
-                continue
-            }
-            if let sorting, try sorting.keys.key(of: place, in: base.store) != sorting.ofRows[row] {
-                changes.removed.append(point)
-                inserted.append((place, row))
-                continue
-            }
-            if onlyPlaces, update.store.coordinates(row) == base.store.coordinates(place) { continue }
-            changes.moved.append(placement(row, point))
-        }
-        for (position, row) in plan.additions.enumerated() {
-            inserted.append((base.store.count + position, row))
-        }
-        guard let sorting else {
-            changes.added = inserted.map { placement($0.row, point($0.place)) }
-            return changes
-        }
-        let (built, current) = (base.store.plainBase, base.store)
-        let change = try order?.update(
-            removing: changes.removed, inserting: inserted.map { ($0.place, sorting.ofRows[$0.row]) }
-        ) { (feature) throws(SourceError) in
-            switch feature {
-            case .built(let place): try sorting.keys.key(of: place, in: built)
-            case .current(let place): try sorting.keys.key(of: place, in: current)
-            }
-        }
-        guard let change = change ?? nil else { return nil }
-        changes.relabelled = change.relabelled
-        changes.added = zip(change.insertions, inserted).map {
-            placement($1.row, $0.point, $0.label)
-        }
-        return changes
+        return NewRows(
+            store: update.store, weights: weights, parts: parts, keys: keys,
+            havePositionsOnly: base.view.aggregates.isEmpty && weights == nil && parts == nil)
     }
 
     /// The partition numbers of the new features, by row; nil without partitions.
