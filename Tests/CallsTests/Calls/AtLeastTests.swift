@@ -40,20 +40,9 @@ import Testing
         loop.step()
     }
 
-    /// - Returns: what the caller got at once.
-    @discardableResult
-    private func open(_ method: String, _ params: JSONObject, id: Int64 = 1) -> String {
-        var params = params
-        params["source"] = "test"
-        var bytes = ByteWriter()
-        let request = CallRequest(id: id, method: "clusterd.v1.\(method)", params: params)
-        switch caller.open(CallOpening(request, encoder: BareEncoder()), into: &bytes) {
-        case .answered: answers.answers.append(bytes.string)
-        case .open: break
-        case .failed(let error): answers.errors.append(error)
-        }
+    private func open(_ method: String, _ params: JSONObject, id: Int64 = 1, timeout: Int64? = nil) {
+        caller.open(method, params, id: id, timeout: timeout, answers: answers)
         loop.step()
-        return bytes.string
     }
 
     private static let world: JSONObject = ["bbox": [-180, -90, 180, 90], "zoom": 20]
@@ -105,12 +94,7 @@ import Testing
         open("ClusterService/GetClusters", world(atLeast: "1/0"), id: 1)
         caller.receiveCancel(for: 1)
         #expect(answers.errors.map(\.code) == [.cancelled])
-        var bytes = ByteWriter()
-        var request = CallRequest(
-            id: 2, method: "clusterd.v1.ClusterService/GetClusters", params: world(atLeast: "1/0"))
-        request.params["source"] = "test"
-        request.timeoutMilliseconds = 0
-        _ = caller.open(CallOpening(request, encoder: BareEncoder()), into: &bytes)
+        open("ClusterService/GetClusters", world(atLeast: "1/0"), id: 2, timeout: 0)
         for timer in loop.timers { timer() }
         #expect(answers.errors.map(\.code) == [.cancelled, .deadlineExceeded])
         open("ClusterService/WatchClusters", world(atLeast: "1/0"), id: 3)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
 import SourceTestSupport
 import Testing
 
@@ -25,5 +27,21 @@ extension Caller {
             metrics: metrics.shard(methods.all.map(\.declaration.fullName)), methods: methods, load: load)
         let share = try #require(load.users.enter(.unknown))
         self.init(engine, peer: .unknown, right: .admin, share: share, transport: answers)
+    }
+
+    /// Opens a call on the source "test". What it answers at once goes to `answers` too.
+    func open(
+        _ method: String, _ params: JSONObject, id: Int64, timeout: Int64? = nil, answers: KeptAnswers
+    ) {
+        var params = params
+        params["source"] = "test"
+        var bytes = ByteWriter()
+        var request = CallRequest(id: id, method: "clusterd.v1.\(method)", params: params)
+        request.timeoutMilliseconds = timeout
+        switch open(CallOpening(request, encoder: BareEncoder()), into: &bytes) {
+        case .answered: answers.answers.append(bytes.string)
+        case .open: break
+        case .failed(let error): answers.errors.append(error)
+        }
     }
 }

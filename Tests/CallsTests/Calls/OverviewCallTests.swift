@@ -21,8 +21,11 @@ import Testing
         kept = try KeptSources(overviewPoints: 1)
         try kept.create().load(towns(300))
         let asked = try Caller(on: kept.registry, loop: loop, answers: answers)
-        for zoom in 0...4 { Self.open(asked, "ClusterService/GetClusters", Self.world(zoom), loop, answers) }
-        Self.open(asked, "ClusterService/GetTile", Self.tile, loop, answers)
+        for zoom in 0...4 {
+            asked.open("ClusterService/GetClusters", Self.world(zoom), id: 1, answers: answers)
+        }
+        asked.open("ClusterService/GetTile", Self.tile, id: 1, answers: answers)
+        loop.step()
         before = answers.answers
         answers.answers = []
         kept.holdsReading = true
@@ -38,24 +41,9 @@ import Testing
 
     private static let tile: JSONObject = ["z": 2, "x": 3, "y": 1]
 
-    private static func open(
-        _ caller: Caller, _ method: String, _ params: JSONObject, _ loop: HandLoop, _ answers: KeptAnswers,
-        id: Int64 = 1
-    ) {
-        var params = params
-        params["source"] = "test"
-        var bytes = ByteWriter()
-        let request = CallRequest(id: id, method: "clusterd.v1.\(method)", params: params)
-        switch caller.open(CallOpening(request, encoder: BareEncoder()), into: &bytes) {
-        case .answered: answers.answers.append(bytes.string)
-        case .open: break
-        case .failed(let error): answers.errors.append(error)
-        }
+    private func open(_ method: String, _ params: JSONObject = [:], id: Int64 = 1, timeout: Int64? = nil) {
+        caller.open(method, params, id: id, timeout: timeout, answers: answers)
         loop.step()
-    }
-
-    private func open(_ method: String, _ params: JSONObject = [:], id: Int64 = 1) {
-        Self.open(caller, method, params, loop, answers, id: id)
     }
 
     private func readRest() {
@@ -131,11 +119,7 @@ import Testing
         caller.receive(item: Array(#"{"features":[]}"#.utf8), for: 1)
         caller.receiveCancel(for: 1)
         #expect(answers.errors.map(\.code) == [.cancelled] && caller.inputBytes == 0)
-        var bytes = ByteWriter()
-        var request = CallRequest(
-            id: 2, method: "clusterd.v1.ClusterService/GetLeaves", params: ["source": "test", "clusterId": 1])
-        request.timeoutMilliseconds = 0
-        _ = caller.open(CallOpening(request, encoder: BareEncoder()), into: &bytes)
+        open("ClusterService/GetLeaves", ["clusterId": 1], id: 2, timeout: 0)
         for timer in loop.timers { timer() }
         #expect(answers.errors.map(\.code) == [.cancelled, .deadlineExceeded])
         open("SourceService/UpdateFeatures", ["remove": [1]], id: 3)

@@ -22,16 +22,7 @@ import Testing
     }
 
     private func open(_ method: String, _ params: JSONObject = [:], id: Int64 = 1, timeout: Int64? = nil) {
-        var params = params
-        params["source"] = "test"
-        var bytes = ByteWriter()
-        var request = CallRequest(id: id, method: "clusterd.v1.\(method)", params: params)
-        request.timeoutMilliseconds = timeout
-        switch caller.open(CallOpening(request, encoder: BareEncoder()), into: &bytes) {
-        case .answered: answers.answers.append(bytes.string)
-        case .open: break
-        case .failed(let error): answers.errors.append(error)
-        }
+        caller.open(method, params, id: id, timeout: timeout, answers: answers)
     }
 
     /// A watch whose changes are computed on the pool.
