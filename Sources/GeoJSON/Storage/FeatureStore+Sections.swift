@@ -169,9 +169,10 @@ extension FeatureStore {
 
     /// Verifies all text that has not been read yet. False if some is damaged.
     ///
+    /// - Parameter pause: waits for a few milliseconds; called while others read text from the same file. Nil: without pauses.
     /// - Complexity: O(text), at several gigabytes per second.
-    public func verifyText(isCancelled: () -> Bool = { false }) -> Bool {
-        text?.verify(isCancelled: isCancelled) ?? blob.guardian?.checkAll(
+    public func verifyText(isCancelled: () -> Bool = { false }, pause: (() -> Void)? = nil) -> Bool {
+        text?.verify(isCancelled: isCancelled, pause: pause) ?? blob.guardian?.checkAll(
             blob.bytes, isCancelled: isCancelled)
             ?? true
     }

@@ -33,5 +33,7 @@ public protocol FeatureText: AnyObject, Sendable {
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>?
 
     /// Verifies all bytes. False if some cannot be read.
-    func verify(isCancelled: () -> Bool) -> Bool
+    ///
+    /// - Parameter pause: waits for a few milliseconds; called while others read from the file too. Nil: without pauses.
+    func verify(isCancelled: () -> Bool, pause: (() -> Void)?) -> Bool
 }

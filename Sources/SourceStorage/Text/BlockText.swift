@@ -24,6 +24,8 @@ package final class BlockText: Sendable {
     private let holder: BlockCache.Holder
     private let hasFailed = Atomic<Bool>(false)
     private let lastFailure = Mutex<FileError?>(nil)
+    /// How often callers have read blocks from the file that were not cached.
+    private let loads = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - file: open for reading.
@@ -108,6 +110,7 @@ package final class BlockText: Sendable {
     private func load(
         _ range: Range<Int>, into target: UnsafeMutableRawBufferPointer, from first: Int
     ) -> Bool {
+        loads.add(1, ordering: .relaxed)
         let begin = range.lowerBound / blockSize * blockSize
         let end = min(count, (range.upperBound + blockSize - 1) / blockSize * blockSize)
         return withUnsafeTemporaryAllocation(byteCount: end - begin, alignment: 16) { window in
@@ -180,22 +183,43 @@ package final class BlockText: Sendable {
 
     /// Compares all checksums, and caches blocks while there is room. False if some bytes cannot be read.
     ///
+    /// - Parameter pause: waits for a few milliseconds. Called between reads while callers read from the file too: otherwise
+    ///   each of their reads would wait behind megabytes that the disk reads for this one. Nil: reads without pauses.
     /// - Complexity: O(bytes), at several gigabytes per second from the page cache.
-    package func verify(isCancelled: () -> Bool) -> Bool { readAll(isCancelled) { true } }
+    package func verify(isCancelled: () -> Bool, pause: (() -> Void)?) -> Bool {
+        var seen = loads.load(ordering: .relaxed)
+        return readAll(isCancelled) { _ in
+            if let pause { giveWay(&seen, pause) }
+            return true
+        }
+    }
+
+    /// Pauses until no caller has read from the file during a pause, a limited number of times.
+    private func giveWay(_ seen: inout Int, _ pause: () -> Void) {
+        for _ in 0..<Self.mostPauses {
+            let now = loads.load(ordering: .relaxed)
+            guard now != seen else { return }
+            seen = now
+            pause()
+        }
+    }
+
+    private static let mostPauses = 10
 
     /// Caches blocks from the first on until the cache is full.
-    package func readAhead(isCancelled: () -> Bool) { _ = readAll(isCancelled) { false } }
+    package func readAhead(isCancelled: () -> Bool) { _ = readAll(isCancelled) { $0 } }
 
-    /// - Parameter goesOn: called when the cache is full; returns whether to continue.
-    private func readAll(_ isCancelled: () -> Bool, goesOn: () -> Bool) -> Bool {
+    /// - Parameter goesOn: called after each read with whether the cache had room for it; returns whether to continue.
+    private func readAll(_ isCancelled: () -> Bool, goesOn: (_ isKept: Bool) -> Bool) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: Self.windowSize, alignment: 16) { window in
             var place = 0
             while place < count, !isCancelled() {
                 guard let read = fill(window, from: place) else { return false }
                 let blocks =
                     read.lowerBound / BlockCache.blockSize..<(read.upperBound - 1) / BlockCache.blockSize + 1
-                guard keep(window, from: read.lowerBound, blocks: blocks, replacing: false) || goesOn()
-                else { break }
+                guard goesOn(keep(window, from: read.lowerBound, blocks: blocks, replacing: false)) else {
+                    break
+                }
                 place = read.upperBound
             }
             return !isDamaged

@@ -2,6 +2,7 @@
 import Aggregates
 import Dispatch
 import GeoJSON
+import Glibc
 import SourceStorage
 import Synchronization
 import SystemSupport
@@ -158,9 +159,9 @@ extension Source {
         let revision = revision
         shared.checks.async { [weak self] in
             guard let self, !self.isRetired else { return }
-            if !revision.store.verifyText(isCancelled: { self.isRetired }), self.revision === revision {
-                _ = self.reportDamage()
-            }
+            let isGood = revision.store.verifyText(
+                isCancelled: { self.isRetired }, pause: { usleep(5000) })
+            if !isGood, self.revision === revision { _ = self.reportDamage() }
         }
     }
 }
