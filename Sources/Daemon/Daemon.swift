@@ -102,6 +102,7 @@ public final class Daemon {
         expiry = SourceExpiry(loop: loop, registry: sources.registry)
         begin()
         loop.run()
+        sources.registry.saveOverviews()
         log.flush(milliseconds: 200)
     }
 
@@ -136,9 +137,9 @@ public final class Daemon {
 
     private func recover() throws(Problem) {
         let start = MonotonicClock.now()
-        // Declared sources are compared with their declarations at once.
-        let declared = Set(configuration.sources.map(\.name))
-        do throws(SourceError) { try sources.registry.recover(completely: declared) } catch {
+        // A follower of a table begins with all of its source's data.
+        let followed = Set(configuration.sources.filter { $0.postgres != nil }.map(\.name))
+        do throws(SourceError) { try sources.registry.recover(completely: followed) } catch {
             throw Problem(description: error.description)
         }
         // Features that expired while the daemon was stopped must not be visible.

@@ -157,9 +157,12 @@ public final class Revision: Sendable {
     }
 
     /// The same data under a new number.
-    package func renumbered() -> Revision {
+    package func renumbered() -> Revision { numbered(hasData ? shared.nextRevision() : 0) }
+
+    /// The same data under another number, which no other data of the registry ever had.
+    func numbered(_ number: UInt64) -> Revision {
         Revision(
-            number: hasData ? shared.nextRevision() : 0, options: options, store: store, columns: columns,
+            number: number, options: options, store: store, columns: columns,
             view: view, buildMilliseconds: buildMilliseconds, identifiers: identifiers.withLock { $0 },
             codes: readyFeatureCodes, log: log, shared: shared)
     }

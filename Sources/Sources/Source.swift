@@ -48,6 +48,10 @@ public final class Source: Sendable {
         /// A further remark about its files; nil if there is none.
         var note: String?
         var isSaving = false
+        /// Whether the overview of these data is to be written.
+        var isOverviewDue = false
+        /// When the overview may be written again.
+        var nextOverview = ContinuousClock.now
         var isExpiring = false
         var isRetrying = false
         /// Whether the files lack the current data. The next change is then stored by a snapshot.
@@ -200,6 +204,7 @@ public final class Source: Sendable {
         prepareIdentifiers(of: revision)
         readAhead(revision)
         if let files, files.wantsSnapshot, !isUnkept { saveLater() }
+        saveOverviewLater()
         return revision
     }
 
@@ -393,6 +398,39 @@ public final class Source: Sendable {
             guard !isStandIn, !state.isSaving, !state.isRetired, state.fault == nil else { return false }
             state.isSaving = true
             return true
+        }
+    }
+
+    /// Claims the writing of the overview; nil if that is already due.
+    ///
+    /// - Returns: how many nanoseconds to wait before.
+    func beginSavingOverview() -> Int? {
+        state.withLock { state in
+            guard !isStandIn, !state.isOverviewDue, !state.isRetired else { return nil }
+            state.isOverviewDue = true
+            return max(0, Int((state.nextOverview - .now) / .nanoseconds(1)))
+        }
+    }
+
+    /// Whether the overview is to be written. Changes from now on make it due again.
+    func takeDueOverview() -> Bool {
+        state.withLock { state in
+            defer { state.isOverviewDue = false }
+            return state.isOverviewDue && !state.isRetired && state.fault == nil
+        }
+    }
+
+    /// - Parameter pause: the nanoseconds until the overview may be written again.
+    func tookOverview(pause: Int) {
+        state.withLock { $0.nextOverview = .now + .nanoseconds(pause) }
+    }
+
+    /// Gives the current revision another number, if it satisfies a condition. Must be called before the source is published.
+    func renumber(to number: UInt64, where isSuch: (Revision) -> Bool) {
+        state.withLock { state in
+            guard isSuch(state.revision) else { return }
+            state.revision = state.revision.numbered(number)
+            current.set(state.answering)
         }
     }
 

@@ -25,6 +25,8 @@ public final class View: Sendable {
     package let propertyErrors: [PropertyError]
     /// Advice about the filter, if nothing passes it: sentences that say what to do.
     package let warnings: [String]
+    /// Numbers that do not follow from the index; nil unless the view is an overview's.
+    package let numbers: OverviewNumbers?
     /// What the writers of answers cache for the view.
     package let cache = ViewCacheSlot()
     /// Built if input indexes are requested of a filter's view whose points are in another order.
@@ -33,7 +35,8 @@ public final class View: Sendable {
     package init(
         index: ClusterIndex, members: [UInt32]?, order: PointOrder? = nil, bounds: Box?,
         aggregates: [NamedAggregate] = [],
-        partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = []
+        partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = [],
+        numbers: OverviewNumbers? = nil
     ) {
         self.index = index
         self.members = members
@@ -43,6 +46,7 @@ public final class View: Sendable {
         self.partitions = partitions
         self.propertyErrors = propertyErrors
         self.warnings = warnings
+        self.numbers = numbers
     }
 
     /// The row of a point's feature in the store.
@@ -81,6 +85,7 @@ public final class View: Sendable {
 
     /// The index in the input of a point's feature, as if only this view's features had been loaded.
     package func inputIndex(of point: PointIndex) -> Int {
+        if let inputs = numbers?.inputIndexes { return Int(inputs[Int(point.rawValue)]) }
         guard order != nil else { return index.inputPlace(of: point) }
         let place = feature(of: point)
         // Updates of such sources rebuild everything, so there are no gaps.

@@ -98,12 +98,73 @@ struct OverviewTests {
         }
         #expect(Set(points).count > 10)
         #expect(index.overview(mostNodes: 0, mostPoints: 10) == nil)
-        var changes = PointChanges()
-        changes.removed = [PointIndex(rawValue: 5)]
-        let update = try #require(
-            index.updated(changes) { (places[Int($0.rawValue)].longitude, places[Int($0.rawValue)].latitude) }
-        )
-        #expect(update.index.overview(mostNodes: 3000, mostPoints: 3000) == nil)
+    }
+
+    @Test(
+        "after updates they have the same nodes in the same order as the updated index", arguments: [1, 2, 3])
+    func updated(_ seed: UInt64) throws {
+        let places = PointSet.gathered.places(2000)
+        var index = try ClusterIndex.build(
+            places, ClusteringOptions(), weights: places.indices.map { Double($0 % 7 + 1) },
+            partitions: places.indices.map { UInt32($0 % 2) })
+        var random = SeededGenerator(state: seed)
+        for round in 0..<20 {
+            var changes = PointChanges()
+            // Points of any rank are removed and moved: also those that low zooms show, and those that clusters grew from.
+            changes.removed = [PointIndex(rawValue: UInt32(round * 50))]
+            func position() -> (longitude: Double, latitude: Double) {
+                (Double(random.next() % 3600) / 10 - 180, Double(random.next() % 1700) / 10 - 85)
+            }
+            let other = round * 50 + 2 + Int(random.next() % 40)
+            for point in [round * 50 + 1, other] {
+                let (longitude, latitude) = position()
+                changes.moved.append(
+                    .init(
+                        point: PointIndex(rawValue: UInt32(point)), longitude: longitude, latitude: latitude,
+                        weight: 3, partition: 1))
+            }
+            let (longitude, latitude) = position()
+            let added = PointIndex(rawValue: UInt32(index.pointLimit))
+            changes.added = [
+                .init(point: added, longitude: longitude, latitude: latitude, weight: 5, partition: 0)
+            ]
+            index = try #require(
+                index.updated(changes) {
+                    (places[Int($0.rawValue)].longitude, places[Int($0.rawValue)].latitude)
+                }
+            ).index
+            for most in [300, 100_000] {
+                let overview = try #require(index.overview(mostNodes: most, mostPoints: most))
+                let copy = Copy(overview)
+                let (found, deepest) = try copy.open(index)
+                #expect(found.pointCount == index.pointCount)
+                for zoom in 0...deepest.rawValue {
+                    let actual = found.all(at: zoom).map { updatedNode($0, found, overview) }
+                    #expect(actual == index.all(at: zoom).map { updatedNode($0, index, nil) })
+                }
+            }
+        }
+    }
+
+    /// What an answer of an updated index says about a node, except its id.
+    private struct UpdatedNode: Equatable {
+        var node: Node
+        var numbers: [Double] = []
+    }
+
+    private func updatedNode(_ node: Node, _ index: ClusterIndex, _ overview: IndexOverview?) -> UpdatedNode {
+        switch node {
+        case .point(let point):
+            return UpdatedNode(node: .point(overview?.points[Int(point.rawValue)] ?? point))
+        case .cluster(let cluster):
+            let (x, y) = index.unitPosition(of: cluster)
+            return UpdatedNode(
+                node: .cluster(overview?.clusters[Int(cluster.rawValue)] ?? cluster),
+                numbers: [
+                    x, y, Double(index.pointCount(of: cluster)), Double(index.zoom(of: cluster).rawValue),
+                    index.weight(of: cluster) ?? -1, Double(index.partition(of: cluster) ?? 99),
+                ])
+        }
     }
 
     @Test(

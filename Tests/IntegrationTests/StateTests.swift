@@ -116,6 +116,82 @@ struct StateTests {
         }
     }
 
+    @Test("a declared source answers from its overview too, and is filled again if the rest is damaged")
+    func declaredOverview() throws {
+        let path = NSTemporaryDirectory() + "clusterd-declared-" + UUID().uuidString.prefix(12)
+        let (configuration, file) = (path + ".json", path + ".geojsonl")
+        defer { for path in [configuration, file] { try? FileManager.default.removeItem(atPath: path) } }
+        let lines = points.map(\.feature).joined(separator: "\n")
+        try Data(lines.utf8).write(to: URL(fileURLWithPath: file))
+        try Data(#"{"limits":{"overviewPoints":100},"sources":{"a":{"file":"\#(file)"}}}"#.utf8)
+            .write(to: URL(fileURLWithPath: configuration))
+        func filled(_ daemon: DaemonProcess, after revision: Double) throws -> Double {
+            while true {
+                let source = try daemon.client().call("SourceService/GetSource", ["source": "a"])
+                let found = source["revision"]?.number ?? 0
+                if found > revision, source["state"] == "ready" { return found }
+            }
+        }
+        var revision = 0.0
+        var before: [JSONValue] = []
+        for round in 0..<3 {
+            let daemon = try DaemonProcess(["--state-dir", folder.path, "--config", configuration])
+            if round == 1 {
+                let query: JSONValue = ["source": "a", "bbox": [-180, -85, 180, 85], "zoom": 0]
+                let world = try daemon.client().call("ClusterService/GetClusters", query)
+                #expect(world["features"] == before[0])
+            }
+            revision = try filled(daemon, after: revision)
+            before = try answers(daemon.client(), "a")
+            _ = daemon.end(with: SIGKILL)
+            guard round == 1 else { continue }
+            let names = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/sources/a")
+            for name in names where name.hasSuffix(".snapshot") {
+                // A byte of the index, which comes first.
+                let snapshot = try FileHandle(forUpdating: self.folder.file(name, of: "a"))
+                try snapshot.seek(toOffset: 100)
+                try snapshot.write(contentsOf: [0xa5])
+                try snapshot.close()
+            }
+        }
+    }
+
+    @Test("after a kill amid updates, low zooms answer as the data that a complete start reads")
+    func overviewOfUpdates() throws {
+        func configuration(_ overviewPoints: Int) throws -> String {
+            let path = NSTemporaryDirectory() + "clusterd-overview-" + UUID().uuidString.prefix(12)
+            try Data(#"{"limits":{"overviewPoints":\#(overviewPoints)}}"#.utf8)
+                .write(to: URL(fileURLWithPath: path))
+            return path
+        }
+        let (with, without) = (try configuration(100), try configuration(0))
+        defer { for path in [with, without] { try? FileManager.default.removeItem(atPath: path) } }
+        var first = 10_000
+        for round in 0..<4 {
+            let daemon = try DaemonProcess(["--state-dir", folder.path, "--config", with])
+            let client = try daemon.client()
+            if round == 0 {
+                let options: JSONValue = ["clusterProperties": ["count": ["count", ["get", "value"]]]]
+                _ = try client.call("SourceService/CreateSource", ["source": "a", "options": options])
+                _ = try client.importFeatures("a", points.map(\.feature))
+            }
+            for _ in 0..<(1 + 7 * round) {
+                _ = try client.call("SourceService/UpdateFeatures", update(id: first, of: "a"))
+                first += 1
+            }
+            let before = try answers(client, "a")
+            // The overview of the last update may be there, or only one before, or none.
+            _ = daemon.end(with: SIGKILL)
+            for configuration in [with, without] {
+                let daemon = try DaemonProcess(["--state-dir", folder.path, "--config", configuration])
+                let found = try answers(daemon.client(), "a")
+                // The state is the last, and may be "loading".
+                #expect(found.dropLast() == before.dropLast(), "round \(round)")
+                _ = daemon.end(with: SIGKILL)
+            }
+        }
+    }
+
     @Test("a kill at any moment leaves a prefix of the updates that holds all acknowledged ones")
     func killWhileUpdating() throws {
         var expected = 50

@@ -56,6 +56,8 @@ package final class LabelColumn: AggregateColumn {
 
     package var valueType: AggregateValueType { .string }
 
+    package var readsPoints: Bool { true }
+
     package var memoryBytes: Int {
         codes.count * MemoryLayout<UInt32>.stride + labels.count * MemoryLayout<JSONValue>.stride
     }

@@ -43,6 +43,8 @@ package final class QuantileColumn: AggregateColumn {
 
     package var valueType: AggregateValueType { isSingle ? .number : .string }
 
+    package var readsPoints: Bool { true }
+
     package var memoryBytes: Int { numbers.count * MemoryLayout<Double>.stride }
 
     /// - Complexity: O(points × log(points)) the first time.

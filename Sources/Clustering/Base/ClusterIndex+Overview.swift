@@ -51,7 +51,9 @@ extension SectionSource {
             originIndexes: try self.column(.originIndexes, clusters),
             ordinalsByOrigin: column(0, 0), childStarts: column(0, clusters + 1), children: column(0, 0),
             leafStarts: column(0, clusters), leaves: column(0, 1),
-            parents: column(NodeNumber.none, points + clusters), weights: nil, partitions: nil,
+            parents: column(NodeNumber.none, points + clusters),
+            weights: try optional(.weights, points + clusters),
+            partitions: try optional(.partitions, points + clusters),
             ranges: Array(repeating: 0..<0, count: options.maximumZoom + 1))
     }
 

@@ -2,10 +2,10 @@
 
 extension LayeredIndex {
     /// A node's rank in an answer: along the curve, and within a cell points first.
-    private struct Ranked: BitwiseCopyable {
-        var code: UInt64
-        var rank: Rank
-        var node: Node
+    struct Ranked: BitwiseCopyable {
+        fileprivate var code: UInt64
+        fileprivate var rank: Rank
+        fileprivate var node: Node
 
         static func < (a: Self, b: Self) -> Bool { a.code == b.code ? a.rank < b.rank : a.code < b.code }
     }
@@ -75,15 +75,16 @@ extension LayeredIndex {
         made.code == code ? made.rank < rank(of: key) : made.code < code
     }
 
-    @inline(__always) private func rank<Scalar: Coordinate>(
-        _ key: NodeKey, _ x: Scalar, _ y: Scalar
-    ) -> Ranked {
+    /// - Parameters:
+    ///   - x: the position as compared.
+    ///   - y: the position as compared.
+    @inline(__always) func rank<Scalar: Coordinate>(_ key: NodeKey, _ x: Scalar, _ y: Scalar) -> Ranked {
         Ranked(code: ZOrderCurve.code(x, y), rank: rank(of: key), node: key.node)
     }
 
     /// A node's rank among those of its cell, as a build orders them: points first, then deeper clusters before
     /// others.
-    private struct Rank: BitwiseCopyable {
+    fileprivate struct Rank: BitwiseCopyable {
         var level: UInt8
         var order: OrderLabel
 

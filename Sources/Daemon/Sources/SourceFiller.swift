@@ -125,13 +125,27 @@ final class SourceFiller {
     /// Deletes a source whose stored data are damaged if it can be filled again.
     private func dropDamaged(_ declared: DeclaredSource) throws(SourceError) {
         guard declared.file != nil || declared.postgres != nil,
-            let source = try? registry.source(declared.name),
-            source.description.state == .damaged
+            let source = try? registry.source(declared.name), source.description.state == .damaged
         else { return }
         try registry.delete(declared.name)
+        warnOfDamage(declared)
+    }
+
+    private func warnOfDamage(_ declared: DeclaredSource) {
         log.write(
             .warning, "the declared source's kept data are damaged, and it is filled again",
             ["source": .string(declared.name.text)])
+    }
+
+    /// Waits until a source has been read after the start. One whose kept data are damaged is created again if it can be filled
+    /// again.
+    private static func wholeSource(
+        _ declared: DeclaredSource, _ registry: SourceRegistry, _ cancellation: Cancellation
+    ) throws(SourceError) -> (source: Source, wasDamaged: Bool) {
+        let source = try registry.wholeSource(declared.name, cancellation)
+        guard declared.file != nil, source.description.state == .damaged else { return (source, false) }
+        try registry.delete(declared.name)
+        return (try registry.create(declared.name, options: SourceOptions(reading: declared.options)), true)
     }
 
     private func complain(_ declared: DeclaredSource, _ error: SourceError) {
@@ -199,6 +213,7 @@ final class SourceFiller {
     /// orders the two, so `@unchecked Sendable` is sound.
     private final class Outcome: @unchecked Sendable {
         var result: Result<ImportOutcome?, SourceError> = .success(nil)
+        var wasDamaged = false
     }
 
     private func fill(_ entry: DeclaredEntry) {
@@ -213,19 +228,22 @@ final class SourceFiller {
         let began = MonotonicClock.now()
         loop.work {
             outcome.result = Result { () throws(SourceError) in
-                try Self.fill(declared, changesOptions: changesOptions, registry, threads, cancellation)
+                let (source, wasDamaged) = try Self.wholeSource(declared, registry, cancellation)
+                outcome.wasDamaged = wasDamaged
+                return try Self.fill(
+                    source, declared, changesOptions: changesOptions, threads, cancellation)
             }
         } completion: { [weak self] in
+            if outcome.wasDamaged { self?.warnOfDamage(declared) }
             if case .failure = outcome.result, changesOptions { entry.changesOptions = true }
             self?.finished(declared, outcome.result, MonotonicClock.now() - began)
         }
     }
 
     private static func fill(
-        _ declared: DeclaredSource, changesOptions: Bool, _ registry: SourceRegistry, _ threads: Int,
+        _ source: Source, _ declared: DeclaredSource, changesOptions: Bool, _ threads: Int,
         _ cancellation: Cancellation
     ) throws(SourceError) -> ImportOutcome? {
-        let source = try registry.wholeSource(declared.name, cancellation)
         if changesOptions {
             _ = try source.update(options: try SourceOptions(reading: declared.options), cancellation)
         }

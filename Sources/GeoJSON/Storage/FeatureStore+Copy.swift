@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: MIT
 
 extension FeatureStore {
-    /// Copies some features of a plain store into a store in memory.
+    /// Copies some features into a plain store in memory.
     ///
     /// - Parameters:
-    ///   - rows: the features' rows, ascending.
+    ///   - rows: the features' rows. The copy has them in this order.
     ///   - limit: the most bytes of their records together.
     /// - Returns: nil if their records are longer, or cannot be read.
     /// - Complexity: O(their bytes).
     public func copy(of rows: [Int], mostBytes limit: Int) -> FeatureStore? {
-        let size = rows.reduce(0) { $0 + range($1).count }
+        let size = rows.reduce(0) { $0 + recordSize($1) }
         guard size <= limit else { return nil }
         let blob = FeatureBlob(capacity: size)
         let records = RecordOffsets(capacity: rows.count)
         for row in rows {
             records.append(start: blob.count)
-            guard append(range(row), to: blob) else { return nil }
+            guard append(row, to: blob) else { return nil }
         }
         return FeatureStore(
             blob: blob, records: records, moments: FeatureMoments(), fresh: nil)
     }
 
-    private func append(_ record: Range<Int>, to target: FeatureBlob) -> Bool {
+    private func recordSize(_ row: Int) -> Int {
+        guard let place = changes?.place(of: row) else { return range(row).count }
+        return place.store == .max ? 0 : changes?.stores[Int(place.store)].recordSize(Int(place.row)) ?? 0
+    }
+
+    /// - Returns: false if the feature was removed or cannot be read.
+    private func append(_ row: Int, to target: FeatureBlob) -> Bool {
+        if let changes, let place = changes.place(of: row) {
+            guard place.store != .max else { return false }
+            return changes.stores[Int(place.store)].append(Int(place.row), to: target)
+        }
+        let record = range(row)
         guard let text else {
             guard blob.guardian?.admits(record, of: blob.bytes) ?? true else { return false }
             target.append(UnsafeRawBufferPointer(rebasing: blob.bytes[record]))

@@ -85,6 +85,9 @@ package struct SectionFileReader: Sendable {
     /// Where a section begins in the file.
     package func offset(of name: UInt32) -> Int { sections[name]?.range.lowerBound ?? 0 }
 
+    /// The names of all sections.
+    package var names: [UInt32] { Array(sections.keys) }
+
     package func has(_ name: UInt32) -> Bool { sections[name] != nil }
 
     /// Reads all sections but some and compares their checksums, on all cores. O(bytes), at several gigabytes per second.

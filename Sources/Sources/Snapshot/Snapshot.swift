@@ -84,7 +84,7 @@ package struct Snapshot {
         if let order = revision.view.order {
             try writer.add(SnapshotSection.sortedPlaces, order.builtPlaces)
         }
-        try Overview.write(revision, to: writer)
+        try Overview.write(revision, .ofSnapshot, to: writer)
         var text = ByteWriter()
         let description = SnapshotDescription(
             revision, of: draft.source, updatedAt: draft.updatedAt, loss: draft.loss, aggregates: aggregates)
@@ -108,7 +108,7 @@ package struct Snapshot {
         let isKept = reader.bytes(SnapshotSection.text).count < shared.limits.textInMemory
         let features = isKept ? reader : try reader.onOwnImage()
         try reader.verify(
-            except: Set(SnapshotSection.ofOverview + [SnapshotSection.text]),
+            except: Set(reader.names.filter(SnapshotSection.isOfOverview) + [SnapshotSection.text]),
             others: (SnapshotSection.ofFeatures, features))
         generation = reader.generation
         description = try SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)

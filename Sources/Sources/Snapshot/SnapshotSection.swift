@@ -37,16 +37,32 @@ package enum SnapshotSection {
     /// The sections of the features that have the features' lifetime in memory, which may be longer than the index's.
     package static let ofFeatures: Set<UInt32> = [blockStarts, offsets, identifiers]
 
-    /// The index's lowest levels, as `IndexOverview` has them, and the features that they show. A start that finds
-    /// nothing to replay answers from them while it reads the rest.
+    /// The index's lowest levels, as `IndexOverview` has them, and the features that they show. A start answers
+    /// from them while it reads the rest.
     package static func overview(_ section: IndexSection) -> UInt32 { 0x200 + section.rawValue }
     package static let overviewText: UInt32 = 0x240
     package static let overviewBlockStarts: UInt32 = 0x241
     package static let overviewOffsets: UInt32 = 0x242
 
-    /// All sections of the overview. The snapshot is whole without them.
-    package static var ofOverview: [UInt32] {
-        [overviewText, overviewBlockStarts, overviewOffsets] + IndexSection.allCases.map(overview)
+    /// The ids of its clusters, 64 bits each, if they do not follow from the index.
+    package static let overviewIds: UInt32 = 0x243
+    /// The indexes of its points in the input, 32 bits each. Only with the option `generateId`.
+    package static let overviewInputs: UInt32 = 0x244
+    /// The moment of the oldest feature, 64 bits. Only with the option `ttlSeconds`.
+    package static let overviewOldest: UInt32 = 0x245
+    /// The `ChangePosition` of its data, 64 bits for each number. Only in `OverviewFile`.
+    package static let overviewPosition: UInt32 = 0x246
+    /// The values of `partitionBy`.
+    package static func overviewPartitions(_ part: UInt32) -> UInt32 { 0x250 + part }
+    /// One array of the written values of an aggregated property, by the property's index.
+    package static func overviewAggregate(_ place: Int, _ part: UInt32) -> UInt32 {
+        firstOfOverviewAggregates + UInt32(truncatingIfNeeded: place) * 8 + part
+    }
+    private static let firstOfOverviewAggregates: UInt32 = 0x8000_0000
+
+    /// Whether a section is one of the overview. The snapshot is whole without it.
+    package static func isOfOverview(_ section: UInt32) -> Bool {
+        (0x200..<0x300).contains(section) || section >= firstOfOverviewAggregates
     }
 
     /// The values of `partitionBy`.

@@ -103,8 +103,11 @@ package struct RecoveredSource {
             case .setAside(let file): state.setAside(file, of: name)
             }
         }
-        return SourceFiles.Contents(
+        var contents = SourceFiles.Contents(
             generation: plan.generation, previous: plan.previous, journal: nil,
-            unopened: plan.isComplete ? last : nil, newest: plan.newest, loss: snapshot.description.loss)
+            unopened: plan.isComplete ? last : nil, lineage: snapshot.revision.view.index.lineage,
+            newest: plan.newest, loss: snapshot.description.loss)
+        contents.lastChange = changes.last.map { ChangePosition.Change($0) }
+        return contents
     }
 }

@@ -15,6 +15,8 @@ package final class SourceFiles: Sendable {
     package let identity: SourceIdentity
     private let state: Mutex<State>
     private let snapshotImage: Mutex<Image>
+    /// Held by the thread that writes the overview, so that an older one never replaces a newer one.
+    let writingOverview = Mutex(())
 
     /// The image of the snapshot that was found; nil once nothing of it is in use.
     package var image: FileImage? { snapshotImage.withLock { $0.file } }
@@ -34,6 +36,11 @@ package final class SourceFiles: Sendable {
         package var journal: JournalWriter?
         /// The journal that `journal` will continue, while it is not open.
         package var unopened: FoundJournal?
+        /// The lineage of the newest snapshot's index. Replaying the journals leads to the current data, with the same ids, if
+        /// their index is of this lineage too.
+        package var lineage: UInt64
+        /// The last change in the journals; nil if they have none.
+        var lastChange: ChangePosition.Change?
         /// The highest generation of any file. The next generation is above it.
         package var newest: UInt64
         /// Why the data are older than what was acknowledged; nil if they are not. Every snapshot contains it until a command
@@ -136,6 +143,7 @@ package final class SourceFiles: Sendable {
             do throws(FileError) { try state.contents.journal?.append(payload) } catch {
                 throw SourceError(error)
             }
+            state.contents.lastChange = ChangePosition.Change(revision.number, at: moment)
             if !record.isProgress { state.replayMilliseconds += revision.buildMilliseconds }
         }
     }
@@ -173,6 +181,7 @@ package final class SourceFiles: Sendable {
                 state.contents.unopened = nil
                 state.contents.newest = generation
                 state.contents.loss = loss
+                state.contents.lastChange = nil
                 state.replayMilliseconds = 0
             } catch {
                 FileIO.remove(new)
@@ -183,7 +192,7 @@ package final class SourceFiles: Sendable {
                 }
                 throw error
             }
-            took(generation, &state)
+            took(generation, revision, &state)
             return revision.reading(text, path: final)
         }
     }
@@ -242,7 +251,7 @@ package final class SourceFiles: Sendable {
                 let final = path(generation, .snapshot)
                 try onDisk(try FileIO.rename(new, to: final))
                 try onDisk(try FileIO.syncDirectory(directory))
-                took(generation, &state)
+                took(generation, revision, &state)
                 return revision.reading(text, path: final)
             }
         } catch {
@@ -259,11 +268,13 @@ package final class SourceFiles: Sendable {
     package static let temporaryPrefix = "new-"
 
     /// A snapshot is complete: those before the previous one are no longer needed.
-    private func took(_ generation: UInt64, _ state: inout State) {
+    private func took(_ generation: UInt64, _ revision: Revision, _ state: inout State) {
+        state.contents.lineage = revision.view.index.lineage
         state.contents.previous = state.contents.generation
         state.contents.generation = generation
         state.snapshotBytes = FileIO.size(path(generation, .snapshot))
         state.snapshotMoment = .now
+        FileIO.remove(OverviewFile.path(in: directory))
         let oldest = state.contents.previous ?? generation
         for name in (try? FileIO.names(in: directory)) ?? [] {
             if let file = Self.read(name), file.generation < oldest { FileIO.remove(directory + "/" + name) }
@@ -354,6 +365,24 @@ package final class SourceFiles: Sendable {
         state.withLock { $0.isReplaying = true }
         defer { state.withLock { $0.isReplaying = false } }
         return try body()
+    }
+
+    /// The last change in the journals; nil if they have none, or if nothing may be written.
+    var position: ChangePosition? {
+        state.withLock { state in
+            let contents = state.contents
+            guard !state.isRemoved, !state.isReplaying, state.failed == nil,
+                let change = contents.lastChange, let journal = contents.journal
+            else { return nil }
+            return ChangePosition(
+                snapshot: contents.generation, journal: journal.generation, end: journal.end,
+                change: change)
+        }
+    }
+
+    /// Whether data follow from the newest snapshot by the changes in the journals alone, so that a replay gives the same answers.
+    func mayHaveOverview(_ revision: Revision) -> Bool {
+        state.withLock { $0.contents.lineage == revision.view.index.lineage && !$0.isReplaying }
     }
 
     /// Stops all writes. Running writes are complete on return.

@@ -28,6 +28,7 @@ extension SourceRegistry {
         let sources = try open(names.filter { !known.contains($0) }, in: directory) + early
         if let last = sources.filter({ $0.fault == nil }).map(\.updatedAt).max() { shared.clock.note(last) }
         takeUp(sources)
+        for source in sources { source.saveOverviewLater() }
         directory.removeLeftovers()
         shared.readingCount.add(early.count, ordering: .relaxed)
         for source in early { shared.reading.async { [self] in readRest(of: source, in: directory) } }
@@ -58,6 +59,10 @@ extension SourceRegistry {
         } catch {
             return source.endLoading(StateFault("\(source.name.text) can't be read: \(error.description)"))
         }
+        if let overview = source.overview { found.continueRevision(of: overview) }
+        found.saveOverviewLater()
+        // Features that expired meanwhile must not be visible.
+        if found.mayExpire(at: .now) { expire(found, .now) }
         guard takeUp(found, insteadOf: source) else { return found.retire() }
         source.retire()
         // A fault has been reported.

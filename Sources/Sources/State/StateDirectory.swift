@@ -232,7 +232,8 @@ public final class StateDirectory: Sendable {
         leftovers.withLock { $0[identity.name] = nil }
         return SourceFiles(
             directory: final, identity: identity,
-            SourceFiles.Contents(generation: 1, previous: nil, journal: made, newest: 1))
+            SourceFiles.Contents(
+                generation: 1, previous: nil, journal: made, lineage: revision.view.index.lineage, newest: 1))
     }
 
     /// A unique name for a directory to be removed.

@@ -79,7 +79,8 @@ package struct LiveUpdate {
         let new = try newRows(&partitions)
         var changes = PointChanges()
         var inserted: [(place: Int, row: Int)] = []
-        for (place, row) in plan.changes {
+        // In the same order in every process: a replay of the update must give new points the same indexes.
+        for (place, row) in plan.changes.sorted(by: { $0.key < $1.key }) {
             guard let point = order == nil ? Self.point(place) : order?.point(at: place) else { return nil }
             guard let row else {
                 changes.removed.append(point)

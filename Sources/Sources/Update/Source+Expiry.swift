@@ -6,22 +6,15 @@ import SystemSupport
 extension Source {
     /// Whether features may have expired, by the option `ttlSeconds`. Never waits.
     package func mayExpire(at now: Timestamp) -> Bool {
-        guard let limit = expiryLimit(at: now) else { return false }
+        guard let limit = revision.expiryLimit(at: now) else { return false }
         return oldest.map { $0 <= limit } ?? true
-    }
-
-    /// Features inserted at this moment or earlier have expired, in milliseconds since 1970; nil if none has.
-    private func expiryLimit(at now: Timestamp) -> Int64? {
-        guard let seconds = revision.options.ttlSeconds else { return nil }
-        let now = shared.clock.trusted(now)
-        return now.milliseconds - (Int64(exactly: (seconds * 1000).rounded()) ?? .max / 2)
     }
 
     /// Removes expired features. Blocks: only for threads of the pool.
     ///
     /// - Complexity: that of an update of these if there are any, else O(the delta).
     package func expire(at now: Timestamp) throws(SourceError) {
-        guard let limit = expiryLimit(at: now) else { return }
+        guard let limit = revision.expiryLimit(at: now) else { return }
         let base = revision
         let (places, next) = base.store.places(notAfter: limit)
         guard !places.isEmpty else { return setOldest(next ?? now.milliseconds, in: base) }
@@ -44,6 +37,15 @@ extension Source {
                 changedPlaces: plan.places(in: base, to: revision),
                 moment: moment)
         }
+    }
+}
+
+extension Revision {
+    /// Features inserted at this moment or earlier have expired, in milliseconds since 1970; nil if none has.
+    func expiryLimit(at now: Timestamp) -> Int64? {
+        guard let seconds = options.ttlSeconds else { return nil }
+        let now = shared.clock.trusted(now)
+        return now.milliseconds - (Int64(exactly: (seconds * 1000).rounded()) ?? .max / 2)
     }
 }
 
@@ -70,7 +72,8 @@ extension SourceRegistry {
         }
     }
 
-    private func expire(_ source: Source, _ now: Timestamp) {
+    /// Removes a source's expired features. An error is reported.
+    func expire(_ source: Source, _ now: Timestamp) {
         do throws(SourceError) { try source.expire(at: now) } catch {
             switch error {
             case .sourceNotFound, .damaged, .unavailable: return

@@ -20,6 +20,18 @@ struct OverviewTests {
         return kept
     }
 
+    /// Options whose answers take more than positions, counts and features.
+    private static let rich = [
+        #"{"clusterProperties":{"sum":["+",["get","n"]],"most":["max",["get","n"]],"mean":["mean",["get","n"]]}}"#,
+        #"{"clusterProperties":{"all":["all",[">",["get","n"],0]],"count":["count",["get","n"]]},"minPoints":2}"#,
+        #"{"clusterProperties":{"text":[["concat",["accumulated"],["get","text"]],["get","kind"]]}}"#,
+        #"{"weight":["+",1,["get","n"]]}"#, #"{"partitionBy":["get","kind"]}"#,
+        #"{"partitionBy":["get","kind"],"weight":["+",1,["get","n"]],"clusterProperties":{"n":["+",["get","n"]]}}"#,
+        #"{"sortKey":["get","n"]}"#, #"{"sortKey":["-",0,["get","n"]],"generateId":true}"#,
+        #"{"clusterIds":"origin"}"#, #"{"clusterIds":"origin","sortKey":["get","n"]}"#,
+        #"{"generateId":true}"#, #"{"ttlSeconds":1e9}"#,
+    ]
+
     private func answer(_ revision: Revision, _ zoom: Int) throws -> String {
         var bytes = ByteWriter()
         try revision.writeClusters(
@@ -38,7 +50,7 @@ struct OverviewTests {
             "{}", #"{"precision":"double","minPoints":3}"#, #"{"precision":"fixed","minZoom":2,"maxZoom":9}"#,
             #"{"filter":[">",["get","n"],2],"promoteId":"n"}"#,
             #"{"projection":{"planar":[-200,-100,300,200]}}"#,
-        ], [1, 1 << 20])
+        ] + Self.rich, [1, 1 << 20])
     func sameAnswers(_ options: String, _ textInMemory: Int) throws {
         let kept = try loaded(options, textInMemory: textInMemory)
         let whole = try kept.source().revision
@@ -61,33 +73,155 @@ struct OverviewTests {
     }
 
     @Test(
-        "sources whose answers need more have none, nor have small ones",
+        "sources whose clusters' values are computed from all points have none, nor have small ones",
         arguments: [
-            #"{"clusterProperties":{"sum":["+",["get","n"]]}}"#, #"{"weight":["+",1,["get","n"]]}"#,
-            #"{"partitionBy":["get","kind"]}"#, #"{"sortKey":["id"]}"#, #"{"clusterIds":"origin"}"#,
-            #"{"generateId":true}"#, #"{"ttlSeconds":1e9}"#,
+            #"["distinct",["get","kind"]]"#, #"["histogram",["get","kind"]]"#, #"["median",["get","n"]]"#,
+            #"["quantiles",[0.5,0.9],["get","n"]]"#,
         ])
-    func unsuited(_ options: String) throws {
-        let kept = try loaded(options)
+    func unsuited(_ aggregate: String) throws {
+        let kept = try loaded(#"{"clusterProperties":{"sum":["+",["get","n"]],"value":\#(aggregate)}}"#)
         try kept.create("small").load(towns(99))
         try kept.restart()
         for name in ["test", "small"] { #expect(try !kept.source(name).isLoading) }
         #expect(kept.reports.isEmpty)
     }
 
-    @Test("a source with changes to replay is read first, and again early once they are in a snapshot")
-    func changes() throws {
-        let kept = try loaded()
-        try kept.source().change(remove: [5])
+    /// Makes a change of a few features: moved, new, with other properties, and removed ones, among them those that low zooms show.
+    private func change(_ source: Source, _ round: Int) throws {
+        let moved = point(round * 7, Double(round * 31 % 300) - 150, 50, #"{"n":\#(round),"kind":"new"}"#)
+        let renewed = point(round * 7 + 1, Double(round), 10, #"{"n":3,"kind":"bar"}"#)
+        let added = point(1000 + round, 100 + Double(round) / 10, -20, #"{"n":4,"kind":"hotel"}"#)
+        try source.change(
+            upsert: "[\(moved),\(renewed),\(added)]", remove: [.number(Double(round * 7 + 3)), 299])
+    }
+
+    @Test(
+        "after a kill with changes it answers as before, under the same revision, and so does the rest",
+        arguments: ["{}", #"{"precision":"double"}"#, #"{"filter":[">",["get","n"],2]}"#] + rich, [1, 6, 20])
+    func changes(_ options: String, _ count: Int) throws {
+        let kept = try loaded(options)
+        for round in 0..<count { try change(kept.source(), round) }
+        try settle(kept)
+        let before = try kept.source().revision
         let seen = kept.seen()
         try kept.restart()
-        #expect(try !kept.source().isLoading && kept.seen() == seen)
+        let source = try kept.source()
+        // Changes that cluster everything again lead to other ids, which only a replay finds.
+        guard !before.isPlain else {
+            #expect(!source.isLoading && kept.seen() == seen)
+            return
+        }
+        let overview = try #require(source.overview)
+        #expect(source.description.state == .loading && overview.revision.number == before.number)
+        #expect(overview.revision.pointCount == before.pointCount)
+        #expect(overview.revision.bounds == before.bounds)
+        for zoom in 0...17 where overview.answers(at: Double(zoom)) {
+            #expect(try answer(overview.revision, zoom) == answer(before, zoom))
+        }
+        #expect(overview.answers(at: 5))
+        kept.readRest()
+        #expect(try !kept.source().isLoading)
+        for zoom in 0...17 {
+            #expect(try answer(kept.source().revision, zoom) == answer(before, zoom), "zoom \(zoom)")
+        }
+        try change(kept.source(), count)
+        #expect(try kept.source().revision.number > before.number)
+    }
+
+    /// Lets the overview that is due be written, and none later.
+    private func settle(_ kept: KeptSources) throws {
+        try kept.source().saveOverview()
+        kept.wait()
+    }
+
+    @Test(
+        "an overview that is not of the last change is ignored: of an earlier one, or of a later one that was lost"
+    )
+    func otherChange() throws {
+        let kept = try loaded()
+        let path = kept.file("overview")
+        var saved: [Data] = []
+        for round in 0..<4 {
+            try change(kept.source(), round)
+            try settle(kept)
+            saved.append(try Data(contentsOf: URL(fileURLWithPath: path)))
+        }
+        let seen = kept.seen()
+        for (round, overview) in saved.enumerated() {
+            try settle(kept)
+            try kept.restart { try overview.write(to: URL(fileURLWithPath: path)) }
+            #expect(try kept.source().isLoading == (round == 3))
+            kept.readRest()
+            #expect(kept.seen() == seen)
+        }
+        try settle(kept)
+        try kept.restart { try saved[3].write(to: URL(fileURLWithPath: path)) }
+        kept.readRest()
+        try change(kept.source(), 4)
+        try settle(kept)
+        let later = kept.seen()
+        try kept.restart { try saved[3].write(to: URL(fileURLWithPath: path)) }
+        #expect(try !kept.source().isLoading && kept.seen() == later)
+    }
+
+    @Test("after a replay the overview is written again, and the next start has it")
+    func afterReplay() throws {
+        let kept = try loaded()
+        try change(kept.source(), 0)
+        try settle(kept)
+        try kept.restart { try FileManager.default.removeItem(atPath: kept.file("overview")) }
+        #expect(try !kept.source().isLoading)
+        try settle(kept)
+        let seen = kept.seen()
+        let number = try kept.source().revision.number
+        try kept.restart()
+        #expect(try kept.source().overview?.revision.number == number)
+        kept.readRest()
+        #expect(try kept.source().revision.number == number && kept.seen() == seen)
+    }
+
+    @Test("data that are clustered again, or in a newer snapshot, make the overview of changes void")
+    func clusteredAgain() throws {
+        let kept = try loaded()
+        try change(kept.source(), 0)
+        try settle(kept)
+        try kept.source().compact()
+        try change(kept.source(), 1)
+        try settle(kept)
+        let seen = kept.said()
+        try kept.restart()
+        #expect(try !kept.source().isLoading && kept.said() == seen)
         try kept.source().load(towns(200))
         let replaced = kept.seen()
         try kept.restart()
-        #expect(try kept.source().isLoading)
+        #expect(try kept.source().overview?.revision.pointCount == 200)
         kept.readRest()
         #expect(kept.seen() == replaced)
+    }
+
+    @Test(
+        "once a feature has expired, the overview answers nothing, and the rest comes without it",
+        arguments: [5e5, 2e6])
+    func expiry(_ age: Double) throws {
+        let kept = try KeptSources(overviewPoints: 100)
+        let source = try kept.create(options: #"{"ttlSeconds":1e6}"#)
+        let now = Timestamp.now.milliseconds
+        for (first, age) in [(0, age), (200, 10)] {
+            let load = FeatureImport(
+                into: source, mode: .append, policy: .reject,
+                at: Timestamp(milliseconds: now - Int64(age * 1000)))
+            try load.add(towns(200, from: first))
+            _ = try load.finish(.never)
+        }
+        // The snapshot of an import that replaces has the moments of its features.
+        source.saveLater()
+        kept.wait()
+        kept.holdsReading = true
+        try kept.restart()
+        let overview = try #require(try kept.source().overview)
+        #expect(overview.answers(at: 1) == (age < 1e6))
+        kept.readRest()
+        #expect(try kept.source().revision.pointCount == (age < 1e6 ? 400 : 200))
     }
 
     @Test("nothing changes it while it is read, and a deletion waits")
@@ -155,9 +289,15 @@ struct OverviewTests {
         arguments: [
             SnapshotSection.overviewText, SnapshotSection.overviewOffsets,
             SnapshotSection.overview(.spatialSlots), SnapshotSection.overview(.clusterX),
+            SnapshotSection.overviewAggregate(0, 0), SnapshotSection.overviewAggregate(0, 1),
+            SnapshotSection.overviewPartitions(0), SnapshotSection.overviewIds,
+            SnapshotSection.overviewInputs,
+            SnapshotSection.overviewOldest,
         ])
     func damagedOverview(_ section: UInt32) throws {
-        let kept = try loaded()
+        let kept = try loaded(
+            #"{"clusterProperties":{"sum":["+",["get","n"]]},"partitionBy":["get","kind"],"generateId":true,"#
+                + #""clusterIds":"origin","ttlSeconds":1e9}"#)
         let seen = kept.seen()
         try kept.restart { try damage(kept, section) }
         #expect(try !kept.source().isLoading && kept.seen() == seen)
