@@ -155,9 +155,9 @@ struct TableRecoveryTests {
         try daemon.wait { $0["replication"]?["state"] == "following" }
         let few = try #require(try daemon.description()["points"]?.number)
         #expect(few < 100)
-        try daemon.reconfigure("50", "97")
+        try daemon.reconfigure("],50]", "],97]")
         try daemon.wait { $0["points"] == 100 && $0["replication"]?["state"] == "following" }
-        try daemon.reconfigure("97", "10")
+        try daemon.reconfigure("],97]", "],10]")
         try daemon.wait { ($0["points"]?.number ?? 100) < few }
         daemon.stop()
         try daemon.start()
