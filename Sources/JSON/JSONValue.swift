@@ -95,11 +95,10 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
             }
             return
         }
-        var places: [[UInt8]: Int] = [:]
+        var index = MemberIndex(capacity: count)
         for (key, value) in object.members {
             let name = key.string ?? ""
-            if let place = places.updateValue(members.count, forKey: Array(name.utf8)) {
-                places[Array(name.utf8)] = place
+            if let place = index.place(of: name, in: members) {
                 members[place].value = value.value
             } else {
                 members.append((name, value.value))

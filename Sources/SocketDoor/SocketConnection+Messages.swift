@@ -57,15 +57,16 @@ extension SocketConnection {
         let isHuge = frame.mostBytes > Self.hugeMessage
         let large = isHuge ? LargeParser() : largeParser ?? LargeParser()
         if !isHuge { largeParser = large }
-        caller.readOnPool(taking: frame.mostBytes * LargeMessage.memoryPerByte) {
+        let trim: @Sendable () -> Void = { Allocator.trim() }
+        caller.readOnPool(
+            taking: frame.mostBytes * LargeMessage.memoryPerByte, giveBack: isHuge ? trim : nil
+        ) {
             defer { if isHuge { large.release() } }
             return Result { () throws(RPCError) in
                 try frame.withText { Self.readBounded($0, large.parser) }.get()
             }
         } completion: { [weak self] result in
             self?.didRead(result)
-        } end: { [loop = door.loop] in
-            if isHuge { loop.work({ Allocator.trim() }, completion: {}) }
         }
     }
 

@@ -160,6 +160,29 @@ struct JSONReaderTests {
         }
     }
 
+    @Test("of equal keys the last value counts, in the place of the first, however many members there are")
+    func manyMembers() throws {
+        for count in [15, 16, 17, 100, 3000] {
+            let names = (0..<count).map { "key \($0) \u{E9}" }
+            let texts = (names + names.reversed() + ["key 0 e\u{301}"]).enumerated().map {
+                "\"\($0.element)\":\($0.offset)"
+            }
+            var expected: [(key: String, value: JSONValue)] = names.enumerated().map {
+                ($0.element, .number(Double(2 * count - 1 - $0.offset)))
+            }
+            // Canonically equivalent, yet of other bytes.
+            expected.append(("key 0 e\u{301}", .number(Double(2 * count))))
+            guard case .object(let object) = try JSONReader.parse("{\(texts.joined(separator: ","))}") else {
+                Issue.record("no object")
+                continue
+            }
+            let members = object.members
+            #expect(members.count == expected.count)
+            #expect(
+                zip(members, expected).allSatisfy { $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value })
+        }
+    }
+
     @Test("integers")
     func integers() throws {
         let document = try JSONDocument(Array("[1,-5,9007199254740993,9223372036854775808,1.0,1e3,1.5]".utf8))

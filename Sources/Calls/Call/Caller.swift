@@ -234,23 +234,27 @@ package final class Caller {
     ///
     /// - Parameters:
     ///   - memory: the maximum memory that reading uses, in bytes.
-    ///   - end: runs after `completion`, when what was read is not held any more.
+    ///   - giveBack: runs on the pool after `completion`, when what was read is not held any more, and gives its memory back
+    ///     to the system. The memory counts until then, so that the user's next large message does not add to it.
     package func readOnPool<Value: Sendable>(
-        taking memory: Int, _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void,
-        end: @escaping () -> Void = {}
+        taking memory: Int, giveBack: (@Sendable () -> Void)? = nil, _ body: @escaping @Sendable () -> Value,
+        completion: @escaping (Value) -> Void
     ) {
         let lane = readings ?? PoolQueue.Lane(share, post: engine.loop.post)
         readings = lane
-        engine.load.reading.run(in: lane) { [engine, share] in
+        engine.load.reading.run(in: lane, claim: { [share] in share.addReading(memory) }) { [engine, share] in
             let outcome = PoolOutcome<Value>()
-            share.addReading(memory)
+            let release = {
+                share.addReading(-memory)
+                engine.load.reading.retry()
+            }
             engine.loop.work {
                 outcome.set(body())
             } completion: {
-                share.addReading(-memory)
-                defer { engine.load.reading.finished(in: lane) }
+                if giveBack == nil { release() }
                 if let value = outcome.take() { completion(value) }
-                end()
+                engine.load.reading.finished(in: lane)
+                if let giveBack { engine.loop.work(giveBack, completion: release) }
             }
         }
     }

@@ -34,6 +34,7 @@ package final class PoolQueue: Sendable {
     /// A job that waits for its turn. Its functions run on its lane's loop.
     fileprivate struct Job {
         let owner: ObjectIdentifier?
+        let claim: (@Sendable () -> Void)?
         let start: OnLoop<() -> Void>
         let dropped: OnLoop<() -> Void>
     }
@@ -87,13 +88,16 @@ package final class PoolQueue: Sendable {
     ///
     /// - Parameters:
     ///   - owner: `drop` removes its jobs. It must live as long as the job waits.
+    ///   - claim: counts what the gate checks. Called when the job's turn comes, before the gate is asked for another job.
     ///   - dropped: called instead of `start` if the job is removed before its turn.
     package func run(
         in lane: Lane, on subject: PoolSubject? = nil, for owner: AnyObject? = nil,
-        _ start: @escaping () -> Void, dropped: @escaping () -> Void = {}
+        claim: (@Sendable () -> Void)? = nil, _ start: @escaping () -> Void,
+        dropped: @escaping () -> Void = {}
     ) {
         let job = Job(
-            owner: owner.map(ObjectIdentifier.init), start: OnLoop(start), dropped: OnLoop(dropped))
+            owner: owner.map(ObjectIdentifier.init), claim: claim, start: OnLoop(start),
+            dropped: OnLoop(dropped))
         launch(from: lane) { state in
             lane.waiting.append(job, on: subject)
             state.depth += 1
@@ -181,6 +185,7 @@ package final class PoolQueue: Sendable {
                 continue
             }
             guard let (job, subject) = lane.waiting.takeFirst(besides: state.busy) else { continue }
+            job.claim?()
             if let subject { state.busy.insert(subject) }
             user.running += 1
             state.users[key] = user

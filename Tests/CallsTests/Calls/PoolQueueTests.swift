@@ -114,6 +114,24 @@ import Testing
         #expect(record.started == ["b", "a"])
     }
 
+    @Test("what a job claims closes the gate before another job passes it")
+    func aClaimClosesTheGate() {
+        let share = UserShare(.user(1))
+        let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 1) { $0.reading == 0 }
+        let lanes = (0..<3).map { _ in PoolQueue.Lane(share) { $0() } }
+        share.addReading(1)
+        for (number, lane) in lanes.enumerated() {
+            let record = record
+            queue.run(in: lane, claim: { share.addReading(1) }) { record.started.append("\(number)") }
+        }
+        for (number, lane) in lanes.enumerated() {
+            share.addReading(-1)
+            queue.retry()
+            #expect(record.started == (0...number).map { "\($0)" })
+            queue.finished(in: lane)
+        }
+    }
+
     private func subject(_ name: String) throws -> PoolSubject { .data(try #require(SourceName(name))) }
 
     private func add(

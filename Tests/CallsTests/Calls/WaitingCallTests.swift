@@ -2,6 +2,7 @@
 import ClusterProtocol
 import JSON
 import SourceTestSupport
+import Synchronization
 import Testing
 
 @testable import Calls
@@ -101,6 +102,27 @@ import Testing
         load.changes.hold(lane, false)
         loop.step()
         #expect(caller.inputBytes == 0 && !caller.isInputFull)
+    }
+
+    @Test("a user's next large message is read once the memory of the one before is given back")
+    func largeMessages() throws {
+        let other = Caller(
+            caller.engine, peer: .unknown, right: .admin, share: caller.share, transport: answers)
+        let third = Caller(
+            caller.engine, peer: .unknown, right: .admin, share: caller.share, transport: answers)
+        let order = Mutex<[String]>([])
+        let note: @Sendable (String) -> Void = { name in order.withLock { $0.append(name) } }
+        caller.readOnPool(taking: 1 << 30, giveBack: { note("given back") }) {
+            note("the first")
+        } completion: { _ in
+            // These come while it is being handled.
+            other.readOnPool(taking: 1 << 30, { note("the second") }, completion: { _ in })
+            third.readOnPool(taking: 1 << 30, { note("the third") }, completion: { _ in })
+            note("handled")
+        }
+        loop.step()
+        #expect(order.withLock { $0 } == ["the first", "handled", "given back", "the second", "the third"])
+        #expect(caller.share.reading == 0 && load.reading.depth == 0)
     }
 
     @Test("an item for a call that waits for a position is counted")
