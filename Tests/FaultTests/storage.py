@@ -539,16 +539,14 @@ def background():
         daemon.control.wait = 0
         until(lambda: not client.query("a"), "a source does not expire when its disk answers again")
         client.call("SourceService/UpdateOptions", source="a", options={})
-        # The shim knows a file by the name under which it was opened: a journal that was just made is still called new-.
-        daemon.restart()
-        client = daemon.client()
-        daemon.control.arm(["sync"], 0, -1, 0, "sources/a/new-", wait=10 * 60 * 1000)
+        daemon.control.arm(["rename"], 0, -1, 0, "sources/a/new-", wait=10 * 60 * 1000)
 
         def snapshots(source):
             return {name for name in os.listdir(f"{daemon.state}/sources/{source}") if name.endswith(".snapshot")}
         # Its snapshot waits. One is written once the journal has grown by a megabyte.
         large = [feature(n, text="x" * 30000) for n in range(50)]
-        client.update("a", large)
+        other = daemon.client()
+        other.open("SourceService/UpdateFeatures", source="a", upsert=large)
         until(lambda: daemon.control.failed, "no snapshot is begun")
         before = snapshots("c")
         client.update("c", large)
