@@ -2,19 +2,6 @@
 import ClusterClient
 import EventLoop
 
-/// What a load generator has measured.
-public struct LoadResult {
-    public internal(set) var answers = 0
-    public internal(set) var errors = 0
-    public internal(set) var bytes = 0
-    public internal(set) var seconds = 0.0
-    public internal(set) var latency = LatencyHistogram()
-    /// Connections that the server has closed.
-    public internal(set) var lostConnections = 0
-
-    public var rate: Double { seconds > 0 ? Double(answers) / seconds : 0 }
-}
-
 /// Keeps a fixed number of requests in flight on each of many connections, from one thread.
 ///
 /// It shares the machine with the server that it measures, so it does little work: requests are prepared

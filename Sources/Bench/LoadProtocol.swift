@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-/// An answer that has been received completely.
-public struct LoadAnswer: Equatable {
-    /// The slot of the request that it answers.
-    public let slot: Int
-    /// As received, framing included.
-    public let bytes: Int
-    public let isError: Bool
-}
-
 /// The wire protocol of a server under load: writes requests, and counts answers without keeping them.
 public protocol LoadProtocol {
     /// Appends the next request. `slot` is below the connection's depth and comes back with the answer.
@@ -16,64 +7,4 @@ public protocol LoadProtocol {
 
     /// Processes received bytes, which may be cut anywhere, and appends each answer that ends in them.
     mutating func receive(_ bytes: UnsafeRawBufferPointer, into answers: inout [LoadAnswer])
-}
-
-/// Reads the beginnings of a server's answers.
-protocol LoadHead {
-    /// Reads the head of an answer: the answer, and the length of the head; nil if the head is not
-    /// complete.
-    mutating func read(_ bytes: UnsafeRawBufferPointer) -> (answer: LoadAnswer, length: Int)?
-}
-
-/// Follows answers by their heads. A head is parsed in place, and copied only if it is cut; the rest is
-/// counted.
-struct LoadAnswers {
-    private var cut: [UInt8] = []
-    private var left = 0
-    private var answer = LoadAnswer(slot: 0, bytes: 0, isError: false)
-
-    mutating func receive(
-        _ bytes: UnsafeRawBufferPointer, _ head: inout some LoadHead, into answers: inout [LoadAnswer]
-    ) {
-        var place = 0
-        while place < bytes.count {
-            if left == 0 {
-                guard let length = begin(UnsafeRawBufferPointer(rebasing: bytes[place...]), &head) else {
-                    return
-                }
-                place += length
-            }
-            let passed = min(left, bytes.count - place)
-            left -= passed
-            place += passed
-            if left == 0 { answers.append(answer) }
-        }
-    }
-
-    /// Reads a head that may have begun earlier. Returns how much of `bytes` belongs to it; nil if it continues
-    /// after them.
-    private mutating func begin(_ bytes: UnsafeRawBufferPointer, _ head: inout some LoadHead) -> Int? {
-        let before = cut.count
-        var found: (answer: LoadAnswer, length: Int)?
-        if before == 0 {
-            found = head.read(bytes)
-        } else {
-            // A few more bytes are usually enough.
-            for part in [bytes.prefix(Self.mostHeads), bytes.dropFirst(Self.mostHeads)] where found == nil {
-                cut.append(contentsOf: part)
-                found = cut.withUnsafeBytes { head.read($0) }
-            }
-        }
-        guard let found else {
-            if before == 0 { cut.append(contentsOf: bytes) }
-            return nil
-        }
-        cut.removeAll(keepingCapacity: true)
-        answer = found.answer
-        left = answer.bytes - found.length
-        return found.length - before
-    }
-
-    /// Most heads are shorter.
-    private static let mostHeads = 64
 }

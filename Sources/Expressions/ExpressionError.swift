@@ -10,23 +10,3 @@ public struct ExpressionError: Error, Sendable, Equatable {
         self.message = message
     }
 }
-
-/// Why an expression does not compile.
-public struct ExpressionCompileFailure: Error, Sendable, Equatable {
-    /// At least one error.
-    public let errors: [ExpressionError]
-
-    package init(errors: [ExpressionError]) { self.errors = errors }
-}
-
-/// Why a compiled expression has no value for a feature.
-public struct EvaluationError: Error, Sendable, Equatable {
-    public let message: String
-
-    public init(_ message: String) {
-        self.message = message
-    }
-
-    /// The whole evaluation stopped; see `EvaluationBudget.check` for the reason.
-    static let stopped = EvaluationError("The evaluation was stopped.")
-}

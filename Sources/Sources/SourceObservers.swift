@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import SourceStorage
 import Synchronization
 import SystemSupport
@@ -30,19 +29,6 @@ package final class SourceObservers: Sendable {
         let callbacks = state.withLock { Array($0.callbacks.values) }
         for callback in callbacks { callback() }
     }
-}
-
-/// Delivers a source's changes for as long as it is retained.
-public final class SourceObservation: Sendable {
-    private let observers: SourceObservers
-    private let number: UInt64
-
-    package init(_ observers: SourceObservers, _ callback: @escaping @Sendable () -> Void) {
-        self.observers = observers
-        number = observers.add(callback)
-    }
-
-    deinit { observers.remove(number) }
 }
 
 extension Source {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Sources
 
 /// What an archive should contain.
 public struct ArchiveRequest: Sendable {
@@ -31,25 +30,4 @@ public struct ArchiveRequest: Sendable {
         self.attribution = attribution
         self.generator = generator
     }
-}
-
-/// The progress of writing an archive.
-public struct ArchiveProgress: Sendable, Equatable {
-    /// Tiles written.
-    public var tiles: Int
-    /// Tiles in total.
-    public var ofTiles: Int
-    /// Bytes of tiles written.
-    public var bytes: Int
-}
-
-/// The finished archive.
-public struct ArchiveSummary: Sendable, Equatable {
-    public let tiles: Int
-    /// The file's size.
-    public let bytes: Int
-    public let zooms: ClosedRange<Int>
-    /// The extent of the points; nil without points.
-    public let bounds: Box?
-    public let revision: UInt64
 }

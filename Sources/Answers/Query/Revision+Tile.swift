@@ -4,33 +4,6 @@ import JSON
 import Sources
 import SystemSupport
 
-/// A tile's address: zoom, column and row.
-public struct TilePlace: Sendable, Equatable {
-    public let z: Int
-    public let x: Int
-    public let y: Int
-
-    /// The deepest zoom of a tile. Columns and rows are still exact in 64-bit floats.
-    public static let deepest = 30
-
-    /// Nil if there is no such tile.
-    public init?(z: Int, x: Int, y: Int) {
-        guard (0...Self.deepest).contains(z) else { return nil }
-        let side = 1 << z
-        guard (0..<side).contains(x), (0..<side).contains(y) else { return nil }
-        self.z = z
-        self.x = x
-        self.y = y
-    }
-}
-
-/// One feature of a tile, in the tile's own coordinates.
-public struct TileFeature: Sendable {
-    public let node: Node
-    public let x: Int64
-    public let y: Int64
-}
-
 extension Revision {
     /// The features of a tile and its margin, at the positions of supercluster's `getTile`.
     public func tileFeatures(_ tile: TilePlace, of view: View) -> [TileFeature] {

@@ -20,19 +20,3 @@ package struct CallOpening: Sendable {
         self.input = input
     }
 }
-
-/// The form of an answer.
-package enum AnswerForm: Sendable {
-    /// The JSON value that the protocol defines.
-    case json
-    /// The content itself if the method has one besides JSON: a tile's bytes, the metrics' text. Else JSON.
-    case raw
-}
-
-/// The form of a stream from the client.
-package enum InputForm: Sendable, Equatable {
-    /// The protocol's items, each a JSON text.
-    case items
-    /// A file's bytes, cut anywhere.
-    case bytes(mediaType: String)
-}

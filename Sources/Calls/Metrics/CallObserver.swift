@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import ClusterProtocol
 
 /// Receives calls that have ended, for the log. Safe from any thread; called on a loop's thread, so it must be
 /// quick.
@@ -8,16 +7,4 @@ package protocol CallObserver: Sendable {
     var interest: CallInterest { get }
 
     func callEnded(_ call: EndedCall)
-}
-
-/// A call that has ended.
-package struct EndedCall: Sendable {
-    package let request: CallRequest
-    package let method: MethodDeclaration
-    package let peer: Peer
-    package let status: StatusCode
-    /// From the call's opening to its answer, or to the first item of a stream.
-    package let nanoseconds: UInt64
-    /// How many features it inserted, replaced or removed.
-    package let changed: Int
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Why the evaluation of an expression stopped before all rows were evaluated.
-public enum EvaluationStop: Error, Sendable, Equatable {
-    /// The caller no longer needs the values.
-    case cancelled
-    /// The rows need more than this many steps together.
-    case exhausted(steps: Int)
-}
-
 /// The number of steps that evaluating an expression may take, and a check for cancellation.
 ///
 /// A step is one evaluated operator, or 64 bytes of text that an operator reads; it takes about 0.1 µs. Threads that

@@ -74,12 +74,3 @@ extension FeatureStoreBuilder {
         AdmittedPiece(rows: rows, part: try admit(piece.result) { _ in nil }, piece: piece)
     }
 }
-
-/// A piece with space reserved in a builder.
-public struct AdmittedPiece {
-    let rows: GatheredRows
-    let part: GatheredRows.Reservation
-    public let piece: FeaturePiece
-
-    public func fill() { rows.fill(part, from: piece.result) }
-}

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import JSON
 
 /// Reads features' properties during parsing, when their values are available.
 ///
@@ -13,16 +12,4 @@ public protocol PropertyCollector: AnyObject, Sendable {
 
     /// Appends a piece's features. The piece must be one that this collector has made.
     func take(_ piece: any PropertyPiece)
-}
-
-/// The properties of consecutive features. Used by one thread at a time.
-public protocol PropertyPiece: AnyObject {
-    /// - Parameter properties: the next valid feature's properties, an object or null. Valid only during the call.
-    func add(_ properties: JSONElement)
-
-    /// The same for a table's row.
-    func add(_ row: TableRow)
-
-    /// Removes all features.
-    func removeAll()
 }

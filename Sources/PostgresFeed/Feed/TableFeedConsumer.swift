@@ -17,20 +17,3 @@ public protocol TableFeedConsumer: AnyObject {
     func feed(_ feed: TableFeed, advancedTo position: FeedPosition)
     func feed(_ feed: TableFeed, changedState state: FeedState)
 }
-
-/// The beginning of a copy.
-public struct CopyStart: Sendable, Equatable {
-    /// Why the table is copied: a sentence for the log.
-    public let reason: String
-    /// The server's estimate of the number of rows; nil if it has none.
-    public let estimatedRows: Int?
-}
-
-/// The end of a copy.
-public struct CopyEnd: Sendable, Equatable {
-    /// The copy contains exactly the transactions that were committed before this position.
-    public let position: FeedPosition
-    /// The number of rows that are features.
-    public let rowCount: Int
-    public let skipped: SkippedRows
-}

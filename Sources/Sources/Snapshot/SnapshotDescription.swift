@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import JSON
 import SourceStorage
 import SystemSupport
-
-/// The properties of a source that never change.
-package struct SourceIdentity: Sendable {
-    package let name: SourceName
-    /// The user whose limits the source counts towards; nil if none.
-    package let owner: UInt32?
-    package let createdAt: Timestamp
-}
 
 /// What a snapshot contains about its source besides the arrays.
 package struct SnapshotDescription: Sendable {
