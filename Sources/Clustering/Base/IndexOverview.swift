@@ -15,7 +15,7 @@ public struct IndexOverview: Sendable {
     fileprivate init?<Scalar: Coordinate>(
         _ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>, mostNodes: Int, mostPoints: Int
     ) {
-        let shown = ShownNodes(layers, spatial, mostNodes: mostNodes, mostPoints: mostPoints)
+        let shown = OverviewNodes(layers, spatial, mostNodes: mostNodes, mostPoints: mostPoints)
         guard shown.levels > 0, !shown.nodes.isEmpty else { return nil }
         // Keys of points are below those of clusters.
         let keys = shown.nodes.map(\.key.rawValue).sorted()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The nodes that the lowest levels of an index show, as many levels as have few.
-struct ShownNodes<Scalar: Coordinate> {
+struct OverviewNodes<Scalar: Coordinate> {
     /// A node at its position, with a bit for each level that shows it, from the lowest.
     struct Shown {
         let key: NodeKey
