@@ -4,11 +4,13 @@
 enum NumberText {
     enum Number: Equatable {
         case whole(Int64)
+        /// A whole number beyond `Int64`.
+        case large(UInt64)
         case double(Double)
     }
 
-    /// The double that is nearest to the number in a text, and `whole` if it has neither fraction nor exponent and is exact; nil
-    /// if the text is not a finite number.
+    /// The number in a text: exact if it has neither fraction nor exponent and fits into 64 bits, else the nearest double; nil if
+    /// the text is not a finite number.
     static func parse(_ text: UnsafeRawBufferPointer) -> Number? {
         var place = 0
         let isNegative = text.first == UInt8(ascii: "-")
@@ -38,7 +40,10 @@ enum NumberText {
     }
 
     private static func slow(_ text: UnsafeRawBufferPointer) -> Number? {
-        guard let number = Double(String(decoding: text, as: UTF8.self)), number.isFinite else { return nil }
+        let text = String(decoding: text, as: UTF8.self)
+        if let whole = Int64(text) { return .whole(whole) }
+        if let large = UInt64(text) { return .large(large) }
+        guard let number = Double(text), number.isFinite else { return nil }
         return .double(number)
     }
 

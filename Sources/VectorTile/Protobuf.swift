@@ -39,6 +39,7 @@ enum TileField {
     enum Value {
         static let string: UInt8 = 1 << 3 | 2
         static let double: UInt8 = 3 << 3 | 1
+        static let integer: UInt8 = 4 << 3 | 0
         static let unsigned: UInt8 = 5 << 3 | 0
         static let signed: UInt8 = 6 << 3 | 0
         static let bool: UInt8 = 7 << 3 | 0

@@ -3,7 +3,7 @@
 /// The value of a tag, in the types that a tile has.
 public enum TagValue: Sendable, Equatable {
     case string(String)
-    /// A number. Integers of up to 2^53 are written as uint or sint, so that equal numbers are one value.
+    /// A number. Integers are written as uint, sint or int, so that equal numbers are one value.
     case number(Double)
     case bool(Bool)
 }
@@ -36,7 +36,10 @@ extension VectorTileEncoder {
     }
 
     @inline(__always) mutating func valueNumber(_ number: Double) -> UInt32 {
-        if number.magnitude <= 0x1p53, let whole = Int64(exactly: number) { return valueNumber(whole) }
+        if number.magnitude < 0x1p63, let whole = Int64(exactly: number) { return valueNumber(whole) }
+        if number.magnitude >= 0x1p63, let large = UInt64(exactly: number) {
+            return valueNumber(large: large)
+        }
         values.fields.append(TileField.Layer.value)
         values.fields.append(9)
         values.fields.append(TileField.Value.double)
@@ -44,17 +47,30 @@ extension VectorTileEncoder {
         return values.intern()
     }
 
-    /// - Parameter whole: an integer of at most 2^53 in magnitude.
+    /// - Parameter large: an integer beyond `Int64`.
+    @inline(never) mutating func valueNumber(large: UInt64) -> UInt32 {
+        if let whole = Int64(exactly: large) { return valueNumber(whole) }
+        values.fields.append(TileField.Layer.value)
+        values.fields.append(UInt8(truncatingIfNeeded: 1 + Protobuf.length(varint: large)))
+        values.fields.append(TileField.Value.unsigned)
+        values.fields.append(varint: large)
+        return values.intern()
+    }
+
     @inline(__always) mutating func valueNumber(_ whole: Int64) -> UInt32 {
         let (known, slot) = wholes.find(whole)
         return known ?? addValue(whole, in: slot)
     }
 
     private mutating func addValue(_ whole: Int64, in slot: Int) -> UInt32 {
-        let bits = whole < 0 ? Protobuf.zigZag(whole) : UInt64(bitPattern: whole)
+        // Decoders in JavaScript read a sint as a double before they look at its lowest bit, which is the sign.
+        let isZigZag = whole < 0 && whole >= -(1 << 52)
+        let bits = isZigZag ? Protobuf.zigZag(whole) : UInt64(bitPattern: whole)
         values.fields.append(TileField.Layer.value)
         values.fields.append(UInt8(truncatingIfNeeded: 1 + Protobuf.length(varint: bits)))
-        values.fields.append(whole < 0 ? TileField.Value.signed : TileField.Value.unsigned)
+        values.fields.append(
+            whole >= 0
+                ? TileField.Value.unsigned : isZigZag ? TileField.Value.signed : TileField.Value.integer)
         values.fields.append(varint: bits)
         // No other kind of value is written like this.
         let value = values.addDistinct()

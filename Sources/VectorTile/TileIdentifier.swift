@@ -19,6 +19,7 @@ public enum TileIdentifier {
         }
         switch NumberText.parse(json) {
         case .whole(let id): return UInt64(exactly: id)
+        case .large(let id): return id
         case .double(let id): return UInt64(exactly: id)
         case nil: return nil
         }

@@ -56,6 +56,7 @@ extension VectorTileEncoder {
             if let number = scanner.smallInteger() { return valueNumber(number) }
             switch NumberText.parse(scanner.bytes(scanner.word())) {
             case .whole(let number): return valueNumber(number)
+            case .large(let number): return valueNumber(large: number)
             case .double(let number): return valueNumber(number)
             case nil: return nil
             }

@@ -10,8 +10,8 @@ import JSON
 ///     encoder.tags(json: properties)
 ///     encoder.finish(into: &bytes)
 ///
-/// A tile has strings, numbers and booleans. Integers of up to 2^53 are written as uint or, if negative, as sint; other numbers
-/// as double. A null has no tag. Arrays and objects are written as their JSON text without spaces, as map renderers expect. Of
+/// A tile has strings, numbers and booleans. Integers of up to 64 bits are written as uint or, if negative, as sint (below -2^52
+/// as int); other numbers as double. A null has no tag. Arrays and objects are written as their JSON text without spaces, as map renderers expect. Of
 /// equal keys in a feature the last one counts. The layer has each key and each value once.
 /// Source: https://github.com/mapbox/vector-tile-spec/tree/master/2.1
 public struct VectorTileEncoder: ~Copyable {

@@ -67,7 +67,7 @@ struct VectorTileSocketTests {
             case .string(let text): JSONValue.string(text)
             case .double(let number): JSONValue.number(number)
             case .unsigned(let number): JSONValue.number(Double(number))
-            case .signed(let number): JSONValue.number(Double(number))
+            case .signed(let number), .integer(let number): JSONValue.number(Double(number))
             case .bool(let flag): JSONValue.bool(flag)
             }
         }

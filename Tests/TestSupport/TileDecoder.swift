@@ -5,6 +5,7 @@ public struct DecodedTile: Equatable {
     public enum Value: Hashable, Sendable {
         case string(String)
         case double(Double)
+        case integer(Int64)
         case unsigned(UInt64)
         case signed(Int64)
         case bool(Bool)
@@ -102,6 +103,7 @@ public struct DecodedTile: Equatable {
         switch (field.number, field.content) {
         case (1, .bytes(let text)): return .string(String(decoding: text, as: UTF8.self))
         case (3, .fixed(let bits)): return .double(Double(bitPattern: bits))
+        case (4, .varint(let number)): return .integer(Int64(bitPattern: number))
         case (5, .varint(let number)): return .unsigned(number)
         case (6, .varint(let number)): return .signed(MessageReader.signed(number))
         case (7, .varint(let flag)): return .bool(flag != 0)
