@@ -101,6 +101,8 @@ struct TableTests {
                 #"no longitude column among its columns "name", "breite""#
             ),
             ("lon,b\n1,2\n", TableColumns(), "no latitude column"),
+            ("lon,lat,n\r1,2,a\r3,4,b\r", TableColumns(), "end with a carriage return alone"),
+            ("n,lon,lat\r1,2,3", TableColumns(), "end with a carriage return alone"),
             ("lon,lat\n1,2\n", TableColumns(longitude: "east"), #"no column "east""#),
             ("lon,lat\n1,2\n", TableColumns(id: "key"), #"no column "key""#),
             ("lon,lat\n1,2\n", TableColumns(text: ["zip"]), #"no column "zip""#),
