@@ -23,7 +23,7 @@ public struct HTTPSettings: Sendable, Equatable {
     public var allowRemote = false
     /// Names that `Host` may contain, besides the addresses.
     public var hosts: [String] = []
-    /// Other sites whose pages may send requests.
+    /// Other sites whose pages may send requests and show the map in a frame.
     public var origins: [String] = []
     /// The right of callers over TCP.
     public var right = AccessRight.query
@@ -66,7 +66,7 @@ public struct HTTPSettings: Sendable, Equatable {
 
     /// Whether a text is valid in `origins`.
     public static func isOrigin(_ text: String) -> Bool {
-        if text == "*" { return true }
+        if text == "*" || text == "null" { return true }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 3 && ["http:", "https:"].contains(parts[0]) && parts[1].isEmpty
             && HostName(String(parts[2])) != nil

@@ -7,7 +7,7 @@
 The daemon has the sources `cities` (Examples/cities.geojson), `stack` and `floor` (see MapPageTests). Exits with 1 and says
 why if a scenario fails.
 """
-import json, math, os, sys, traceback, urllib.parse, urllib.request
+import http.server, json, math, os, sys, threading, traceback, urllib.parse, urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Examples"))
 from clusterd_client import Client
@@ -275,6 +275,35 @@ def address(scene):
     scene.check_page(page)
 
 
+def framed(scene):
+    """A page of another port of this machine, such as a notebook's, shows the map in a frame."""
+    frame = f'<!DOCTYPE html><title>notebook</title><iframe src="{scene.base}/?source=cities#3/48/10" width="800" height="500"></iframe>'
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200 if self.path == "/" else 204)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(frame.encode() if self.path == "/" else b"")
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    page = scene.browser.page(*DESKTOP)
+    scene.open_pages.append(page)
+    page.open(f"http://127.0.0.1:{server.server_address[1]}/")
+    page.wait("document.querySelector('iframe')", "the outer page")
+    for _ in range(600):
+        page.evaluate("new Promise((resolve) => setTimeout(resolve, 100))")
+        if any(kind == "Received" for kind, _ in page.sockets) or page.problems:
+            break
+    check(any(kind == "Received" for kind, _ in page.sockets), f"the map in the frame watches nothing: {page.problems}")
+    check(not page.problems, f"in the console: {page.problems}")
+    server.shutdown()
+
+
 def themes(scene):
     """Light and dark follow the system and the button."""
     page = scene.open("/?source=cities#3/48/10")
@@ -473,7 +502,7 @@ window.WebSocket = class {
 };
 """
 
-SCENARIOS = (circles, click, hover, filter, live, gone, address, themes, sizes, keyboard, fan, plane, motion, frames)
+SCENARIOS = (circles, click, hover, filter, live, gone, address, framed, themes, sizes, keyboard, fan, plane, motion, frames)
 
 
 def main():

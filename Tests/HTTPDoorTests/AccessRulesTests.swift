@@ -63,6 +63,20 @@ import Testing
         #expect(
             OriginRules(origins: ["*"]).verdict("https://any.example", host: HostName("a")) == .allowed("*"))
         #expect(OriginRules(origins: ["*"]).verdict("null", host: HostName("a")) == .allowed("*"))
+        #expect(OriginRules(origins: ["null"]).verdict("null", host: HostName("a")) == .allowed("null"))
+        for text in ["null", "*", "https://maps.example"] { #expect(HTTPSettings.isOrigin(text), "\(text)") }
+        for text in ["", "maps.example", "file:///x", "https://maps.example/"] {
+            #expect(!HTTPSettings.isOrigin(text), "\(text)")
+        }
+    }
+
+    @Test("pages of this machine and of listed origins may show the map in a frame")
+    func frames() {
+        let local = "'self' http://localhost:* http://127.0.0.1:*"
+        #expect(OriginRules().frames == local)
+        #expect(
+            OriginRules(origins: ["null", "https://maps.example"]).frames == local + " https://maps.example")
+        #expect(OriginRules(origins: ["null", "*"]).frames == "*")
     }
 
     @Test("addresses are read")

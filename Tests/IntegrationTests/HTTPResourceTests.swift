@@ -532,6 +532,9 @@ struct HTTPResourceTests {
         let page = try http.get("/?source=s&filter=x")
         #expect(page.status == 200 && page["content-type"] == "text/html; charset=utf-8")
         #expect(page["content-security-policy"]?.contains("default-src 'self'") == true)
+        let unchanged = try http.get("/", ["If-None-Match: \(page["etag"] ?? "")"])
+        #expect(unchanged.status == 304)
+        #expect(unchanged["content-security-policy"] == page["content-security-policy"])
         let names = page.text.split(separator: "\"").filter { $0.hasPrefix("/assets/") }
         #expect(!names.isEmpty)
         for name in names { #expect(try http.get(String(name)).status == 200, "\(name)") }

@@ -43,8 +43,8 @@ struct MapPageTests {
         "a scenario on the real daemon",
         .timeLimit(.minutes(5)),
         arguments: [
-            "circles", "click", "hover", "filter", "live", "gone", "address", "themes", "sizes", "keyboard",
-            "fan",
+            "circles", "click", "hover", "filter", "live", "gone", "address", "framed", "themes", "sizes",
+            "keyboard", "fan",
             "plane",
             "motion",
         ])

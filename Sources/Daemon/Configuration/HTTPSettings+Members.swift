@@ -33,11 +33,12 @@ extension HTTPSettings {
             },
             ConfigurationMember(
                 "origins", .list(.text), default: .array([]),
-                "Other sites whose pages may send requests (CORS), such as \"https://maps.example\"; \"*\": all sites."
+                "Other sites whose pages may send requests (CORS) and show the map in a frame, such as \"https://maps.example\"; \"*\": all sites; \"null\": pages opened as files, and sandboxed frames of any site."
             ) { (value, target) throws(Configuration.Problem) in
                 for item in value.items where !HTTPSettings.isOrigin(item.text) {
                     throw item.problem(
-                        "is not an origin: \"https://HOST\", \"http://HOST:PORT\" or \"*\" was expected")
+                        "is not an origin: \"https://HOST\", \"http://HOST:PORT\", \"*\" or \"null\" was expected"
+                    )
                 }
                 target.origins = value.items.map(\.text)
             },

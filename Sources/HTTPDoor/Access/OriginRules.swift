@@ -25,6 +25,14 @@ struct OriginRules: Sendable {
     /// Whether answers differ by origin.
     var areVaried: Bool { !origins.isEmpty && !origins.contains("*") }
 
+    /// The sites whose pages may show the map in a frame, as a content security policy lists them: those of this machine, such as
+    /// a notebook's, and `http.origins`. The map only reads, so a frame that deceives its viewer gains nothing.
+    var frames: String {
+        if origins.contains("*") { return "*" }
+        let local = ["'self'", "http://localhost:*", "http://127.0.0.1:*"]
+        return (local + origins.filter { $0 != "null" }).joined(separator: " ")
+    }
+
     private func isOwn(_ origin: String, _ host: HostName?) -> Bool {
         guard let host, let colon = origin.range(ofFirst: "://") else { return false }
         let scheme = origin[..<colon.lowerBound].lowercased()

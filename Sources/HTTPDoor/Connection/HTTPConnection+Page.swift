@@ -29,6 +29,8 @@ extension HTTPConnection {
             head.cacheControl = "no-cache"
             head.vary = "Accept-Encoding"
             head.etagIsGzipped = match == .gzipped
+            // A browser replaces the fields that it has stored: the policy follows the configuration.
+            head.fields = fields
             return send(head)
         }
         let packed = acceptsGzip ? asset.gzipped : nil
@@ -62,7 +64,7 @@ extension HTTPConnection {
         var images = "'self' data:"
         if let url = door.rules.settings.basemap?.url, let site = Self.site(of: url) { images += " \(site)" }
         return
-            "default-src 'self'; img-src \(images); style-src 'self' 'unsafe-inline'; connect-src 'self' ws: wss:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            "default-src 'self'; img-src \(images); style-src 'self' 'unsafe-inline'; connect-src 'self' ws: wss:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors \(door.rules.origins.frames)"
     }
 
     /// The scheme and authority of a URL; a placeholder for subdomains matches any.
