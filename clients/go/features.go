@@ -83,6 +83,8 @@ type FeatureCollection struct {
 	Truncated bool `json:"truncated"`
 	// Total is how many leaves there are; only in the answer of Leaves.
 	Total int64 `json:"total"`
+	// Warnings has advice about a box or a filter that is probably not what was meant.
+	Warnings []string `json:"warnings"`
 }
 
 // Description describes a source.

@@ -30,6 +30,8 @@ export interface FeatureCollection {
   position?: string;
   truncated?: boolean;
   total?: number;
+  /** Advice about a box or a filter that is probably not what was meant. */
+  warnings?: string[];
 }
 
 export interface Description {

@@ -109,6 +109,20 @@ class DaemonTests(unittest.TestCase):
             with self.assertWarnsRegex(clusterd.DataWarning, "swapped"):
                 self.client.from_arrow("advice", pa.table(columns()))
 
+    def test_a_filter_that_nothing_passes_gives_a_warning(self):
+        self.expected("misspelt")
+        misspelt = [">", ["get", "popluation"], 1]
+        with self.assertWarnsRegex(clusterd.DataWarning, 'did you mean "population"') as caught:
+            self.client.clusters("misspelt", filter=misspelt)
+        self.assertEqual(caught.filename, __file__)
+
+        async def ask():
+            async with clusterd.AsyncClient() as client:
+                return await client.clusters("misspelt", filter=misspelt)
+
+        with self.assertWarnsRegex(clusterd.DataWarning, "none of the source's"):
+            self.assertEqual(asyncio.run(ask()).features, [])
+
     def test_all_features_are_listed(self):
         self.expected("listed")
         names = sorted(feature.properties["name"] for feature in self.client.features("listed"))

@@ -191,7 +191,9 @@ class AsyncClient:
         **query: Unpack[ClusterQuery],
     ) -> FeatureCollection:
         """The clusters and points in a box at a zoom."""
-        return await self._run(_requests.clusters(source, bbox, zoom, **query), timeout)
+        answer = await self._run(_requests.clusters(source, bbox, zoom, **query), timeout)
+        advise(answer, stacklevel=3)
+        return answer
 
     async def tile(
         self, source: str, z: int, x: int, y: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]

@@ -9,7 +9,7 @@ from . import _frames, _requests
 from ._connection import Deadline, Pool
 from ._errors import AlreadyExistsError, protocol_error
 from ._features import FeatureItem, batches
-from ._loading import Loading
+from ._loading import Loading, advise
 from ._requests import Description, Request
 from ._results import Feature, FeatureCollection
 from ._types import WORLD, BBox, Options
@@ -173,7 +173,9 @@ class Client(Loading):
         **query: Unpack[ClusterQuery],
     ) -> FeatureCollection:
         """The clusters and points in a box at a zoom."""
-        return self._run(_requests.clusters(source, bbox, zoom, **query), timeout)
+        answer = self._run(_requests.clusters(source, bbox, zoom, **query), timeout)
+        advise(answer, stacklevel=3)
+        return answer
 
     def tile(
         self, source: str, z: int, x: int, y: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]

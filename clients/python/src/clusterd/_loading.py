@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Optional, Sequence
 
 from ._requests import Description
 from ._types import Options
@@ -58,13 +58,13 @@ def name_of(path: str) -> str:
 
 
 class DataWarning(UserWarning):
-    """The daemon's advice about data that are probably not what was meant."""
+    """The daemon's advice about data, or a filter of a query, that are probably not what was meant."""
 
 
-def advise(description: Description) -> None:
-    """Gives the advice of an import's answer as Python's warnings."""
-    for text in description.get("warnings", ()):
-        warnings.warn(str(text), DataWarning, stacklevel=4)
+def advise(answer: Mapping[str, Any], stacklevel: int = 4) -> None:
+    """Gives the advice of an answer as Python's warnings."""
+    for text in answer.get("warnings", ()):
+        warnings.warn(str(text), DataWarning, stacklevel=stacklevel)
 
 
 class Loading:
