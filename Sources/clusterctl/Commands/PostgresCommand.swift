@@ -169,6 +169,11 @@ enum PostgresCommand: Subcommand {
             }
             (entry.id, entry.geometry) = (columns.id, columns.geometry)
         }
+        if hasPassword(entry.connection) {
+            invocation.warn(
+                "the entry has the connection's password in clear text: put it into ~/.pgpass or a service file instead"
+            )
+        }
         guard let path = invocation.arguments.string("config") else {
             let document = document(name, entry, in: [:])
             return invocation.print(invocation.wantsJSON ? document.text : IndentedJSON.text(of: document))
@@ -188,6 +193,12 @@ enum PostgresCommand: Subcommand {
         try file.finish()
         invocation.remark(
             "Added \(name) to \(path). The daemon applies it when it starts or reloads (SIGHUP).")
+    }
+
+    /// Whether a connection string, of keywords and values or a URI, has a password.
+    static func hasPassword(_ connection: String) -> Bool {
+        connection.contains(/(^|[\s?&])password\s*=/)
+            || connection.contains(/^postgres(ql)?:\/\/[^\/@]*:[^\/@]+@/)
     }
 
     /// A configuration that contains the source.
