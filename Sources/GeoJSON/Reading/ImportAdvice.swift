@@ -20,6 +20,10 @@ public struct ImportAdvice: Sendable, Equatable {
 
     /// Features whose text is not UTF-8.
     private var wronglyEncoded = 0
+    /// Geometries without a Feature around them.
+    private var bareGeometries = 0
+    /// Rows of a table whose longitude or latitude is a text.
+    private var notNumbers = 0
 
     public init() {}
 
@@ -29,13 +33,29 @@ public struct ImportAdvice: Sendable, Equatable {
         let coordinates = rules.bounds == nil ? coordinateMessage : nil
         let encoding =
             wronglyEncoded > 0 ? "the text is not UTF-8 everywhere: \(ForeignFormat.conversion)" : nil
-        return [coordinates, encoding].compactMap { $0 }
+        let bare =
+            bareGeometries > 0
+            ? "bare geometries are left out: put each into the \"geometry\" of a Feature with \"properties\""
+            : nil
+        // A few rows without a position among many say nothing about the others.
+        let numbers =
+            notNumbers > 0 && notNumbers * 10 >= inside + notNumbers
+            ? "positions must be numbers with a decimal point, such as 12.5: decimal commas, degree signs and "
+                + "letters are not read" : nil
+        return [coordinates, encoding, bare, numbers].compactMap { $0 }
     }
 
     /// Counts a fault of a feature's text.
     mutating func note(_ fault: FeatureFault) {
-        if fault == .badEncoding { wronglyEncoded += 1 }
+        switch fault {
+        case .badEncoding: wronglyEncoded += 1
+        case .bareGeometry: bareGeometries += 1
+        default: break
+        }
     }
+
+    /// Counts a table's row whose longitude or latitude is a text.
+    mutating func noteTextAsPosition() { notNumbers += 1 }
 
     /// Counts a position that is out of range.
     mutating func note(_ position: Position) {
@@ -66,6 +86,8 @@ public struct ImportAdvice: Sendable, Equatable {
         inside += other.inside
         insideOnlyAsIs += other.insideOnlyAsIs
         wronglyEncoded += other.wronglyEncoded
+        bareGeometries += other.bareGeometries
+        notNumbers += other.notNumbers
     }
 
     /// The message about coordinates that look wrong; nil if they do not.

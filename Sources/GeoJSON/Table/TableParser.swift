@@ -51,7 +51,10 @@ struct TableParser: ~Copyable {
         let texts = (Self.trimmed(cells[header.longitude].text), Self.trimmed(cells[header.latitude].text))
         guard CellKind.isNumber(texts.0), CellKind.isNumber(texts.1),
             let longitude = JSONText.number(texts.0), let latitude = JSONText.number(texts.1)
-        else { return .badPosition }
+        else {
+            if !texts.0.isEmpty, !texts.1.isEmpty { result.advice.noteTextAsPosition() }
+            return .badPosition
+        }
         var position = Position(longitude: longitude, latitude: latitude)
         if let fault = rules.fault(longitude: longitude, latitude: latitude) {
             guard rules.canWrap(position, after: fault) else {
