@@ -273,6 +273,10 @@ struct HTTPResourceTests {
         }
         let bad = try put("/sources/s/features", [type], "\(Self.one)\n{\"type\":\"Feature\"}\n")
         #expect(bad.status == 400 && bad.text.contains("INVALID_ARGUMENT"), "\(bad.text)")
+        for blank in ["", "\n"] {
+            let empty = try put("/sources/s/features", [type], blank)
+            #expect(empty.status == 400 && empty.text.contains("allowEmpty"), "\(empty.text)")
+        }
         #expect(try put("/sources/s/features", ["Content-Type: image/png"], "x").status == 415)
         #expect(try put("/sources/s/features", [type, "Content-Encoding: br"], "x").status == 415)
         #expect(try put("/sources/none/features", [type], Self.one).status == 404)

@@ -113,8 +113,18 @@ struct ImportSocketTests {
         #expect(refused.status != 0 && refused.errors.contains("--allow-empty"), "\(refused)")
         #expect(refused.errors.contains("swapped"))
         #expect(try source("s")["points"] == 1)
+        // What a failed download leaves.
+        for blank in ["", " \n\n", "\u{FEFF}"] {
+            let empty = try file("empty.geojson", blank)
+            let refused = try run([way, "s", empty])
+            #expect(refused.status == 5 && refused.errors.contains("--allow-empty"), "\(refused)")
+            #expect(try run([way, "new", empty]).status == 0)
+            #expect(try run([way, "s", empty, "--append"]).status == 0)
+        }
+        #expect(try source("s")["points"] == 1)
         #expect(try run([way, "s", path, "-k", "--allow-empty"]).status == 0)
         #expect(try source("s")["points"] == 0)
+        #expect(try run([way, "s", try file("empty.geojson", "")]).status == 0)
     }
 
     @Test("longitudes are wrapped around if that is asked for", arguments: ways)

@@ -55,6 +55,8 @@ private final class FileImportStream: ClientStream {
 
     func finish(into bytes: inout ByteWriter) throws(RPCError) {
         try answering(call) { () throws(SourceError) in
+            // An empty body is a text too, although no piece of it came.
+            try features.push(UnsafeRawBufferPointer(start: nil, count: 0), threads: threads)
             let outcome = try features.finish(call.cancellation)
             call.noteChanged(outcome.accepted)
             outcome.write(into: &bytes)

@@ -82,6 +82,11 @@ extension Client {
     ) throws(FeatureTextError) {
         do throws(GeoJSONError) { try sieve.finish() } catch { throw FeatureTextError(error) }
         let replaces = !options.appends && !options.allowsEmpty && description.points > 0
+        if replaces, sieve.isBlank {
+            throw FeatureTextError(
+                message: "the text is empty, and the import would replace the source's data with nothing; "
+                    + "--allow-empty allows that")
+        }
         guard replaces, sieve.accepted == 0, sieve.skipped > 0 else { return }
         let reasons = sieve.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         let advice = sieve.warnings.map { "; \($0)" }.joined()

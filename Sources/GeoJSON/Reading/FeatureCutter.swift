@@ -59,6 +59,9 @@ struct FeatureCutter {
     private var line = 1
     private(set) var foreignReferenceSystem: String?
 
+    /// Whether there was nothing but white space. Asked once the text has ended.
+    var isBlank: Bool { if case .start = state { true } else { false } }
+
     init(_ format: FeatureFormat = FeatureFormat(), longestPart: Int = longestPart) {
         (self.format, self.longestPart) = (format, longestPart)
     }

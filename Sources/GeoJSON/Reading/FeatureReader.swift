@@ -55,6 +55,7 @@ public struct FeatureReader: ~Copyable {
         do throws(GeoJSONError) { try cutRest() } catch { throw firstFault(error, &builder) }
         builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
         try crew.flush(into: &builder)
+        builder.note(isBlank: cutting.cutter.isBlank)
     }
 
     /// Adds all features of a text. Bytes are read and cut by one thread at a time while others parse.
@@ -79,6 +80,7 @@ public struct FeatureReader: ~Copyable {
             return true
         }
         builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
+        builder.note(isBlank: cutting.cutter.isBlank)
     }
 
     /// The first fault of a text that cannot be cut further. An earlier feature may have one.

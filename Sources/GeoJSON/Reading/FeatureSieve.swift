@@ -18,6 +18,9 @@ public final class FeatureSieve {
 
     private var advice = ImportAdvice()
 
+    /// Whether the text had nothing but white space. Ask after `finish`.
+    public var isBlank: Bool { cutter.isBlank }
+
     private let policy: InvalidFeaturePolicy
     private let rules: FeatureRules
     private let batchSize: Int
@@ -26,7 +29,6 @@ public final class FeatureSieve {
     private var input = GzipInput()
     private var batch: [UInt8] = []
     private var batches: [[UInt8]] = []
-    private var isFinished = false
 
     /// A feature is three levels deep in its message.
     private static let depthOfMessage = 3

@@ -4,6 +4,8 @@
 public struct ImportAdvice: Sendable, Equatable {
     /// The reference system that a collection declares, if it is not longitude and latitude.
     public var foreignReferenceSystem: String?
+    /// Whether a text was read that has nothing but white space, as a failed download leaves.
+    public var isOfBlankText = false
     /// Features whose promoted property is an id.
     public var promoted = 0
     /// Positions out of range.

@@ -126,6 +126,8 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         advice.foreignReferenceSystem = advice.foreignReferenceSystem ?? name
     }
 
+    mutating func note(isBlank: Bool) { advice.isOfBlankText = isBlank }
+
     /// - Parameter moments: when the features were inserted.
     public consuming func finish(moments: FeatureMoments = FeatureMoments()) -> FeatureStore {
         rows.finish(moments)

@@ -211,11 +211,16 @@ public final class FeatureImport: Sendable {
         work.withLock { $0 = nil }
     }
 
-    /// Throws if the import would replace data with nothing because no feature was valid.
+    /// Throws if the import would replace data with nothing because no feature was valid or the text was empty.
     private func checkContent(_ gathered: GatheredFeatures) throws(SourceError) {
         let skipped = gathered.skippedReasons.values.reduce(0, +)
-        guard !allowsEmpty, mode == .replace, gathered.accepted == 0, skipped > 0, source.revision.hasData
-        else { return }
+        guard !allowsEmpty, mode == .replace, gathered.accepted == 0, source.revision.hasData else { return }
+        if gathered.advice.isOfBlankText, source.revision.pointCount > 0 {
+            throw .unreadableInput(
+                "The text is empty, and the import would replace the source's data with nothing; allow that with "
+                    + "\"allowEmpty\": true (--allow-empty).")
+        }
+        guard skipped > 0 else { return }
         let reasons = gathered.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         let first = gathered.firstSkipped.first.map { " \($0.message)" } ?? ""
         let advice = gathered.advice.warnings(rules).map { " Note: \($0)." }.joined()
