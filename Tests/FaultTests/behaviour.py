@@ -81,10 +81,7 @@ def memory():
                b'"filter":["literal",[' + small + b"]]}}")
     rise = {}
 
-    members = b",".join(b'"%d":0' % number for number in range(1400000))
-    many = frame(b'{"id":2,"method":"clusterd.v1.ServerService/Check","params":{' + members + b"}}", True)
-
-    attacks = {"bombs": [bomb] * 8, "members": [many] * 8, "unread": [query_of_all(10000)] * 200,
+    attacks = {"bombs": [bomb] * 8, "unread": [query_of_all(10000)] * 200,
                "calls": [b"".join(frame(b'{"id":%d,' % (call + 1) + waiting) for call in range(40))] * 8}
     for what, messages in attacks.items():
         with Daemon(state=False) as daemon:
