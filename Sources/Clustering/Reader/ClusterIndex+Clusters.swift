@@ -13,6 +13,8 @@ extension ClusterIndex {
 
     /// The cluster with an id; nil if there is none. O(log(clusters of its zoom)).
     public func cluster(id: Int64) -> ClusterOrdinal? {
+        // What follows copies the layers' references, which a plain index need not do.
+        if isPlain { return layers.base.cluster(id: id) }
         if let cluster = layers.deltaCluster(id: id) { return cluster }
         guard let cluster = layers.base.cluster(id: id), layers.isAlive(cluster: Int(cluster.rawValue)) else {
             return nil
