@@ -152,7 +152,9 @@ package final class SectionFileWriter {
     }
 
     /// Writes the table and the header, and syncs the file.
-    package func finish(generation: UInt64) throws(FileError) {
+    ///
+    /// - Parameter isSynced: false for a file that may be lost or damaged by a power loss, which its reader finds by the checksums.
+    package func finish(generation: UInt64, isSynced: Bool = true) throws(FileError) {
         let start = offset
         let (count, table) = (count, table)
         try write(table, at: start)
@@ -165,7 +167,7 @@ package final class SectionFileWriter {
             SectionFile.store(generation, at: 48, in: &header)
         }
         try write(header, at: 0)
-        try FileIO.sync(file, path: path)
+        if isSynced { try FileIO.sync(file, path: path) }
     }
 
     private func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {

@@ -30,7 +30,8 @@ enum OverviewFile {
                 revision, of: identity, updatedAt: updatedAt, loss: loss, aggregates: aggregates)
             try writer.add(SnapshotSection.description, Array(description.json.text.utf8))
             try writer.add(SnapshotSection.overviewPosition, position.values)
-            try writer.finish(generation: position.snapshot)
+            // A kill loses nothing that was written, and waiting for the disk would delay the next overview.
+            try writer.finish(generation: position.snapshot, isSynced: false)
             try FileIO.rename(temporary, to: path(in: directory))
         } catch {
             FileIO.remove(temporary)

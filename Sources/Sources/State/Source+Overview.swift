@@ -25,10 +25,9 @@ extension Source {
     /// Writes the overview that is due, if any. Blocks.
     package func saveOverview() {
         guard let files, takeDueOverview() else { return }
-        let start = ContinuousClock.now
+        let start = ThreadTime.now()
         files.writingOverview.withLock { _ in writeOverview(to: files) }
-        let nanoseconds = Int((ContinuousClock.now - start) / .nanoseconds(1))
-        tookOverview(pause: Self.overviewShare * nanoseconds)
+        tookOverview(pause: Self.overviewShare * Int(ThreadTime.now() - start))
     }
 
     private func writeOverview(to files: SourceFiles) {
@@ -41,7 +40,7 @@ extension Source {
             in: files.directory)
     }
 
-    /// The overview may be written for one part of the time in so many.
+    /// The writing of overviews may take one part of a thread's processor time in so many.
     private static let overviewShare = 20
 
     /// Gives data whose changes were replayed the number of the revision under which their overview answered: they are the same.
