@@ -3,7 +3,7 @@
 /// The nodes that the lowest levels of an index show, as many levels as have few.
 struct OverviewNodes<Scalar: Coordinate> {
     /// A node at its position, with a bit for each level that shows it, from the lowest.
-    struct Shown {
+    struct Entry {
         let key: NodeKey
         let x: Scalar
         let y: Scalar
@@ -13,7 +13,7 @@ struct OverviewNodes<Scalar: Coordinate> {
     /// The number of levels.
     private(set) var levels = 0
     /// The nodes in the order of answers.
-    private(set) var nodes: [Shown] = []
+    private(set) var nodes: [Entry] = []
 
     /// - Parameters:
     ///   - mostNodes: the most nodes. Nodes of the base that a delta hides count too.
@@ -22,8 +22,8 @@ struct OverviewNodes<Scalar: Coordinate> {
         let bits = choose(layers, spatial, mostNodes: mostNodes, mostPoints: mostPoints)
         for (word, bits) in bits.enumerated() {
             Self.forEach(bits, of: word) { slot in
-                let shown = shown(spatial.slots[slot], slot, layers, spatial)
-                if shown.mask != 0 { nodes.append(shown) }
+                let entry = entry(spatial.slots[slot], slot, layers, spatial)
+                if entry.mask != 0 { nodes.append(entry) }
             }
         }
         if !layers.delta.isEmpty { add(layers.delta, of: layers) }
@@ -62,9 +62,9 @@ struct OverviewNodes<Scalar: Coordinate> {
         return bits
     }
 
-    private func shown(
+    private func entry(
         _ slot: SpatialSlot<Scalar>, _ number: Int, _ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>
-    ) -> Shown {
+    ) -> Entry {
         let key = layers.key(ofBase: slot.node)
         var mask: UInt32 = 0
         for level in 0..<levels {
@@ -73,7 +73,7 @@ struct OverviewNodes<Scalar: Coordinate> {
                 mask |= 1 << UInt32(level)
             }
         }
-        return Shown(key: key, x: slot.x, y: slot.y, mask: mask)
+        return Entry(key: key, x: slot.x, y: slot.y, mask: mask)
     }
 
     /// Adds the nodes that the delta shows in addition, and sorts all as answers are.
@@ -90,12 +90,12 @@ struct OverviewNodes<Scalar: Coordinate> {
                 }
                 indexes[entry.key.rawValue] = nodes.count
                 nodes.append(
-                    Shown(
+                    Entry(
                         key: entry.key, x: Scalar(entry.x), y: Scalar(entry.y), mask: 1 << UInt32(level)))
             }
         }
-        let ranked = nodes.map { (rank: layers.rank($0.key, $0.x, $0.y), shown: $0) }
-        nodes = ranked.sorted { $0.rank < $1.rank }.map(\.shown)
+        let ranked = nodes.map { (rank: layers.rank($0.key, $0.x, $0.y), node: $0) }
+        nodes = ranked.sorted { $0.rank < $1.rank }.map(\.node)
     }
 
     private static func forEach(_ bits: UInt64, of word: Int, _ body: (Int) -> Void) {
