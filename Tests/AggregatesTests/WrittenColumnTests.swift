@@ -37,6 +37,20 @@ struct WrittenColumnTests {
         #expect(bytes.string == "17;;[1,2];")
     }
 
+    @Test("values that are longer than allowed are not kept", arguments: [5, 6, 7])
+    func limited(_ limit: Int) throws {
+        let column = try column([0, 2, 2, 7], "17[1,2]", clusters: 3)
+        let index = try [].withUnsafeBufferPointer {
+            try ClusterIndex.build(longitudes: $0, latitudes: $0, options: ClusteringOptions())
+        }
+        let clusters = [2, 1, 0].map { ClusterOrdinal(rawValue: $0) }
+        let written = WrittenColumn(column, of: clusters, in: index, mostBytes: limit)
+        #expect((written == nil) == (limit < 7))
+        var bytes = ByteWriter()
+        written?.write(ClusterOrdinal(rawValue: 0), of: index, into: &bytes)
+        #expect(bytes.string == (limit < 7 ? "" : "[1,2]"))
+    }
+
     @Test(
         "starts that lie outside of the text, descend, or are too few are refused",
         arguments: [[0, 2, 9], [0, 3, 2], [1, 2, 4], [0, 4], [0, 2, 3, 4]] as [[UInt32]])

@@ -13,12 +13,19 @@ package final class WrittenColumn: AggregateColumn {
     private let text: [UInt8]
 
     /// Writes the values of some clusters of another column.
-    package init(_ column: any AggregateColumn, of clusters: [ClusterOrdinal], in index: ClusterIndex) {
+    ///
+    /// - Parameter limit: the most bytes of these values, less than 4 GiB.
+    /// - Returns: nil if they are longer. Then it has stopped at the first value that is too much.
+    package init?(
+        _ column: any AggregateColumn, of clusters: [ClusterOrdinal], in index: ClusterIndex,
+        mostBytes limit: Int
+    ) {
         var starts: [UInt32] = [0]
         var writer = ByteWriter()
         starts.reserveCapacity(clusters.count + 1)
         for cluster in clusters {
             column.write(cluster, of: index, into: &writer)
+            guard writer.count <= limit else { return nil }
             starts.append(UInt32(truncatingIfNeeded: writer.count))
         }
         self.starts = starts

@@ -17,15 +17,14 @@ extension Overview {
         let (view, least) = (revision.view, revision.shared.limits.overviewPoints)
         guard least > 0, view.index.pointCount >= least, revision.log == nil,
             view.partitions.count <= OverviewSize.partitions,
+            view.partitions.reduce(0, { $0 + $1.text.utf8.count }) <= size.text,
+            view.aggregates.count <= OverviewSize.aggregates,
             !view.aggregates.contains(where: { $0.column.readsPoints }),
             let overview = view.index.overview(mostNodes: size.nodes, mostPoints: size.points),
             let store = revision.store.copy(
-                of: overview.points.map { view.feature(of: $0) }, mostBytes: size.text)
+                of: overview.points.map { view.feature(of: $0) }, mostBytes: size.text),
+            let columns = columns(of: overview, in: view, mostBytes: size.text)
         else { return false }
-        let columns = view.aggregates.map {
-            WrittenColumn($0.column, of: overview.clusters, in: view.index)
-        }
-        guard columns.reduce(0, { $0 + $1.memoryBytes }) <= size.text else { return false }
         try overview.forEachSection { (section, bytes) throws(FileError) in
             try writer.add(SnapshotSection.overview(section), bytes)
         }
@@ -38,6 +37,23 @@ extension Overview {
         }
         try writeNumbers(of: overview, in: revision, to: writer)
         return true
+    }
+
+    /// The values of aggregated properties; nil if they are longer together than a limit.
+    private static func columns(
+        of overview: IndexOverview, in view: View, mostBytes limit: Int
+    ) -> [WrittenColumn]? {
+        var (columns, bytes): ([WrittenColumn], Int) = ([], 0)
+        for aggregate in view.aggregates {
+            guard
+                let column = WrittenColumn(
+                    aggregate.column, of: overview.clusters, in: view.index, mostBytes: limit - bytes)
+            else { return nil }
+            bytes += column.memoryBytes
+            guard bytes <= limit else { return nil }
+            columns.append(column)
+        }
+        return columns
     }
 
     private static func write(
@@ -73,7 +89,9 @@ extension Overview {
     /// The clusters' ids; nil if they follow from the index.
     private static func clusterIds(of overview: IndexOverview, in revision: Revision) -> [Int64]? {
         let view = revision.view
-        if revision.options.clusterIds == .origin, let codes = try? revision.featureCodes(.never) {
+        if revision.options.clusterIds == .origin {
+            // Without these ids, readers reject the overview.
+            guard let codes = try? revision.featureCodes(.never) else { return nil }
             return overview.clusters.map { revision.originId(of: $0, in: view, codes) }
         }
         return view.index.isPlain ? nil : overview.clusters.map { view.index.id(of: $0) }

@@ -33,6 +33,8 @@ struct OverviewSize: Sendable {
     let text: Int
     /// The most values of `partitionBy`.
     static let partitions = 1 << 16
+    /// The most aggregated properties. A file has a limited number of sections.
+    static let aggregates = 1 << 10
 
     /// In a snapshot. It takes about 20 MB at most, and is read in tens of milliseconds, also from a disk.
     static let ofSnapshot = OverviewSize(nodes: 1 << 18, points: 1 << 15, text: 1 << 24)

@@ -86,6 +86,15 @@ struct OverviewTests {
         #expect(kept.reports.isEmpty)
     }
 
+    @Test("sources with very many aggregated properties have none", arguments: [1024, 1025])
+    func manyAggregates(_ count: Int) throws {
+        let properties = (0..<count).map { "\"p\($0)\":[\"max\",[\"get\",\"n\"]]" }
+        let options = "{\"maxZoom\":2,\"clusterProperties\":{\(properties.joined(separator: ","))}}"
+        let kept = try loaded(options)
+        try kept.restart()
+        #expect(try kept.source().isLoading == (count == 1024))
+    }
+
     /// Makes a change of a few features: moved, new, with other properties, and removed ones, among them those that low zooms show.
     private func change(_ source: Source, _ round: Int) throws {
         let moved = point(round * 7, Double(round * 31 % 300) - 150, 50, #"{"n":\#(round),"kind":"new"}"#)
