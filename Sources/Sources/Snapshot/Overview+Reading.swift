@@ -48,6 +48,10 @@ extension Overview {
             $0 + FileIO.size(SourceFiles.path($1, .journal, in: files.directory))
         }
         guard bytes <= longestJournal else { return nil }
+        // Journals of sources without an overview are not read twice.
+        let isWithoutChanges = bytes == journals.count * JournalFormat.start
+        let overviewBytes = FileIO.size(OverviewFile.path(in: files.directory))
+        guard isWithoutChanges || (1...OverviewFile.mostBytes).contains(overviewBytes) else { return nil }
         for journal in journals where try files.journal(journal).isUncommitted { return nil }
         let chain = try JournalChain(from: generation, files, uncommitted: [])
         let isIntact = !chain.isLossy && chain.isContinuable && chain.notes.isEmpty

@@ -9,6 +9,8 @@ import SystemSupport
 /// Nothing depends on it. A start ignores it unless it was written after the last change in the journals.
 enum OverviewFile {
     private static let name = "overview"
+    /// Several times as much as a file takes at most. Longer ones are not read.
+    static let mostBytes = 1 << 26
 
     static func path(in directory: String) -> String { "\(directory)/\(name)" }
 
