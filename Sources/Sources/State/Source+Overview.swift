@@ -22,12 +22,15 @@ extension Source {
         }
     }
 
-    /// Writes the overview that is due, if any. Blocks.
+    /// Writes the overview that is due, if any. Blocks, also while another thread is writing it.
     package func saveOverview() {
-        guard let files, takeDueOverview() else { return }
-        let start = ThreadTime.now()
-        files.writingOverview.withLock { _ in writeOverview(to: files) }
-        tookOverview(pause: Self.overviewShare * Int(ThreadTime.now() - start))
+        guard let files else { return }
+        files.writingOverview.withLock { _ in
+            guard takeDueOverview() else { return }
+            let start = ThreadTime.now()
+            writeOverview(to: files)
+            tookOverview(pause: Self.overviewShare * Int(ThreadTime.now() - start))
+        }
     }
 
     private func writeOverview(to files: SourceFiles) {
