@@ -161,12 +161,12 @@ extension SourceRegistry {
 extension Source {
     /// Verifies the features' text in the background.
     fileprivate func verifyLater() {
-        let revision = revision
+        let store = revision.store
         shared.checks.async { [weak self] in
             guard let self, !self.isRetired else { return }
-            let isGood = revision.store.verifyText(
+            let isGood = store.verifyText(
                 isCancelled: { self.isRetired }, pause: { usleep(5000) })
-            if !isGood, self.revision === revision { _ = self.reportDamage() }
+            if !isGood, self.revision.store === store { _ = self.reportDamage() }
         }
     }
 }
