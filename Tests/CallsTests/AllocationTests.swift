@@ -73,6 +73,13 @@ struct AllocationTests {
         #expect(each <= ceiling, "\(each) allocations for each feature")
     }
 
+    @Test("an object of many members, for each of them", arguments: [0.01])
+    func members(ceiling: Double) throws {
+        let text = "{\((0..<20_000).map { "\"\($0)\":0" }.joined(separator: ","))}"
+        let count = try Allocations.fewest(of: 3) { _ = try JSONReader.parse(text) }
+        #expect(count / 20_000 <= ceiling, "\(count) allocations")
+    }
+
     @Test("an import, for each of its features", arguments: [6.5])
     func imported(ceiling: Double) throws {
         let (few, many) = (towns(2000), towns(6000))
