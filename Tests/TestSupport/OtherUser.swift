@@ -10,8 +10,7 @@ public enum OtherUser {
     /// Whether any user may run the programs built here: not so where they, or Swift's libraries, lie in
     /// somebody's own folder.
     public static var mayRunPrograms: Bool {
-        let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
-        let libraries = maps.split(separator: "\n").compactMap { line in
+        let libraries = ProcessMaps.lines().compactMap { line in
             line.firstIndex(of: "/").map { String(line[$0...]) }
         }
         let needed = [DaemonProcess.products.path] + libraries.filter { $0.contains("/libswift") }
