@@ -58,7 +58,7 @@ extension Overview {
         return isIntact ? chain : nil
     }
 
-    /// In bytes. So much is read and checked in about a tenth of a second.
+    /// In bytes. Reading and checking this much takes about a tenth of a second.
     private static let longestJournal = 1 << 26
 
     private init(

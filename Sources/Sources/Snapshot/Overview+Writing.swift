@@ -6,7 +6,7 @@ import SourceStorage
 import SystemSupport
 
 extension Overview {
-    /// Adds the sections of a revision's overview, if it is to have one. All that an answer contains is in them, as the
+    /// Adds the sections of a revision's overview, if it should have one. All that an answer contains is in them, as the
     /// revision itself answers.
     ///
     /// - Returns: whether there is one.
