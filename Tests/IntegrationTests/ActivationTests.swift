@@ -15,10 +15,13 @@ struct ActivationTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "systemd-socket-activate", "--listen=\(folder)/s",
-            DaemonProcess.products.appendingPathComponent("clusterd").path,
-        ]
+        // It starts programs without its own environment. A sanitizer needs its options, and its library if it has one.
+        let passed = ProcessInfo.processInfo.environment.keys.filter {
+            $0.hasSuffix("SAN_OPTIONS") || $0 == "LD_PRELOAD"
+        }
+        process.arguments =
+            ["systemd-socket-activate", "--listen=\(folder)/s"] + passed.map { "--setenv=\($0)" }
+            + [DaemonProcess.products.appendingPathComponent("clusterd").path]
         process.standardError = FileHandle.nullDevice
         try process.run()
         let end = Date(timeIntervalSinceNow: 30)
