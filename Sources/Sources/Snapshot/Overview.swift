@@ -16,10 +16,15 @@ public struct Overview: Sendable {
     /// The changes that have to be replayed before the source has these data; nil if there are none.
     let position: ChangePosition?
 
-    /// Whether the overview has what a query of all features shows at a zoom. After a feature has expired, it has not.
-    public func answers(at zoom: Double) -> Bool {
-        guard revision.view.index.level(for: zoom) <= deepest else { return false }
-        guard let oldest, let limit = revision.expiryLimit(at: .now) else { return true }
-        return oldest > limit
+    /// Whether the overview has what a query of all features shows at a zoom.
+    public func has(_ zoom: Double) -> Bool { revision.view.index.level(for: zoom) <= deepest }
+
+    /// Whether a feature has expired since the overview was written. Then the overview shows what it must not.
+    public var hasExpired: Bool {
+        guard let oldest, let limit = revision.expiryLimit(at: .now) else { return false }
+        return oldest <= limit
     }
+
+    /// Whether the overview answers a query of all features at a zoom.
+    public func answers(at zoom: Double) -> Bool { has(zoom) && !hasExpired }
 }

@@ -2,6 +2,7 @@
 import ClusterProtocol
 import JSON
 import SourceTestSupport
+import SystemSupport
 import Testing
 
 @testable import Answers
@@ -97,6 +98,31 @@ import Testing
         #expect(answers.answers.isEmpty && caller.openCalls == 1)
         readRest()
         #expect(answers.errors.map(\.code) == [.aborted, .invalidArgument])
+    }
+
+    @Test("a feature that expires after it was decided that a query need not wait does not refuse the query")
+    func expiresMeanwhile() throws {
+        let kept = try KeptSources(overviewPoints: 1)
+        let source = try kept.create(options: #"{"ttlSeconds":1e6}"#)
+        let now = Timestamp.now.milliseconds
+        for (first, age) in [(0, Int64(2_000_000_000)), (20, 0)] {
+            let load = FeatureImport(
+                into: source, mode: .append, policy: .reject, at: Timestamp(milliseconds: now - age))
+            try load.add(towns(20, from: first))
+            _ = try load.finish(.never)
+        }
+        source.saveLater()
+        kept.wait()
+        kept.holdsReading = true
+        try kept.restart()
+        let overview = try #require(try kept.source().overview)
+        let settings = LiveSettings(
+            LiveSettings.Values(limits: Limits(), importDirectories: ImportDirectories([])))
+        let catalog = SourceCatalog(registry: kept.registry, settings: settings)
+        let params = Params(["source": "test", "bbox": [0, 0, 9, 9], "zoom": 1])
+        #expect(overview.hasExpired && !catalog.isAnswered(params, at: 1, by: overview))
+        #expect(try catalog.target(params) { 1 }.revision === overview.revision)
+        kept.readRest()
     }
 
     @Test("a change comes after the rest, and adds to it")

@@ -100,6 +100,8 @@ package struct SourceCatalog: Sendable {
 
     /// The data that a query of one zoom reads: those of the overview if the rest is still being read.
     ///
+    /// A feature may have expired since `rest` decided that the call need not wait. The answer is that of the moment before.
+    ///
     /// - Parameter zoom: returns the zoom; called only if the rest is still being read.
     func target(
         _ params: Params, at zoom: () throws(RPCError) -> Double
@@ -107,16 +109,21 @@ package struct SourceCatalog: Sendable {
         // First, since a source that is found when nothing is being read any more has all its data.
         guard registry.isLoading else { return try target(params) }
         let source = try source(params)
-        guard let overview = source.overview, isAnswered(params, at: try zoom(), by: overview) else {
+        guard let overview = source.overview, hasAll(params, at: try zoom(), overview) else {
             return try target(params)
         }
         try check(params, overview.revision)
         return QueryTarget(source: source, revision: overview.revision, filter: nil)
     }
 
-    /// Whether an overview has all that a query of one zoom asks for.
+    /// Whether an overview answers a query of one zoom.
     func isAnswered(_ params: Params, at zoom: Double, by overview: Overview) -> Bool {
-        guard params["filter"] == nil, params["atLeast"] == nil, overview.answers(at: zoom),
+        !overview.hasExpired && hasAll(params, at: zoom, overview)
+    }
+
+    /// Whether an overview has all that a query of one zoom asks for.
+    private func hasAll(_ params: Params, at zoom: Double, _ overview: Overview) -> Bool {
+        guard params["filter"] == nil, params["atLeast"] == nil, overview.has(zoom),
             let output = try? output(params)
         else { return false }
         return output.include.isSubset(of: .expansionZoom)
