@@ -22,6 +22,8 @@ package final class SharedState: Sendable {
     package let report: @Sendable (StateEvent) -> Void
     /// Verifies checksums of text that nobody has read yet, one source after another.
     package let checks = DispatchQueue(label: "checks", qos: .utility)
+    /// Undoes what failed calls have left. It does not wait for `checks`, which may take minutes.
+    package let undoing = DispatchQueue(label: "undoing", qos: .utility)
     /// Reads the rest of sources that answer from their overviews, one source after another.
     package let reading = DispatchQueue(label: "reading", qos: .userInitiated)
     /// The number of sources that are still being read.

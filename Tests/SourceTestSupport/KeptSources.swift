@@ -85,6 +85,7 @@ package final class KeptSources {
         // What is in the background may put more there.
         for _ in 0..<8 {
             registry.shared.checks.sync {}
+            registry.shared.undoing.sync {}
             for source in registry.all { source.background.sync {} }
         }
     }

@@ -11,11 +11,11 @@ public final class StateDirectory: Sendable {
     public let path: String
     private let lock: FileDescriptor
     /// By source, what a failed call has left behind because the clean-up failed too.
-    private let leftovers = Mutex<[SourceName: Leftover]>([:])
+    let leftovers = Mutex<[SourceName: Leftover]>([:])
     /// Held while directories of sources are created, renamed or removed.
     private let naming = FairLock()
 
-    private enum Leftover {
+    enum Leftover {
         /// The directory of a served source, under the name that a failed deletion gave it.
         case moved(String)
         /// The directory of a source whose creation failed, with the journal that began it.

@@ -62,7 +62,7 @@ extension SourceRegistry {
     public func expireInBackground(at now: Timestamp = .now) {
         retryUnavailable()
         if let directory = shared.directory, directory.hasLeftovers {
-            shared.checks.async { directory.takeBackLeftovers() }
+            shared.undoing.async { directory.takeBackLeftovers() }
         }
         for source in all where source.mayExpire(at: now) && source.beginExpiring() {
             source.expiring.async { [self] in

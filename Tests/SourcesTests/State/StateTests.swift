@@ -178,6 +178,21 @@ struct StateTests {
         #expect(other.all.map { $0.name.text } == ["test"])
     }
 
+    @Test("what failed calls have left is undone while texts are still being checked")
+    func leftovers() throws {
+        let kept = try KeptSources()
+        let directory = try #require(kept.registry.shared.directory)
+        let name = try #require(SourceName("test"))
+        let own = kept.path + "/sources/test"
+        try FileManager.default.createDirectory(atPath: own + "-gone", withIntermediateDirectories: false)
+        directory.leftovers.withLock { $0[name] = .moved(own + "-gone") }
+        kept.registry.shared.checks.suspend()
+        defer { kept.registry.shared.checks.resume() }
+        kept.registry.expireInBackground()
+        kept.registry.shared.undoing.sync {}
+        #expect(!directory.hasLeftovers && FileManager.default.fileExists(atPath: own))
+    }
+
     @Test("a second daemon is kept off the directory")
     func lock() throws {
         let kept = try KeptSources()
