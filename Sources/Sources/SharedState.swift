@@ -43,9 +43,10 @@ package final class SharedState: Sendable {
         self.directory = directory
         self.report = report
         self.limits = limits
-        memory = MemoryBudget(limits.memory)
+        memory = MemoryBudget(limits.memory, filterBytes: limits.filterCacheBytes)
         texts = BlockCache(bytes: limits.textCacheBytes)
         filters = FilterCache(budget: limits.filterCacheBytes)
+        memory.takeRoom { [weak filters] in filters?.makeRoom($0) ?? false }
     }
 
     /// Draws a number above all earlier ones.

@@ -29,6 +29,8 @@ public final class View: Sendable {
     package let numbers: OverviewNumbers?
     /// What the writers of answers cache for the view.
     package let cache = ViewCacheSlot()
+    /// The claim of the memory of a filter's view.
+    private let claim = Mutex<MemoryClaim?>(nil)
     /// Built if input indexes are requested of a filter's view whose points are in another order.
     private let ascendingMembers = Mutex<[UInt32]?>(nil)
 
@@ -48,6 +50,9 @@ public final class View: Sendable {
         self.warnings = warnings
         self.numbers = numbers
     }
+
+    /// Holds the claim of the view's memory while the view exists.
+    func hold(_ claim: MemoryClaim) { self.claim.withLock { $0 = claim } }
 
     /// The row of a point's feature in the store.
     package func feature(of point: PointIndex) -> Int {

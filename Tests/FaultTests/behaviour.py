@@ -192,6 +192,45 @@ def room():
     return f"{loaded} loads fit, {refused} of 20 filters did not"
 
 
+def filters():
+    """Many new filters at once, with answers that nobody reads: what they hold stays within its limits, and another user's
+    filter is answered once they have gone."""
+    own = 32
+    config = {"limits": {"filterCacheBytes": own << 20, "memoryBytes": 1 << 40}}
+    with Daemon(state=False, config=config) as daemon:
+        client = filled(daemon, 100000, 20)
+        with open(daemon.folder + "/config") as file:
+            config = json.load(file)
+        # The sources have no room left.
+        config["limits"]["memoryBytes"] = client.call("SourceService/GetSource", source="s")["memoryBytes"]
+        with open(daemon.folder + "/config", "w") as file:
+            json.dump(config, file)
+        daemon.process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + PATIENCE
+        while client.call("ServerService/GetServerInfo")["limits"]["memoryBytes"] == 1 << 40:
+            check(time.monotonic() < end, "the limit is not taken over")
+            time.sleep(0.05)
+        before = daemon.resident("VmHWM")
+
+        def attack(say):
+            clients = [Client(daemon.path) for _ in range(12)]
+            for number, client in enumerate(clients):
+                client.open("SourceService/GetFeatures", source="s", filter=[">", ["get", "n"], number])
+            # Of each answer only the beginning is read.
+            refused = sum(b"RESOURCE_EXHAUSTED" in client.reader.read(60) for client in clients)
+            say(refused)
+            time.sleep(1000)
+        other = as_nobody(attack)
+        refused = other.line()[0]
+        rise = daemon.resident("VmHWM") - before
+        other.end()
+        check(rise <= own + 16, f"it took {rise} MiB with a limit of {own}")
+        check(0 < refused < 12, f"{refused} of 12 filters were refused")
+        found = len(client.query("s", zoom=24, filter=[">", ["get", "n"], 50000]))
+        check(found == 49999, f"{found} features pass")
+    return f"{rise} MiB with a limit of {own}, {refused} of 12 filters were refused"
+
+
 def starvation():
     """A user leaves messages unfinished and answers unread, and watches all that may be watched: others are served."""
     def unfinished(path, say):
@@ -475,4 +514,4 @@ def directory():
     return "three ways"
 
 
-SCENARIOS = [memory, released, inflation, room, starvation, bombs, ids, restarts, signals, log, clock, directory]
+SCENARIOS = [memory, released, inflation, room, filters, starvation, bombs, ids, restarts, signals, log, clock, directory]

@@ -74,7 +74,8 @@ extension Limits {
             "Messages of one connection that are processed before those of the others."),
         fixed(
             "filterCacheBytes", \.filterCacheBytes, from: 0,
-            "Bytes of indexes of filtered features, and of the properties that filters read."),
+            "Bytes that filters hold: indexes of filtered features, the properties that they read, and what building these takes. If memoryBytes is not 0, filters also hold half of what is free of it, and one that would take more is rejected."
+        ),
         fixed(
             "textCacheBytes", \.textCacheBytes, from: 0,
             "Bytes of the cache of features' text from snapshots."),

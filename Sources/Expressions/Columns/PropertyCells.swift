@@ -13,6 +13,9 @@ public final class PropertyCells: @unchecked Sendable {
     private(set) var numbers: UnsafeMutablePointer<Double>
     public private(set) var count: Int
 
+    /// Bytes of one row.
+    public static let bytesOfRow = MemoryLayout<UInt8>.stride + MemoryLayout<Double>.stride
+
     /// Rows without values. The system provides the memory as rows are written.
     public init(count: Int) {
         self.count = count

@@ -24,6 +24,9 @@ public struct PropertyColumnWriter: @unchecked Sendable {
         row = self.rows.lowerBound
     }
 
+    /// Bytes of the values that the rows refer to: strings, arrays and objects.
+    public var valueBytes: Int { strings.memoryBytes + others.count * MemoryLayout<JSONValue>.stride }
+
     /// Adds a row; rows past the last one are ignored.
     @inline(__always) private mutating func add(_ kind: PropertyColumn.Kind, _ number: Double = 0) {
         guard row < rows.upperBound else { return }

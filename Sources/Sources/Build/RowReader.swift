@@ -51,6 +51,9 @@ package final class RowReader {
         }
     }
 
+    /// Bytes of the values that the columns' rows refer to.
+    var valueBytes: Int { names.indices.reduce(0) { $0 + slots[$1].writer.valueBytes } }
+
     /// The result, by column.
     package func finish() -> [PropertyColumnWriter] { names.indices.map { slots[$0].writer } }
 

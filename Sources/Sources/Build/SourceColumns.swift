@@ -11,12 +11,15 @@ import SystemSupport
 package struct SourceColumns: Sendable {
     package private(set) var columns: FeatureColumns
 
+    /// - Parameter claim: grows with the memory that the columns take; nil if that is not counted here.
+    /// - Throws: `tooLarge` if the claim may not grow.
     /// - Complexity: O(the properties' text).
     package init(
-        _ store: FeatureStore, reading names: Set<String>, threads: Int, _ cancellation: Cancellation
+        _ store: FeatureStore, reading names: Set<String>, threads: Int, claim: MemoryClaim? = nil,
+        _ cancellation: Cancellation
     ) throws(SourceError) {
         columns = FeatureColumns(count: store.count)
-        try read(names, of: store, threads: threads, cancellation)
+        try read(names, of: store, threads: threads, claim, cancellation)
     }
 
     package init(_ columns: FeatureColumns) { self.columns = columns }
@@ -32,7 +35,7 @@ package struct SourceColumns: Sendable {
         if let known, known.columns.count == store.count {
             for name in names { if let column = known.columns.column(name) { columns.add(name, column) } }
         }
-        try read(names, of: store, threads: threads, cancellation)
+        try read(names, of: store, threads: threads, nil, cancellation)
     }
 
     /// Columns of some of a store's features, renumbered in this order.
@@ -60,17 +63,21 @@ package struct SourceColumns: Sendable {
     }
 
     private mutating func read(
-        _ names: Set<String>, of store: FeatureStore, threads: Int, _ cancellation: Cancellation
+        _ names: Set<String>, of store: FeatureStore, threads: Int, _ claim: MemoryClaim?,
+        _ cancellation: Cancellation
     ) throws(SourceError) {
         let missing = names.filter { columns.column($0) == nil }.sorted()
         guard !missing.isEmpty else { return }
+        let growth = ColumnGrowth(claim, rows: missing.count * store.count)
+        try growth.add(0)
         let parts = Self.parts(of: store.count)
         let cells = missing.map { _ in PropertyCells(count: store.count) }
         let read = Mutex<[Int: [PropertyColumnWriter]]>([:])
         BoundedConcurrency.forEach(below: parts.count, threads: threads) { part in
-            let columns = Self.read(missing, cells, parts[part], of: store, cancellation)
+            let columns = Self.read(missing, cells, parts[part], of: store, growth, cancellation)
             read.withLock { $0[part] = columns }
         }
+        try growth.check()
         try cancellation.stopIfCancelled()
         let pieces = read.withLock { read in parts.indices.map { read[$0] ?? [] } }
         let joined = Mutex<[Int: PropertyColumn]>([:])
@@ -93,17 +100,27 @@ package struct SourceColumns: Sendable {
         return (0..<parts).map { min(count, $0 * size)..<min(count, ($0 + 1) * size) }
     }
 
-    /// Reads some rows. If cancelled, it stops early.
+    /// Reads some rows. If cancelled, or if the columns may not grow further, it stops early.
     private static func read(
         _ names: [String], _ cells: [PropertyCells], _ rows: Range<Int>, of store: FeatureStore,
-        _ cancellation: Cancellation
+        _ growth: ColumnGrowth, _ cancellation: Cancellation
     ) -> [PropertyColumnWriter] {
         let reader = RowReader(names, cells, rows: rows)
         let scan = FeatureScan(store)
+        var (seen, counted) = (0, 0)
         for row in rows {
-            if row & 0x3fff == 0, cancellation.isCancelled { break }
-            scan.withProperties(row) { reader.read($0) }
+            if row & 0x3fff == 0 || seen >= ColumnGrowth.step {
+                if cancellation.isCancelled { break }
+                let bytes = reader.valueBytes
+                guard (try? growth.add(bytes - counted)) != nil else { break }
+                (seen, counted) = (0, bytes)
+            }
+            scan.withProperties(row) { text in
+                seen &+= text.count
+                reader.read(text)
+            }
         }
+        try? growth.add(reader.valueBytes - counted)
         return reader.finish()
     }
 }

@@ -28,6 +28,16 @@ package final class FilterCache: Sendable {
         package let name: [UInt8]
     }
 
+    /// A column and the claim of its memory, which whoever uses the column holds.
+    package struct Column: Sendable {
+        package let values: PropertyColumn
+        package fileprivate(set) var claim: MemoryClaim
+
+        package init(_ values: PropertyColumn, _ claim: MemoryClaim) {
+            (self.values, self.claim) = (values, claim)
+        }
+    }
+
     package enum Key: Hashable, Sendable {
         case view(ViewKey)
         case column(ColumnKey)
@@ -40,7 +50,7 @@ package final class FilterCache: Sendable {
 
     fileprivate struct State {
         var views: [ViewKey: Entry] = [:]
-        var columns: [ColumnKey: PropertyColumn] = [:]
+        var columns: [ColumnKey: Column] = [:]
         /// The order of use of all entries.
         var order = UseOrder<Key>()
         var viewUses = (hits: 0, misses: 0)
@@ -52,6 +62,8 @@ package final class FilterCache: Sendable {
     /// A user's views are built one after another, each on all cores that a build may use. So many filters at once
     /// leave queries as much of the machine as one filter does, and decode shared columns once.
     private let building = UserLocks()
+    /// Views of different users are built together. One that found no room beside others is built alone.
+    let room = FairLock()
 
     package init(budget: Int) {
         self.budget = budget
@@ -103,9 +115,11 @@ package final class FilterCache: Sendable {
             }
             let view: View
             do throws(SourceError) {
-                view = try building.withLock(cancellation, orThrow: .cancelled, build)
+                view = try building.withLock(cancellation, orThrow: .cancelled) { () throws(SourceError) in
+                    try inRoom(cancellation, build)
+                }
             } catch {
-                state.withLock { $0.remove(.view(key)) }
+                _ = state.withLock { $0.remove(.view(key)) }
                 throw error
             }
             entry.view.withLock { $0 = view }
@@ -118,8 +132,24 @@ package final class FilterCache: Sendable {
         }
     }
 
+    /// Builds beside other users' builds, or, if there is no room beside them, again once they are done.
+    private func inRoom(
+        _ cancellation: Cancellation, _ build: () throws(SourceError) -> View
+    ) throws(SourceError) -> View {
+        var isCrowded = false
+        do throws(SourceError) {
+            return try room.withSharedLock(cancellation, orThrow: .cancelled) { () throws(SourceError) in
+                defer { isCrowded = room.sharerCount > 1 }
+                return try build()
+            }
+        } catch {
+            guard case .tooLarge = error, isCrowded else { throw error }
+        }
+        return try room.withLock(cancellation, orThrow: .cancelled, build)
+    }
+
     /// A column, if it is cached.
-    package func column(_ key: ColumnKey) -> PropertyColumn? {
+    package func column(_ key: ColumnKey) -> Column? {
         state.withLock { state in
             guard let column = state.columns[key] else {
                 state.columnUses.misses += 1
@@ -131,11 +161,28 @@ package final class FilterCache: Sendable {
         }
     }
 
-    package func keep(_ column: PropertyColumn, as key: ColumnKey) {
+    package func keep(_ column: Column, as key: ColumnKey) {
         state.withLock { state in
             state.columns[key] = column
-            state.keep(.column(key), bytes: column.memoryBytes, budget)
+            state.keep(.column(key), bytes: column.values.memoryBytes, budget)
         }
+    }
+
+    /// Evicts what was used least recently until so many bytes are free. What is in use stays, since evicting that frees nothing.
+    ///
+    /// - Returns: whether anything was evicted.
+    /// - Complexity: O(entries).
+    package func makeRoom(_ bytes: Int) -> Bool {
+        // Freed without the lock.
+        let evicted = state.withLock { state in
+            var (evicted, freed): ([any Sendable], Int) = ([], 0)
+            for key in state.order.leastRecentFirst where freed < bytes && !state.isUsed(key) {
+                freed += state.order.bytes(of: key) ?? 0
+                if let value = state.remove(key) { evicted.append(value) }
+            }
+            return evicted
+        }
+        return !evicted.isEmpty
     }
 
     /// Removes a revision's views.
@@ -159,11 +206,24 @@ extension FilterCache.State {
         for key in order.removeOldest(toFit: budget) { remove(key) }
     }
 
-    package mutating func remove(_ key: FilterCache.Key) {
+    /// - Returns: what was removed.
+    @discardableResult package mutating func remove(_ key: FilterCache.Key) -> (any Sendable)? {
         order.remove(key)
         switch key {
-        case .view(let key): views[key] = nil
-        case .column(let key): columns[key] = nil
+        case .view(let key): return views.removeValue(forKey: key)
+        case .column(let key): return columns.removeValue(forKey: key)
+        }
+    }
+
+    /// Whether anyone but the cache holds the value of a key.
+    fileprivate mutating func isUsed(_ key: FilterCache.Key) -> Bool {
+        switch key {
+        case .view(let key):
+            return !(views[key]?.view.withLock { isKnownUniquelyReferenced(&$0) } ?? false)
+        case .column(let key):
+            guard var column = columns.removeValue(forKey: key) else { return true }
+            defer { columns[key] = column }
+            return !isKnownUniquelyReferenced(&column.claim)
         }
     }
 }

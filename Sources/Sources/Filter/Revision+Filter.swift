@@ -39,22 +39,41 @@ extension Revision {
         _ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation
     ) throws(SourceError) -> View {
         let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
-        let columns = try KeptColumns(
-            cache: shared.filters, store: store, threads: shared.limits.buildThreads
+        let (columns, columnClaims) = try KeptColumns(
+            cache: shared.filters, store: store, memory: shared.memory, threads: shared.limits.buildThreads
         ).columns(
             reading: expression.propertyNames.union(options.propertyNames), beside: columns, cancellation)
+        let claim = shared.memory.claim(for: nil, .filter)
+        defer { withExtendedLifetime((claim, columnClaims)) {} }
+        try claim.grow(to: store.count * Self.bytesOfFilteredRow)
         let passing = try columns.passing(
             expression, of: store, zoom: zoom, threads: shared.limits.buildThreads, cancellation)
         if passing.count == pointCount { return view }
-        let claim = shared.memory.claim(for: nil, .uncounted)
-        try claim.grow(to: passing.count * RevisionMaker.bytesOfPoint(options))
-        defer { withExtendedLifetime(claim) {} }
+        try claim.grow(
+            to: store.count * Self.bytesOfRankedRow + passing.count * Self.bytesOfPassingRow(options))
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: shared.limits.buildThreads,
             cancellation: cancellation)
-        return try maker.make(
+        let view = try maker.make(
             members: passing, of: view,
             warnings: passing.isEmpty ? warnings(ofEmpty: expression) : [])
+        view.hold(claim.kept(view.memoryBytes))
+        return view
+    }
+
+    /// What finding the rows that pass takes at most for each row, in bytes: its number, as one that may pass, and as one
+    /// that does.
+    private static let bytesOfFilteredRow = 3 * MemoryLayout<UInt32>.stride
+    /// What clustering those that pass takes for each row, whether or not it passes, in bytes.
+    private static let bytesOfRankedRow = MemoryLayout<UInt32>.stride
+
+    /// What clustering takes at most for each row that passes, in bytes.
+    private static func bytesOfPassingRow(_ options: SourceOptions) -> Int {
+        let perExpression = MemoryLayout<Double>.stride * 3
+        let expressions =
+            options.clusterProperties.count + (options.weight == nil ? 0 : 1)
+            + (options.partitionBy == nil ? 0 : 1)
+        return RevisionMaker.bytesOfPoint(options) + expressions * perExpression
     }
 
     /// Advice about a filter that nothing passes. Properties are searched for in the first features only.

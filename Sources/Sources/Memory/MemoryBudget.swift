@@ -10,7 +10,7 @@ import SystemSupport
 ///
 /// Sources count with what their current revision holds. Imports and builds count with claims, which they
 /// make before they allocate. So a change that would exceed the limit is rejected early, and nothing
-/// else is affected.
+/// else is affected. Filters have room of their own; see `takeForFilters`.
 public final class MemoryBudget: Sendable {
     /// The limits in bytes; 0 means no limit.
     public struct Limit: Sendable, Equatable {
@@ -25,7 +25,7 @@ public final class MemoryBudget: Sendable {
         }
     }
 
-    private struct State {
+    struct State {
         var limit: Limit
         var claimed = 0
         var claimedByOwner: [UInt32: Int] = [:]
@@ -35,18 +35,27 @@ public final class MemoryBudget: Sendable {
         var unchecked = 0
         /// The number of running recoveries of acknowledged data.
         var recoveries = 0
+        /// Bytes that filters hold.
+        var filters = 0
         var sources: @Sendable () -> [Source] = { [] }
+        var makeRoom: @Sendable (Int) -> Bool = { _ in false }
     }
 
-    private let state: Mutex<State>
+    let state: Mutex<State>
+    /// The bytes that filters may hold besides their part of what the sources leave.
+    let filterBytes: Int
     /// The system's limit for the process and how much of it is used; nil if there is no limit.
     private let system: @Sendable () -> SystemMemory.Use?
 
-    /// - Parameter system: returns the system's limits. Called before large allocations.
+    /// - Parameters:
+    ///   - filterBytes: the bytes that filters may hold besides their part of what the sources leave.
+    ///   - system: returns the system's limits. Called before large allocations.
     package init(
-        _ limit: Limit, system: @escaping @Sendable () -> SystemMemory.Use? = { SystemMemory.process.use }
+        _ limit: Limit, filterBytes: Int = 0,
+        system: @escaping @Sendable () -> SystemMemory.Use? = { SystemMemory.process.use }
     ) {
         state = Mutex(State(limit: limit))
+        self.filterBytes = filterBytes
         self.system = system
     }
 
@@ -107,8 +116,17 @@ public final class MemoryBudget: Sendable {
 
     fileprivate func addAhead(_ more: Int) { state.withLock { $0.ahead += more } }
 
-    /// O(sources) if there is a limit.
+    /// Room that filters hold beyond their own is taken back from their cache before anything is refused.
     fileprivate func take(_ more: Int, file moreText: Int, _ owner: UInt32?) throws(SourceError) {
+        while let (refusal, borrowed) = tryToTake(more, file: moreText, owner) {
+            guard borrowed > 0, makeRoom(borrowed) else { throw refusal }
+        }
+    }
+
+    /// Takes bytes, or returns why not, and how many bytes of the room for sources filters hold. O(sources) if there is a limit.
+    private func tryToTake(
+        _ more: Int, file moreText: Int, _ owner: UInt32?
+    ) -> (SourceError, borrowed: Int)? {
         let (limit, sources) = state.withLock { state in
             (state.recoveries == 0 ? state.limit : Limit(), state.sources)
         }
@@ -121,18 +139,22 @@ public final class MemoryBudget: Sendable {
                 if let owner, source.owner == owner { own += bytes + source.revision.fileBytes }
             }
         }
-        let refusal = state.withLock { state -> SourceError? in
-            if more > 0, limit.bytes > 0, all + state.claimed + more > limit.bytes {
-                return .tooLarge(
-                    "this would take the sources past the \(limit.bytes) bytes that they may hold (limits.memoryBytes); delete sources, or import less"
+        return state.withLock { state in
+            let borrowed = max(0, state.filters - filterBytes)
+            if more > 0, limit.bytes > 0, all + state.claimed + borrowed + more > limit.bytes {
+                let others = borrowed > 0 ? ", with \(borrowed >> 20) MiB that filters in use hold," : ""
+                let refusal = SourceError.tooLarge(
+                    "this would take the sources\(others) past the \(limit.bytes) bytes that they may hold (limits.memoryBytes); delete sources, or import less"
                 )
+                return (refusal, borrowed)
             }
             if grows, let owner, limit.bytesPerOwner > 0,
                 own + state.claimedByOwner[owner, default: 0] + more + moreText > limit.bytesPerOwner
             {
-                return .tooLarge(
+                let refusal = SourceError.tooLarge(
                     "this would take the sources of user \(owner) past the \(limit.bytesPerOwner) bytes that they may hold (limits.maxSourceBytesPerUser); delete some, or import less"
                 )
+                return (refusal, 0)
             }
             state.claimed += more
             if let owner {
@@ -141,7 +163,6 @@ public final class MemoryBudget: Sendable {
             }
             return nil
         }
-        if let refusal { throw refusal }
     }
 }
 
@@ -154,6 +175,14 @@ package final class MemoryClaim: Sendable {
         case ahead
         /// As `ahead`, but counted only towards the system's limit, not the limits of sources.
         case uncounted
+        /// As `ahead`, but counted as filters' memory.
+        case filter
+        /// Filters' memory that is allocated already.
+        case filterKept
+
+        var isAhead: Bool { self == .ahead || self == .uncounted || self == .filter }
+        var isCounted: Bool { self == .gathered || self == .ahead }
+        var isFilters: Bool { self == .filter || self == .filterKept }
     }
 
     private let budget: MemoryBudget
@@ -181,15 +210,31 @@ package final class MemoryClaim: Sendable {
         let more = count > held.memory ? max(count - held.memory, min(Self.step, count)) : 0
         let moreText = max(0, file - held.file)
         if more > 0 { try budget.checkSystem(more, kind) }
-        if kind != .uncounted { try budget.take(more, file: moreText, owner) }
-        if kind != .gathered { budget.addAhead(more) }
+        if kind.isCounted { try budget.take(more, file: moreText, owner) }
+        if kind.isFilters { try budget.takeForFilters(more) }
+        if kind.isAhead { budget.addAhead(more) }
         self.held.withLock { $0 = (held.memory + more, held.file + moreText) }
+    }
+
+    /// A claim of its own for filters' memory that is allocated by now. This claim gives up as much.
+    package func kept(_ count: Int) -> MemoryClaim {
+        let moved = held.withLock { held in
+            let moved = min(count, held.memory)
+            held.memory -= moved
+            return moved
+        }
+        budget.addAhead(-moved)
+        budget.addToFilters(count - moved)
+        let kept = MemoryClaim(budget, owner, .filterKept)
+        kept.held.withLock { $0.memory = count }
+        return kept
     }
 
     deinit {
         let held = held.withLock { $0 }
         guard held.memory > 0 || held.file > 0 else { return }
-        if kind != .uncounted { try? budget.take(-held.memory, file: -held.file, owner) }
-        if kind != .gathered { budget.addAhead(-held.memory) }
+        if kind.isCounted { try? budget.take(-held.memory, file: -held.file, owner) }
+        if kind.isFilters { budget.addToFilters(-held.memory) }
+        if kind.isAhead { budget.addAhead(-held.memory) }
     }
 }

@@ -57,6 +57,14 @@ package struct UseOrder<Key: Hashable & Sendable>: Sendable {
         return removed
     }
 
+    /// All keys, the least recently used one first. O(uses).
+    package var leastRecentFirst: [Key] {
+        uses[first...].filter { kept[$0.key]?.use == $0.use }.map(\.key)
+    }
+
+    /// A key's size in bytes; nil if it is not there.
+    package func bytes(of key: Key) -> Int? { kept[key]?.bytes }
+
     private mutating func dropStale() {
         uses = uses[first...].filter { kept[$0.key]?.use == $0.use }
         first = 0

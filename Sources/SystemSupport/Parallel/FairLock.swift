@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A lock that threads acquire in the order of their calls. A waiting thread can give up.
+/// A lock that threads acquire in the order of their calls, each alone or together with others. A waiting thread can give up.
 ///
 /// It blocks the calling thread, so only threads of the pool may wait here. A thread that releases the lock and asks again comes
 /// after those that already wait.
@@ -12,6 +12,8 @@ package final class FairLock: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var isTaken = false
+    /// The number of threads that hold the lock together.
+    private var sharers = 0
     /// The numbers of the waiting threads, in order.
     private var waiting: [UInt64] = []
     private var lastNumber: UInt64 = 0
@@ -42,9 +44,26 @@ package final class FairLock: @unchecked Sendable {
     package func withLock<Result, Failure: Error>(
         _ cancellation: Cancellation, orThrow cancelled: Failure, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        guard enter(cancellation) else { throw cancelled }
-        defer { leave() }
+        guard enter(cancellation, isShared: false) else { throw cancelled }
+        defer { leave(isShared: false) }
         return try body()
+    }
+
+    /// Runs `body` with the lock held together with others that share it. Throws `cancelled` if the work was cancelled
+    /// while it waited.
+    package func withSharedLock<Result, Failure: Error>(
+        _ cancellation: Cancellation, orThrow cancelled: Failure, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard enter(cancellation, isShared: true) else { throw cancelled }
+        defer { leave(isShared: true) }
+        return try body()
+    }
+
+    /// The number of threads that hold the lock together.
+    package var sharerCount: Int {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return sharers
     }
 
     /// The number of waiting threads.
@@ -54,7 +73,7 @@ package final class FairLock: @unchecked Sendable {
         return waiting.count
     }
 
-    private func enter(_ cancellation: Cancellation) -> Bool {
+    private func enter(_ cancellation: Cancellation, isShared: Bool) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         lastNumber += 1
@@ -65,7 +84,7 @@ package final class FairLock: @unchecked Sendable {
             // If this thread gave up, another one may be next.
             pthread_cond_broadcast(condition)
         }
-        while isTaken || waiting.first != number {
+        while isTaken || (!isShared && sharers > 0) || waiting.first != number {
             if cancellation.isCancelled { return false }
             var moment = timespec()
             clock_gettime(CLOCK_MONOTONIC, &moment)
@@ -76,13 +95,13 @@ package final class FairLock: @unchecked Sendable {
             }
             pthread_cond_timedwait(condition, mutex, &moment)
         }
-        isTaken = true
+        if isShared { sharers += 1 } else { isTaken = true }
         return true
     }
 
-    private func leave() {
+    private func leave(isShared: Bool) {
         pthread_mutex_lock(mutex)
-        isTaken = false
+        if isShared { sharers -= 1 } else { isTaken = false }
         pthread_cond_broadcast(condition)
         pthread_mutex_unlock(mutex)
     }

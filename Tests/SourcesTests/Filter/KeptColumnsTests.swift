@@ -79,10 +79,14 @@ import Testing
                 let members = try revision.view(query, zoom: 3, .never).members
                 let anew = FilterCache(budget: 0)
                 let expression = try ExpressionOption.queryFilter(query.source, path: "filter")
-                let fresh = try KeptColumns(cache: anew, store: revision.store.plain(), threads: 2).columns(
+                let memory = MemoryBudget(MemoryBudget.Limit())
+                let fresh = try KeptColumns(
+                    cache: anew, store: revision.store.plain(), memory: memory, threads: 2
+                ).columns(
                     reading: expression.propertyNames,
                     beside: SourceColumns(revision.store.plain(), reading: [], threads: 2, .never),
-                    .never)
+                    .never
+                ).columns
                 let rows = try fresh.passing(expression, of: revision.store.plain(), threads: 1, .never)
                 let living = revision.store.livingPlaces ?? Array(0..<UInt32(revision.store.count))
                 #expect(members ?? living == rows.map { living[Int($0)] }, "\(filter) in round \(round)")

@@ -43,6 +43,8 @@ import Testing
                 if let place { list.append(list.remove(at: place)) }
                 order.touch(key)
             }
+            #expect(order.leastRecentFirst == list.map(\.key))
+            #expect(order.bytes(of: key) == list.first { $0.key == key }?.bytes)
             #expect(order.bytes == list.reduce(0) { $0 + $1.bytes })
             #expect(order.bytes { $0 < 20 } == list.reduce(0) { $0 + ($1.key < 20 ? $1.bytes : 0) })
         }
