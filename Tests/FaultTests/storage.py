@@ -22,6 +22,40 @@ def each(jobs, body):
     return f"{len(jobs)} cases"
 
 
+class Idle:
+    """Daemons without sources, which cases use one after another; a daemon that showed a fault is not used again."""
+
+    def __init__(self):
+        self.daemons, self.lock = [], threading.Lock()
+
+    def run(self, body):
+        """Runs body(daemon, work)."""
+        with self.lock:
+            daemon = self.daemons.pop() if self.daemons else None
+        if not daemon:
+            daemon = Daemon()
+            daemon.start()
+        try:
+            work = Work(daemon.client())
+            body(daemon, work)
+            client = daemon.client()
+            for source in work.model:
+                client.call("SourceService/DeleteSource", source=source)
+            client.close()
+            with self.lock:
+                self.daemons.append(daemon)
+        except BaseException:
+            daemon.__exit__()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for daemon in self.daemons:
+            daemon.__exit__()
+
+
 def calls():
     """Each call to the file system fails, once or from then on, while sources change; then the daemon is killed."""
     with Daemon() as daemon:
@@ -46,10 +80,9 @@ def calls():
 
     def run(job):
         name, number, count, error = job
-        with Daemon() as daemon:
-            daemon.start()
+
+        def body(daemon, work):
             daemon.control.arm([name], number, count, error)
-            work = Work(daemon.client())
             work.all()
             daemon.control.disarm()
             found, notes = served(daemon.client())
@@ -58,7 +91,9 @@ def calls():
             found, notes = served(daemon.client())
             check(not difference(found, work.model), f"after a restart {difference(found, work.model)}")
             check(not notes, f"after a restart it reports {notes}")
-    return each(jobs, run)
+        idle.run(body)
+    with Idle() as idle:
+        return each(jobs, run)
 
 
 def undone():
@@ -67,9 +102,8 @@ def undone():
 
     def run(job):
         what, number, name = job
-        with Daemon() as daemon:
-            daemon.start()
-            work = Work(daemon.client())
+
+        def body(daemon, work):
             for source in "ab":
                 work.create(source)
                 work.put(source, range(20))
@@ -83,8 +117,10 @@ def undone():
                 found, notes = served(daemon.client())
                 check(not difference(found, work.model) and not notes, f"it serves {difference(found, work.model)} {notes}")
                 daemon.restart()
-    return each([(what, number, name) for what, most in (("delete", 12), ("create", 22)) for number in range(most)
-                 for name in "ad"], run)
+        idle.run(body)
+    with Idle() as idle:
+        return each([(what, number, name) for what, most in (("delete", 12), ("create", 22)) for number in range(most)
+                     for name in "ad"], run)
 
 
 def prepare(daemon):
@@ -480,7 +516,7 @@ def slow():
             thread.start()
         try:
             while daemon.control.failed == 0:
-                pass
+                time.sleep(0.002)
             # Each of these would wait for the disk if it took what those hold; then the client gives up.
             for _ in range(3):
                 daemon.client().update("b", [feature(2000)])
@@ -509,7 +545,7 @@ def slow():
         for number, other in enumerate(waiting):
             other.open("SourceService/UpdateFeatures", source=f"w{number}", upsert=[feature(5000)])
         while daemon.control.failed < len(waiting):
-            pass
+            time.sleep(0.002)
         # The disk still does not answer.
         check(daemon.end() == 0, "it does not end")
         daemon.control.wait = 0
