@@ -23,4 +23,7 @@ public enum ArchiveError: Error {
     case cancelled
     /// The tiles could not be encoded.
     case source(SourceError)
+
+    /// The error that a source's error becomes.
+    init(_ error: SourceError) { self = error == .cancelled ? .cancelled : .source(error) }
 }

@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import Compression
 import GeoJSON
 import JSON
 import Sources
 import Synchronization
 import SystemSupport
-import TileCompression
 
-/// Writes all tiles of a view as a PMTiles archive.
+/// Writes all tiles of a revision's features, or of those that pass a filter, as a PMTiles archive.
 ///
 /// Tiles are encoded on all cores, batch by batch, and written in the archive's order. Memory is bounded by a few batches,
-/// whatever the archive's size.
+/// whatever the archive's size, and by one view if the filter depends on the zoom.
 public struct TilePublication: Sendable {
     private let revision: Revision
-    private let view: View
+    private let filter: QueryFilter?
     private let request: ArchiveRequest
     private let threads: Int
     private let cancellation: Cancellation
 
     /// - Parameter threads: the number of threads that encode. The archive does not depend on it.
     public init(
-        of view: View, revision: Revision, _ request: ArchiveRequest, threads: Int,
+        of revision: Revision, _ filter: QueryFilter?, _ request: ArchiveRequest, threads: Int,
         _ cancellation: Cancellation
     ) {
         self.revision = revision
-        self.view = view
+        self.filter = filter
         self.request = request
         self.threads = max(1, threads)
         self.cancellation = cancellation
@@ -37,10 +35,14 @@ public struct TilePublication: Sendable {
     public func write(
         to target: ArchiveTarget, _ progress: (ArchiveProgress) -> Void
     ) throws(ArchiveError) -> ArchiveSummary {
+        var views = ArchiveViews(of: revision, filter, cancellation)
+        let parts = try parts(&views)
         let writer = Mutex(try ArchiveWriter(for: target))
-        let tileCount = try writeTiles(with: writer, progress)
-        let bounds = try bounds()
-        let metadata = metadata(try fields(), bounds)
+        let tileCount = try writeTiles(of: parts, &views, with: writer, progress)
+        let features = try views.features(at: request.zooms)
+        let bounds = try bounds(of: features)
+        let fields = try fields(of: features, clustersOf: try views.viewOfFields(at: request.zooms))
+        let metadata = metadata(features, fields, bounds)
         let size = try writer.withLock { (writer) throws(ArchiveError) in
             try writer.finish(metadata: metadata) { complete(&$0, bounds) }
             return writer.fileSize
@@ -60,40 +62,66 @@ public struct TilePublication: Sendable {
         header.maximumZoom = request.zooms.upperBound
         header.tileCompression = request.isCompressed ? .gzip : .none
         guard let bounds else { return }
-        let projection = view.index.projection
+        let projection = revision.options.clustering.projection
         (header.west, header.south) = projection.degrees(x: bounds.west, y: bounds.south)
         (header.east, header.north) = projection.degrees(x: bounds.east, y: bounds.north)
     }
 
-    /// The extent of the points, in the source's units; nil without points.
-    private func bounds() throws(ArchiveError) -> Box? {
-        guard view.members != nil else { return view.bounds }
-        guard view.index.pointCount > 0 else { return nil }
+    /// The extent of some features, in the source's units; nil without features.
+    private func bounds(of features: PassingFeatures) throws(ArchiveError) -> Box? {
+        guard let rows = features.rows else { return revision.bounds }
+        guard !rows.isEmpty else { return nil }
         var box = Box.nowhere
-        for point in 0..<UInt32(truncatingIfNeeded: view.index.pointCount) {
-            if point & 0xffff == 0 { try check() }
-            box.include(revision.store.coordinates(view.feature(of: PointIndex(rawValue: point))))
+        for (place, row) in rows.enumerated() {
+            if place & 0xffff == 0 { try check() }
+            box.include(revision.store.coordinates(Int(row)))
         }
         return box
+    }
+
+    /// The tiles of zooms that show the same view.
+    private struct Part {
+        let zooms: ClosedRange<Int>
+        let batches: [TileBatch]
+        let tileCount: Int
+    }
+
+    /// Divides the work. The deepest zooms come first, since writing begins with the views that were used last and so are
+    /// most likely still cached.
+    private func parts(_ views: inout ArchiveViews) throws(ArchiveError) -> [Part] {
+        var parts: [Part] = []
+        for zooms in views.runs(of: request.zooms).reversed() {
+            let index = try views.view(at: zooms.lowerBound).index
+            let batches = TileBatch.all(index, zooms: zooms)
+            parts.append(Part(zooms: zooms, batches: batches, tileCount: try countTiles(batches, index)))
+        }
+        return parts.reversed()
     }
 
     /// Writes all tiles and returns how many there are.
     ///
     /// One thread writes finished batches while the others encode the next ones.
     private func writeTiles(
-        with writer: borrowing Mutex<ArchiveWriter>, _ progress: (ArchiveProgress) -> Void
+        of parts: [Part], _ views: inout ArchiveViews, with writer: borrowing Mutex<ArchiveWriter>,
+        _ progress: (ArchiveProgress) -> Void
     ) throws(ArchiveError) -> Int {
-        let batches = TileBatch.all(view.index, zooms: request.zooms)
-        var state = ArchiveProgress(tiles: 0, ofTiles: try countTiles(batches), bytes: 0)
+        var state = ArchiveProgress(tiles: 0, ofTiles: parts.reduce(0) { $0 + $1.tileCount }, bytes: 0)
         progress(state)
         var encoded: [EncodedBatch] = []
-        for start in stride(from: 0, to: batches.count, by: batchesAtOnce) {
-            let window = Array(batches[start..<min(batches.count, start + batchesAtOnce)])
-            let before = encoded
-            encoded = try encode(window) { () throws(ArchiveError) in try write(before, with: writer) }
-            state.tiles += before.reduce(0) { $0 + $1.ids.count }
-            state.bytes = writer.withLock { Int($0.byteCount) }
-            progress(state)
+        for part in parts {
+            let encoder = TileBatchEncoder(
+                revision: revision, view: try views.view(at: part.zooms.lowerBound), request: request,
+                cancellation: cancellation)
+            for start in stride(from: 0, to: part.batches.count, by: batchesAtOnce) {
+                let window = Array(part.batches[start..<min(part.batches.count, start + batchesAtOnce)])
+                let before = encoded
+                encoded = try encode(window, encoder) { () throws(ArchiveError) in
+                    try write(before, with: writer)
+                }
+                state.tiles += before.reduce(0) { $0 + $1.ids.count }
+                state.bytes = writer.withLock { Int($0.byteCount) }
+                progress(state)
+            }
         }
         try write(encoded, with: writer)
         state.tiles += encoded.reduce(0) { $0 + $1.ids.count }
@@ -109,11 +137,11 @@ public struct TilePublication: Sendable {
         if cancellation.isCancelled { throw .cancelled }
     }
 
-    private func countTiles(_ batches: [TileBatch]) throws(ArchiveError) -> Int {
+    private func countTiles(_ batches: [TileBatch], _ index: ClusterIndex) throws(ArchiveError) -> Int {
         let count = Atomic<Int>(0)
-        BackgroundThread.forEach(below: batches.count, threads: threads) { index in
+        BackgroundThread.forEach(below: batches.count, threads: threads) { job in
             guard !cancellation.isCancelled else { return }
-            count.add(batches[index].tileIDs(view.index).count, ordering: .relaxed)
+            count.add(batches[job].tileIDs(index).count, ordering: .relaxed)
         }
         try check()
         return count.load(ordering: .relaxed)
@@ -121,17 +149,10 @@ public struct TilePublication: Sendable {
 
     // MARK: Encoding
 
-    /// The encoded tiles of a batch, one after another.
-    private struct EncodedBatch: Sendable {
-        var ids: [UInt64] = []
-        var ends: [Int] = []
-        var hashes: [Int] = []
-        var bytes: [UInt8] = []
-    }
-
     /// Encodes batches, and runs `work` at the same time.
     private func encode(
-        _ batches: [TileBatch], beside work: @Sendable () throws(ArchiveError) -> Void
+        _ batches: [TileBatch], _ encoder: TileBatchEncoder,
+        beside work: @Sendable () throws(ArchiveError) -> Void
     ) throws(ArchiveError) -> [EncodedBatch] {
         let results = Mutex<[EncodedBatch]>(Array(repeating: EncodedBatch(), count: batches.count))
         let failure = Mutex<ArchiveError?>(nil)
@@ -139,7 +160,7 @@ public struct TilePublication: Sendable {
             if job > 0, failure.withLock({ $0 != nil }) { return }
             do throws(ArchiveError) {
                 guard job > 0 else { return try work() }
-                let encoded = try encode(batches[job - 1])
+                let encoded = try encoder.encode(batches[job - 1])
                 results.withLock { $0[job - 1] = encoded }
             } catch {
                 failure.withLock { $0 = $0 ?? error }
@@ -147,69 +168,6 @@ public struct TilePublication: Sendable {
         }
         if let error = failure.withLock({ $0 }) { throw error }
         return results.withLock { $0 }
-    }
-
-    private func encode(_ batch: TileBatch) throws(ArchiveError) -> EncodedBatch {
-        var result = EncodedBatch()
-        var tile = ByteWriter(capacity: 1 << 14)
-        var compressor = try Self.compressor()
-        for id in batch.tileIDs(view.index) {
-            try check()
-            let cell = ArchiveTileID.place(of: id, z: batch.zoom)
-            guard let address = TilePlace(z: batch.zoom, x: cell.x, y: cell.y) else { continue }
-            tile.truncate(to: 0)
-            do throws(SourceError) {
-                try revision.appendVectorTile(
-                    address, of: view, layer: request.layer, output: request.output, into: &tile,
-                    cancellation)
-            } catch { throw error == .cancelled ? .cancelled : .source(error) }
-            let start = result.bytes.count
-            try append(tile, to: &result.bytes, &compressor)
-            result.ids.append(id)
-            result.ends.append(result.bytes.count)
-            result.hashes.append(
-                result.bytes.withUnsafeBytes {
-                    ArchiveWriter.hash(UnsafeRawBufferPointer(rebasing: $0[start...]))
-                })
-        }
-        return result
-    }
-
-    private func append(
-        _ tile: borrowing ByteWriter, to output: inout [UInt8], _ compressor: inout TileCompressor
-    ) throws(ArchiveError) {
-        try tile.withUnsafeBytes { (bytes) throws(ArchiveError) -> Void in
-            guard request.isCompressed else { return output.append(contentsOf: bytes) }
-            guard bytes.count >= Self.leastCompressed else { return StoredGzip.append(bytes, to: &output) }
-            guard bytes.count <= Self.mostInOneStep else { return try appendInSteps(bytes, to: &output) }
-            do throws(CompressionError) {
-                try compressor.compress(bytes, appendingTo: &output)
-            } catch { throw ArchiveError.outOfMemory }
-        }
-    }
-
-    /// Compresses in steps, for tiles that would delay a cancellation.
-    private func appendInSteps(
-        _ tile: UnsafeRawBufferPointer, to output: inout [UInt8]
-    ) throws(ArchiveError) {
-        let isWhole: Bool
-        do throws(CompressionError) {
-            var stream = try DeflateStream(format: .gzip, level: 1)
-            isWhole = try stream.compress(tile, appendingTo: &output) { cancellation.isCancelled }
-        } catch { throw .outOfMemory }
-        if !isWhole { throw .cancelled }
-    }
-
-    /// Tiles of fewer bytes are not compressed, since that saves almost nothing. Most tiles of deep zooms are smaller.
-    private static let leastCompressed = 256
-
-    /// The most bytes to compress without a check for cancellation: about 10 ms of work.
-    private static let mostInOneStep = 2 << 20
-
-    private static func compressor() throws(ArchiveError) -> TileCompressor {
-        do throws(CompressionError) { return try TileCompressor(level: 1) } catch {
-            throw .outOfMemory
-        }
     }
 
     private func write(
@@ -235,22 +193,26 @@ public struct TilePublication: Sendable {
 
     // MARK: Metadata
 
-    private func fields() throws(ArchiveError) -> [String: FieldStatistics] {
+    private func fields(
+        of features: PassingFeatures, clustersOf view: View
+    ) throws(ArchiveError) -> [String: FieldStatistics] {
         do throws(SourceError) {
             return try revision.fields(
-                of: view, output: request.output, threads: threads, cancellation)
-        } catch { throw error == .cancelled ? .cancelled : .source(error) }
+                of: features, clustersOf: view, output: request.output, threads: threads, cancellation)
+        } catch { throw ArchiveError(error) }
     }
 
-    private func metadata(_ fields: [String: FieldStatistics], _ bounds: Box?) -> [UInt8] {
+    private func metadata(
+        _ features: PassingFeatures, _ fields: [String: FieldStatistics], _ bounds: Box?
+    ) -> [UInt8] {
         var plane: ArchiveMetadata.Plane?
-        if case .planar(let box) = view.index.projection {
+        if case .planar(let box) = revision.options.clustering.projection {
             plane = ArchiveMetadata.Plane(box: box, bounds: bounds)
         }
         return ArchiveMetadata(
             name: request.name, description: request.description, attribution: request.attribution,
             generator: request.generator, layer: request.layer, minimumZoom: request.zooms.lowerBound,
-            maximumZoom: request.zooms.upperBound, pointCount: view.index.pointCount, fields: fields,
+            maximumZoom: request.zooms.upperBound, pointCount: features.count, fields: fields,
             plane: plane
         ).json
     }

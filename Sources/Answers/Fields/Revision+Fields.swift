@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
-import Clustering
 import GeoJSON
 import JSON
 import Sources
@@ -8,23 +7,40 @@ import Synchronization
 import SystemSupport
 
 extension Revision {
-    /// Statistics of all properties that a view's tiles can contain, by name.
-    ///
-    /// - Parameter output: which properties features keep, and which details clusters have.
-    /// - Complexity: O(the properties' text), on several threads.
+    /// Statistics of all properties that the tiles of a filter can contain at some zooms, by name.
     public func fields(
-        of view: View, output: FeatureOutput = FeatureOutput(), threads: Int, _ cancellation: Cancellation
+        of filter: QueryFilter?, zooms: ClosedRange<Int>, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [String: FieldStatistics] {
-        let count = view.index.pointCount
-        let members = view.members == nil ? store.livingPlaces : nil
+        if let filter, filter.mentionsZoom {
+            let features = try PassingFeatures(of: self, filter, atAnyOf: zooms, cancellation)
+            return try fields(of: features, clustersOf: view, threads: threads, cancellation)
+        }
+        let view = try view(filter, zoom: nil, cancellation)
+        return try fields(
+            of: PassingFeatures(of: view), clustersOf: view, threads: threads, cancellation)
+    }
+
+    /// Statistics of all properties of some features and of clusters, by name.
+    ///
+    /// - Parameters:
+    ///   - view: whose clusters have the properties that count.
+    ///   - output: which properties features keep, and which details clusters have.
+    /// - Complexity: O(the properties' text), on several threads.
+    func fields(
+        of features: PassingFeatures, clustersOf view: View, output: FeatureOutput = FeatureOutput(),
+        threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) -> [String: FieldStatistics] {
+        let rows = features.rows ?? store.livingPlaces
+        let count = rows?.count ?? store.count
         let shares = max(1, min(threads * 4, count / Self.featuresPerShare))
         let collectors = Mutex<[Int: [String: FieldStatistics]]>([:])
         BoundedConcurrency.forEach(below: shares, threads: threads) { share in
             var collector = FieldCollector()
             for position in count * share / shares..<count * (share + 1) / shares {
                 if position & 0xfff == 0, cancellation.isCancelled { return }
-                let point = PointIndex(rawValue: members?[position] ?? UInt32(truncatingIfNeeded: position))
-                store.withProperties(view.feature(of: point)) { collector.add($0, output.properties) }
+                store.withProperties(rows.map { Int($0[position]) } ?? position) {
+                    collector.add($0, output.properties)
+                }
             }
             let fields = collector.byName
             collectors.withLock { $0[share] = fields }

@@ -19,9 +19,9 @@ struct DescribeTiles: UnaryMethod {
         let threads = catalog.settings.values.limits.buildThreads
         return target.answer(isQuick: false) { (call, bytes) throws(SourceError) in
             let revision = target.revision
-            let view = try revision.view(
-                target.filter, zoom: Double(revision.options.maxZoom), call.cancellation)
-            let fields = try revision.fields(of: view, threads: threads, call.cancellation)
+            let zooms = revision.options.minZoom...revision.options.maxZoom + 1
+            let fields = try revision.fields(
+                of: target.filter, zooms: zooms, threads: threads, call.cancellation)
             bytes.append(.object(Self.document(target, url, fields)))
         }
     }

@@ -93,12 +93,8 @@ private final class PublishTilesJob: Sendable {
     private func write() throws(RPCError) -> (ArchiveSummary, path: String) {
         let file: ArchiveTarget
         do throws(ArchiveError) { file = try open() } catch { throw RPCError(error, call) }
-        let revision = target.revision
-        let view = try answering(call) { () throws(SourceError) in
-            try revision.view(target.filter, zoom: nil, call.cancellation)
-        }
         let publication = TilePublication(
-            of: view, revision: revision, request, threads: threads, call.cancellation)
+            of: target.revision, target.filter, request, threads: threads, call.cancellation)
         let summary: ArchiveSummary
         do throws(ArchiveError) {
             summary = try publication.write(to: file) { progress in

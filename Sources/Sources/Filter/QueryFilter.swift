@@ -10,7 +10,7 @@ public struct QueryFilter: Sendable {
     /// The filter's text, the key of its cached views.
     package let text: [UInt8]
     /// Whether the features that pass may differ from zoom to zoom.
-    package let mentionsZoom: Bool
+    public let mentionsZoom: Bool
 
     public init(_ value: JSONValue) {
         source = value

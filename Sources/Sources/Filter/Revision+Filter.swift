@@ -39,10 +39,7 @@ extension Revision {
         _ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation
     ) throws(SourceError) -> View {
         let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
-        let (columns, columnClaims) = try KeptColumns(
-            cache: shared.filters, store: store, memory: shared.memory, threads: shared.limits.buildThreads
-        ).columns(
-            reading: expression.propertyNames.union(options.propertyNames), beside: columns, cancellation)
+        let (columns, columnClaims) = try columns(reading: expression, cancellation)
         let claim = shared.memory.claim(for: nil, .filter)
         defer { withExtendedLifetime((claim, columnClaims)) {} }
         try claim.grow(to: store.count * Self.bytesOfFilteredRow)
@@ -75,6 +72,36 @@ extension Revision {
             + (options.partitionBy == nil ? 0 : 1)
         return RevisionMaker.bytesOfPoint(options) + expressions * perExpression
     }
+
+    private func columns(
+        reading expression: Expression, _ cancellation: Cancellation
+    ) throws(SourceError) -> (columns: SourceColumns, claims: [MemoryClaim]) {
+        try KeptColumns(
+            cache: shared.filters, store: store, memory: shared.memory, threads: shared.limits.buildThreads
+        ).columns(
+            reading: expression.propertyNames.union(options.propertyNames), beside: columns, cancellation)
+    }
+
+    /// Calls `body` with the rows that pass a filter, for each level of clusters that some zooms show.
+    package func forEachLevel(
+        of filter: QueryFilter, in zooms: ClosedRange<Int>, _ cancellation: Cancellation,
+        _ body: ([UInt32]) -> Void
+    ) throws(SourceError) {
+        let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
+        let (columns, columnClaims) = try columns(reading: expression, cancellation)
+        let claim = shared.memory.claim(for: nil, .filter)
+        defer { withExtendedLifetime((claim, columnClaims)) {} }
+        try claim.grow(to: store.count * Self.bytesOfFilteredRow)
+        for level in level(ofZoom: zooms.lowerBound)...level(ofZoom: zooms.upperBound) {
+            let passing = try columns.passing(
+                expression, of: store, zoom: Double(level), threads: shared.limits.buildThreads, cancellation)
+            body(passing)
+        }
+    }
+
+    /// The zoom whose clusters a zoom shows: the nearest one that the source clusters, or the first one without clusters.
+    /// Zooms of the same level share the view of a filter that depends on the zoom.
+    public func level(ofZoom zoom: Int) -> Int { view.index.level(for: Double(zoom)).rawValue }
 
     /// Advice about a filter that nothing passes. Properties are searched for in the first features only.
     private func warnings(ofEmpty filter: Expression) -> [String] {

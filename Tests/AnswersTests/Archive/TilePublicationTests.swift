@@ -49,10 +49,9 @@ struct TilePublicationTests {
     ) throws -> (summary: ArchiveSummary, archive: ArchiveReader) {
         let revision = test.source.revision
         let queryFilter = try filter.map { QueryFilter(try JSONReader.parse($0)) }
-        let view = try revision.view(queryFilter, zoom: 0, .never)
         let target = try ExportDirectories([folder.path]).target("a.pmtiles", overwrite: overwrite)
         let summary = try TilePublication(
-            of: view, revision: revision, request, threads: threads, cancellation
+            of: revision, queryFilter, request, threads: threads, cancellation
         ).write(to: target, progress)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/a.pmtiles"))
         return (summary, ArchiveReader(bytes: Array(bytes)))
@@ -60,17 +59,19 @@ struct TilePublicationTests {
 
     /// Looks at every address of some zooms and returns how many have a tile: each that has features, and no other.
     private static func compare(
-        _ archive: ArchiveReader, with revision: Revision, zooms: ClosedRange<Int>, layer: String
+        _ archive: ArchiveReader, with revision: Revision, zooms: ClosedRange<Int>, layer: String,
+        filter: QueryFilter? = nil
     ) throws -> Int {
         let tiles = Dictionary(
             try archive.tiles().map { ($0.id, Array($0.content)) }, uniquingKeysWith: { first, _ in first })
         var found = 0
         for z in zooms {
+            let view = try revision.view(filter, zoom: Double(z), .never)
             for x in 0..<1 << z {
                 for y in 0..<1 << z {
                     var expected = ByteWriter()
                     try revision.appendVectorTile(
-                        try #require(TilePlace(z: z, x: x, y: y)), of: revision.view, layer: layer,
+                        try #require(TilePlace(z: z, x: x, y: y)), of: view, layer: layer,
                         into: &expected, .never)
                     let content = tiles[ArchiveTileID.of(z: z, x: x, y: y)]
                     #expect((content != nil) == (expected.count > 0), "\(z)/\(x)/\(y)")
@@ -190,8 +191,79 @@ struct TilePublicationTests {
         #expect(folder.names == ["a.pmtiles"])
     }
 
-    @Test("leave nothing behind when they are cancelled, at whatever point", arguments: [0, 1, 5, 40, 300])
-    func cancellation(_ looks: Int) throws {
+    /// A filter of some kind that depends on the zoom.
+    private static func zoomFilter(_ random: inout PythonRandom) -> String {
+        let number = Int(random.random() * 8)
+        let choice = Int(random.random() * 6)
+        return switch choice {
+        case 0: #"[">=",["get","size"],["-",\#(number),["zoom"]]]"#
+        case 1: #"["<=",["get","size"],["+",\#(number - 4),["zoom"]]]"#
+        case 2: #"["==",["%",["get","size"],3],["%",["zoom"],3]]"#
+        case 3: #"["step",["zoom"],["==",["get","size"],\#(number)],2,false,4,true]"#
+        case 4: #"["any",["==",["zoom"],\#(number)],["==",["get","name"],"n\#(number)"]]"#
+        default: #"["<",["interpolate",["linear"],["zoom"],0,0,6,9],["get","size"]]"#
+        }
+    }
+
+    @Test(
+        "show at each zoom the features that pass a filter of the zoom, as GetTile does",
+        arguments: [
+            "{}", #"{"maxZoom":2}"#, #"{"minZoom":2,"maxZoom":4,"radius":150}"#,
+            #"{"sortKey":["get","name"],"clusterIds":"origin","clusterProperties":{"size":["+",["get","size"]]}}"#,
+        ], 1...3)
+    func zoomFilters(_ options: String, seed: UInt32) throws {
+        let (test, folder) = (try Self.source(points: 600, options: options, seed: seed), try Folder())
+        var random = PythonRandom(seed: seed)
+        for _ in 0..<2 {
+            let text = Self.zoomFilter(&random)
+            let filter = QueryFilter(try JSONReader.parse(text))
+            let revision = test.source.revision
+            var seen: [ArchiveProgress] = []
+            let (summary, archive) = try Self.publish(
+                test, to: folder, ArchiveRequest(zooms: 0...4, layer: "a"), filter: text, overwrite: true
+            ) { seen.append($0) }
+            let found = try Self.compare(archive, with: revision, zooms: 0...4, layer: "a", filter: filter)
+            #expect(found == summary.tiles, "\(text)")
+            #expect(seen.allSatisfy { $0.ofTiles == summary.tiles }, "\(text)")
+            #expect(seen.last?.tiles == summary.tiles)
+            // All features that any zoom shows, and no other.
+            let members = try [0.0, 1, 2, 3, 4].map { try revision.view(filter, zoom: $0, .never) }
+            let isWhole = members.contains { $0.members == nil }
+            let rows = Set(isWhole ? (0..<600).map { UInt32($0) } : members.flatMap { $0.members ?? [] })
+            var box: Box?
+            for row in rows { box = box ?? .nowhere; box?.include(revision.store.coordinates(Int(row))) }
+            #expect(summary.bounds == box, "\(text)")
+            let metadata = String(decoding: try archive.metadata(), as: UTF8.self)
+            #expect(metadata.contains(#""layer":"a","count":\#(rows.count),"#), "\(text)")
+        }
+    }
+
+    @Test("list the fields of all zooms, if the filter depends on the zoom")
+    func fieldsOfZooms() throws {
+        let (test, folder) = (try TestSource(), try Folder())
+        let points = (0..<6).map { zoom in
+            #"{"type":"Feature","id":\#(zoom),"properties":{"at":\#(zoom),"p\#(zoom)":true},"geometry":{"type":"Point","coordinates":[\#(zoom * 10),5]}}"#
+        }
+        try test.load("[" + points.joined(separator: ",") + "]")
+        let text = #"["==",["get","at"],["zoom"]]"#
+        let (summary, archive) = try Self.publish(
+            test, to: folder, ArchiveRequest(zooms: 1...4, layer: "a"), filter: text)
+        #expect(summary.bounds == Box(west: 10, south: 5, east: 40, north: 5))
+        let metadata = String(decoding: try archive.metadata(), as: UTF8.self)
+        for zoom in 0..<6 {
+            #expect(metadata.contains(#""p\#(zoom)":"Boolean""#) == (1...4).contains(zoom))
+        }
+        #expect(metadata.contains(#""min":1,"max":4"#) && metadata.contains(#""layer":"a","count":4,"#))
+        let revision = test.source.revision
+        let filter = QueryFilter(try JSONReader.parse(text))
+        let fields = try revision.fields(of: filter, zooms: 1...4, threads: 1, .never)
+        #expect(Set(fields.keys).isSuperset(of: ["at", "p1", "p4"]) && fields["p5"] == nil)
+    }
+
+    @Test(
+        "leave nothing behind when they are cancelled, at whatever point", arguments: [0, 1, 5, 40, 300],
+        [nil, #"["<",["get","size"],["+",2,["zoom"]]]"#])
+    func cancellation(_ looks: Int, filter: String?) throws {
         let (test, folder) = (try Self.source(points: 4000), try Folder())
         let asked = OutcomeCounts()
         let cancellation = Cancellation {
@@ -200,7 +272,8 @@ struct TilePublicationTests {
         }
         #expect(throws: ArchiveError.self) {
             try Self.publish(
-                test, to: folder, ArchiveRequest(zooms: 0...8, layer: "a"), threads: 1, cancellation)
+                test, to: folder, ArchiveRequest(zooms: 0...8, layer: "a"), filter: filter, threads: 1,
+                cancellation)
         }
         #expect(folder.names.isEmpty)
     }
