@@ -23,7 +23,7 @@ struct HTTPRules: Sendable {
     /// `Vary` of answers.
     func vary(_ variation: AnswerPlan.Variation) -> String? {
         switch variation {
-        case .none: nil
+        case .none: origins.areVaried ? "Origin" : nil
         case .encoding: compressedVary
         case .encodingAndProtocol: proxiedVary
         }

@@ -201,6 +201,13 @@ struct HTTPConnectionTests {
         let listed = try http.get("/sources", ["Origin: https://maps.example"])
         #expect(listed.status == 200 && listed["access-control-allow-origin"] == "https://maps.example")
         #expect(listed["vary"] == "Accept-Encoding, Origin")
+        // Whatever a cache may keep has the field of one site only.
+        for target in ["/", "/assets/main.js", "/assets/settings.json"] {
+            for fields in [[], ["Origin: https://maps.example"], ["If-None-Match: *"]] {
+                let vary = try http.get(target, fields)["vary"] ?? ""
+                #expect(vary.contains("Origin"), "\(target) \(fields)")
+            }
+        }
         let other = try http.get("/sources", ["Origin: https://evil.example"])
         #expect(other.status == 403 && other["access-control-allow-origin"] == nil)
         let preflight = try http.exchange(

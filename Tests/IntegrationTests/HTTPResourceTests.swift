@@ -205,6 +205,38 @@ struct HTTPResourceTests {
         #expect(try http.get(target, [field]).status == 204)
     }
 
+    @Test("If-None-Match of any answer gets 304 only if there is one")
+    func ifNoneMatchOfAnyAnswer() throws {
+        let any = ["If-None-Match: *"]
+        let cluster = try #require(
+            try json("/sources/s/clusters?zoom=2")["features"]?.array?.first {
+                $0["properties"]?["cluster"] == true
+            })
+        let id = Int64(try #require(cluster["id"]?.number))
+        for target in [
+            "clusters?zoom=2", "clusters/\(id)/hull", "features/7?zoom=3", "tiles/0/0/0.mvt",
+            "tiles/9/0/0.mvt",
+            "tiles.json",
+        ] {
+            // The second request could be answered from what was remembered of the first.
+            for _ in 0..<2 {
+                let answer = try http.get("/sources/s/\(target)", any)
+                #expect(answer.status == 304 && answer["etag"] != nil && answer.body.isEmpty, "\(target)")
+            }
+        }
+        let bad = "%5B%22no%22%5D"
+        for (target, status) in [
+            ("clusters/999999999/hull", 404), ("clusters/999999999/leaves", 404),
+            ("features/none?zoom=3", 404),
+            ("clusters?zoom=2&filter=\(bad)", 400), ("tiles/0/0/0.mvt?filter=\(bad)", 400),
+            ("tiles.json?filter=\(bad)", 400),
+        ] {
+            for _ in 0..<2 {
+                #expect(try http.get("/sources/s/\(target)", any).status == status, "\(target)")
+            }
+        }
+    }
+
     @Test("an unknown source is named before what else is wrong")
     func anUnknownSourceIsNamedFirst() throws {
         for target in ["clusters", "features/1", "tiles/99/0/0.mvt", "clusters/x/leaves?limit=-1"] {

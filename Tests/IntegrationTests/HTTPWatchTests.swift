@@ -119,6 +119,8 @@ struct HTTPWatchTests {
             "GET", Self.target,
             ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 7", "Sec-WebSocket-Key: x"])
         #expect(version.status == 426 && version["sec-websocket-version"] == "13")
+        // A message with the field Upgrade must name it in Connection (RFC 9110, section 7.8).
+        #expect(version["connection"] == "Upgrade" && version["upgrade"] == "websocket")
         #expect(try http.get(Self.target).status == 426)
         // The connection goes on after all of these.
         #expect(try http.get("/health").status == 200)

@@ -49,7 +49,7 @@ extension HTTPConnection {
         case .notModified:
             var head = ResponseHead(status: .notModified, length: .none, etag: archive.tag)
             head.cacheControl = door.rules.cacheControl
-            if door.rules.origins.areVaried { head.vary = "Origin" }
+            head.vary = door.rules.vary(.none)
             return send(head)
         case .none: break
         }
@@ -74,7 +74,7 @@ extension HTTPConnection {
         var head = ResponseHead(
             status: status, length: .bytes(count), mediaType: "application/vnd.pmtiles", etag: archive.tag)
         head.cacheControl = door.rules.cacheControl
-        if door.rules.origins.areVaried { head.vary = "Origin" }
+        head.vary = door.rules.vary(.none)
         head.fields = [
             ("Accept-Ranges", "bytes"),
             ("Last-Modified", String(decoding: HTTPDate.text(archive.modified), as: UTF8.self)),

@@ -152,11 +152,11 @@ extension HTTPConnection: CallTransport {
     /// Answers with 304 or from the cache; returns false if neither is possible.
     private func answerWithoutWork(_ tag: EntityTag, _ plan: AnswerPlan) -> Bool {
         guard let head = exchange?.head else { return false }
-        if let match = head.first(.ifNoneMatch, tag.match) {
+        if let match = head.first(.ifNoneMatch, tag.match), !matchesAllAnswers {
             respondNotModified(tag, match, plan)
             return true
         }
-        guard plan.isKept,
+        guard plan.isKept, !matchesAllAnswers,
             let entry = door.service.cache.entry(head.target, acceptsGzip: plan.acceptsGzip, tag)
         else {
             return false
@@ -167,9 +167,18 @@ extension HTTPConnection: CallTransport {
         return true
     }
 
+    /// Whether the client only asks if there is an answer, by `If-None-Match: *`. A tag does not show that: the call
+    /// may fail (RFC 9110, section 13.2.1).
+    private var matchesAllAnswers: Bool {
+        exchange?.head.first(.ifNoneMatch) { EntityTag.matchesAll($0) ? true : nil } ?? false
+    }
+
     /// Sends a call's answer as the response.
     private func finish(_ bytes: UnsafeRawBufferPointer, _ owner: OutgoingBytes?) {
         guard let exchange else { return }
+        if let tag = exchange.answer.tag, matchesAllAnswers {
+            return respondNotModified(tag, .plain, exchange.answer)
+        }
         let isGzipped = exchange.answer.acceptsGzip && Gzip.isCompressed(bytes)
         if exchange.answer.isKept, let tag = exchange.answer.tag {
             let entry = AnswerCache.Entry(tag: tag, isGzipped: isGzipped, body: Array(bytes))

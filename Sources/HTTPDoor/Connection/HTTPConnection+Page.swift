@@ -27,7 +27,7 @@ extension HTTPConnection {
         if let match = exchange?.head.first(.ifNoneMatch, asset.tag.match) {
             var head = ResponseHead(status: .notModified, length: .none, etag: asset.tag)
             head.cacheControl = "no-cache"
-            head.vary = "Accept-Encoding"
+            head.vary = door.rules.vary(.encoding)
             head.etagIsGzipped = match == .gzipped
             // A browser replaces the fields that it has stored: the policy follows the configuration.
             head.fields = fields
@@ -39,7 +39,7 @@ extension HTTPConnection {
             status: .ok, length: .bytes(body.count), mediaType: asset.mediaType, etag: asset.tag,
             isGzipped: packed != nil)
         head.cacheControl = "no-cache"
-        head.vary = "Accept-Encoding"
+        head.vary = door.rules.vary(.encoding)
         head.fields = fields
         body.withUnsafeBytes { send(head, $0, keeping: asset) }
     }
@@ -55,6 +55,7 @@ extension HTTPConnection {
         bytes.withUnsafeBytes {
             var head = ResponseHead(status: .ok, length: .bytes($0.count), mediaType: "application/json")
             head.cacheControl = "no-cache"
+            head.vary = door.rules.vary(.none)
             send(head, $0)
         }
     }

@@ -57,6 +57,9 @@ struct EntityTag: Sendable, Hashable {
         return nil
     }
 
+    /// Whether an `If-None-Match` matches every answer.
+    static func matchesAll(_ field: ArraySlice<UInt8>) -> Bool { field.hasSameBytes(as: [UInt8(ascii: "*")]) }
+
     /// Whether a field names this answer, uncompressed, by strong comparison: then the client can combine parts
     /// of it (RFC 9110, section 8.8.3.2).
     func matchesStrongly(_ field: String) -> Bool {

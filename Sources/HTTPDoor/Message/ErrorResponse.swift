@@ -23,7 +23,9 @@ struct ErrorResponse {
         case .methodNotAllowed: head.fields.append(("Allow", Self.list(failure.allowed)))
         case .serviceUnavailable, .tooManyRequests: head.fields.append(("Retry-After", "1"))
         case .upgradeRequired:
-            head.fields += [("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13")]
+            head.fields += [
+                ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13"),
+            ]
         default: break
         }
         return head
