@@ -172,8 +172,8 @@ let package = Package(
         .testTarget(
             name: "CallsTests",
             dependencies: [
-                "Calls", "Answers", "Sources", "ClusterProtocol", "GeoJSON", "JSON", "SourceTestSupport",
-                "TestSupport", "CAllocationCounter",
+                "Calls", "Answers", "Sources", "ClusterProtocol", "GeoJSON", "JSON", "SystemSupport",
+                "SourceTestSupport", "TestSupport", "CAllocationCounter",
             ]),
         .testTarget(
             name: "DaemonTests",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
+import Expressions
 import GeoJSON
 import SourceStorage
 import SystemSupport
@@ -11,7 +12,7 @@ public enum SourceError: Error, Sendable, Equatable {
     /// A param has an invalid value. The path is relative to the params: `options.radius`.
     case invalidParameter(path: String, message: String)
     /// An expression does not compile. The path names the param; each error has its own path within it.
-    case invalidExpression(path: String, errors: [ExpressionFault])
+    case invalidExpression(path: String, errors: [ExpressionError])
     case sourceExists(SourceName)
     case sourceNotFound(SourceName)
     case clusterNotFound(Int64)
@@ -88,7 +89,7 @@ extension SourceError: CustomStringConvertible {
         }
     }
 
-    private static func describe(_ path: String, _ errors: [ExpressionFault]) -> String {
+    private static func describe(_ path: String, _ errors: [ExpressionError]) -> String {
         guard let first = errors.first else { return "params.\(path): not an expression" }
         return "params.\(path)\(first.key): \(first.message)"
     }

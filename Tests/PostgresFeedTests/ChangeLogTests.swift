@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
+import SystemSupport
 import Testing
 
 @testable import PostgresFeed

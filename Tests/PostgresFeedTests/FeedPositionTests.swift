@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 import Testing
 
 @testable import PostgresFeed

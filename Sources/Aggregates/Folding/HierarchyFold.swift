@@ -3,14 +3,6 @@ import Expressions
 import Clustering
 import SystemSupport
 
-/// Combines two nodes' values. A type rather than a closure, so that steps are inlined and several of them
-/// wait for memory at the same time.
-package protocol NodeFold: Sendable {
-    associatedtype Value: BitwiseCopyable & Sendable
-
-    func fold(_ first: Value, _ second: Value) -> Value
-}
-
 /// Folds points' values up the tree of clusters, zoom by zoom. Several threads share the clusters of one zoom.
 ///
 /// A cluster's value starts with its first child, the node that it grew from. Its other children follow

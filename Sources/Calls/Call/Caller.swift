@@ -344,37 +344,3 @@ package final class Caller {
         for call in machine.works { call.abandon() }
     }
 }
-
-/// A call whose params have been read, but which has not started.
-package struct PreparedCall {
-    let opening: CallOpening
-    package let method: Method
-    let started: UInt64
-    fileprivate let plan: CallPlan
-
-    var params: Params { plan.params }
-    var context: CallContext { plan.context }
-    var answer: PreparedAnswer? { plan.answer }
-    /// What the call waits for before it begins.
-    var wait: SourceWait? { plan.wait }
-
-    /// What is known of the answer before the work; nil for streams.
-    package var facts: AnswerFacts? { answer?.facts }
-}
-
-/// What a call's params ask for.
-private struct CallPlan {
-    let params: Params
-    let context: CallContext
-    let answer: PreparedAnswer?
-    let wait: SourceWait?
-}
-
-/// What starting a call resulted in.
-package enum CallStart {
-    /// The answer has been appended to the bytes.
-    case answered(AnswerFacts)
-    /// The answer, or the stream, will be delivered to the transport.
-    case open(Call)
-    case failed(RPCError)
-}

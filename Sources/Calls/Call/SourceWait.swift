@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Sources
+import SystemSupport
 
 /// What a call waits for before it begins. Safe from any thread.
 struct SourceWait: Sendable {

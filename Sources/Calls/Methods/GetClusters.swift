@@ -37,9 +37,3 @@ struct GetClusters: UnaryMethod {
         return view.expectedNodes(in: query.box, zoom: query.zoom) <= ShortListing.features
     }
 }
-
-/// Answers short enough to be written on the loop's thread.
-enum ShortListing {
-    /// The maximum number of features.
-    static let features = 2000
-}

@@ -6,15 +6,6 @@ import JSON
 import Synchronization
 import SystemSupport
 
-/// Receives a transport's events, always on the loop's thread and one at a time.
-protocol TransportOwner: AnyObject, Sendable {
-    func transportReceived(_ bytes: UnsafeRawBufferPointer)
-    /// Whether to stop reading until `Transport.resumeReading`; checked after each piece.
-    var transportShouldPause: Bool { get }
-    /// Called once; nothing follows it.
-    func transportClosed(_ error: RPCError)
-}
-
 /// A connected socket on its own event loop, which runs on its own thread.
 ///
 /// Any thread may send. Messages are written into one buffer that the loop takes as a whole, so that many calls

@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-/// A position in degrees.
-public struct Position: Hashable, Sendable, BitwiseCopyable {
-    public var longitude: Double
-    public var latitude: Double
-
-    @inlinable public init(longitude: Double, latitude: Double) {
-        self.longitude = longitude
-        self.latitude = latitude
-    }
-}
-
 /// Determines on which side of a line a position lies, without rounding errors.
 ///
 /// Computes a quick answer in doubles with an error bound, then uses exact arithmetic on expansions if the bound

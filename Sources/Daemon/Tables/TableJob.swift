@@ -88,7 +88,6 @@ enum TableJob {
 extension LogMark {
     /// The mark of a feed's position.
     init(_ position: FeedPosition) {
-        self.init(
-            position: Sources.LogPosition(rawValue: position.log.rawValue), text: position.description)
+        self.init(position: position.log, text: position.description)
     }
 }

@@ -1,88 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The rows for which an expression is evaluated, and access to what the columns do not contain.
-public struct RowSource {
-    public let columns: FeatureColumns
-    /// Row numbers, in ascending order.
-    public let rows: [UInt32]
-    public let zoom: Double?
-    /// Returns a row's feature, for expressions that read what no column contains: its id, or all properties.
-    public let feature: (Int) -> (identifier: JSONValue, properties: JSONObject)
-    /// The steps that all rows may take, and the check for cancellation.
-    public let budget: EvaluationBudget
-
-    public init(
-        columns: FeatureColumns, rows: [UInt32], zoom: Double? = nil,
-        feature: @escaping (Int) -> (identifier: JSONValue, properties: JSONObject) = { _ in
-            (.null, JSONObject())
-        },
-        budget: EvaluationBudget = EvaluationBudget()
-    ) {
-        self.columns = columns
-        self.rows = rows
-        self.zoom = zoom
-        self.feature = feature
-        self.budget = budget
-    }
-}
-
-/// The values of an expression for rows.
-public struct RowValues: Sendable {
-    /// The kind of a row's value.
-    public enum Kind: UInt8, Sendable {
-        case null, number
-        /// A value in `others`, at the index stored in `numbers`.
-        case other
-    }
-
-    public fileprivate(set) var kinds: [Kind] = []
-    public fileprivate(set) var numbers: [Double] = []
-    /// Values that are neither numbers nor null; most occur only once.
-    public fileprivate(set) var others: [JSONValue] = []
-    /// The number of rows with each evaluation error, by message. Such rows are null.
-    public fileprivate(set) var errors: [String: Int] = [:]
-
-    public var count: Int { kinds.count }
-
-    public func value(_ index: Int) -> JSONValue {
-        switch kinds[index] {
-        case .null: .null
-        case .number: .number(numbers[index])
-        case .other: others[Int(numbers[index])]
-        }
-    }
-
-    fileprivate init(capacity: Int) {
-        kinds.reserveCapacity(capacity)
-        numbers.reserveCapacity(capacity)
-    }
-
-    fileprivate mutating func append(_ kind: Kind, _ number: Double = 0) {
-        kinds.append(kind)
-        numbers.append(number)
-    }
-
-    /// The values of a column for rows.
-    fileprivate init(_ column: PropertyColumn, _ rows: [UInt32]) {
-        self.init(capacity: rows.count)
-        let strings = column.strings.count
-        others =
-            (0..<strings).map { .string(column.strings[$0]) } + [.bool(false), .bool(true)] + column.others
-        for row in rows {
-            let number = column.numbers[Int(row)]
-            switch PropertyColumn.Kind(rawValue: column.kinds[Int(row)]) {
-            case .number where !number.isNaN: append(.number, number)
-            case .string: append(.other, number)
-            case .no: append(.other, Double(strings))
-            case .yes: append(.other, Double(strings + 1))
-            case .other: append(.other, number + Double(strings + 2))
-            default: append(.null)
-            }
-        }
-    }
-}
-
 extension Expression {
     /// The rows for which a condition is true; rows for which it fails do not pass.
     ///
@@ -169,14 +87,6 @@ extension Expression {
             guard readsAny else { return }
             context.columns = nil
             context.properties = properties
-        }
-    }
-}
-
-extension RowSource {
-    fileprivate var chunks: some Sequence<ArraySlice<UInt32>> {
-        stride(from: 0, to: rows.count, by: VectorProgram.chunk).lazy.map { start in
-            rows[start..<Swift.min(start + VectorProgram.chunk, rows.count)]
         }
     }
 }

@@ -60,13 +60,6 @@ final class VectorProgram {
     }
 }
 
-/// The outcomes of a condition.
-enum Truth {
-    static let no: UInt8 = 0
-    static let yes: UInt8 = 1
-    static let error: UInt8 = 2
-}
-
 extension Node {
     /// The property's name if this node only reads a property.
     var propertyName: String? {

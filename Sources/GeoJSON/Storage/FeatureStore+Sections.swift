@@ -2,48 +2,6 @@
 import Synchronization
 import SystemSupport
 
-/// Why sections of a file are not a store of features.
-public struct FeatureSectionError: Error, Sendable, Equatable {
-    /// The message for the operator.
-    public let message: String
-}
-
-/// The arrays of a store as stored in a snapshot, in the machine's byte order.
-public struct FeatureSections {
-    /// All features' records.
-    public let text: UnsafeRawBufferPointer
-    /// For each block of 64 features, the offset of its first record, 64 bits.
-    public let blockStarts: UnsafeRawBufferPointer
-    /// For each feature, its record's offset from its block's start, 32 bits.
-    public let offsets: UnsafeRawBufferPointer
-    /// For each `TextGuard.chunkSize` bytes of the text, their `BlockChecksum`, 64 bits.
-    public let checksums: UnsafeRawBufferPointer
-
-    public init(
-        text: UnsafeRawBufferPointer, blockStarts: UnsafeRawBufferPointer, offsets: UnsafeRawBufferPointer,
-        checksums: UnsafeRawBufferPointer
-    ) {
-        self.text = text
-        self.blockStarts = blockStarts
-        self.offsets = offsets
-        self.checksums = checksums
-    }
-
-    /// The range of a feature's record in the text. Only for sections from which a store could be made. O(1).
-    public func record(_ place: Int) -> Range<Int> {
-        let (start, end) = (start(of: place), start(of: place + 1))
-        return start..<max(start, end)
-    }
-
-    private func start(of place: Int) -> Int {
-        let stride = MemoryLayout<UInt32>.stride
-        guard (place + 1) * stride <= offsets.count else { return text.count }
-        let block = blockStarts.loadUnaligned(
-            fromByteOffset: place / FeatureStore.blockSize * MemoryLayout<Int64>.stride, as: Int64.self)
-        return Int(block) + Int(offsets.loadUnaligned(fromByteOffset: place * stride, as: UInt32.self))
-    }
-}
-
 extension FeatureStore {
     /// Lends a plain store's arrays, valid during the call.
     public func withRecordStarts<Failure: Error>(

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// A cell of a row. Valid as long as the row's text.
-struct TableCell {
-    /// Without the quotation marks around it.
-    var text: UnsafeRawBufferPointer
-    /// Whether it contains doubled quotation marks.
-    var hasDoubledQuotes: Bool
-}
-
 /// A row of a table.
 struct ScannedRow {
     /// Its range in the text, without its line end.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import SystemSupport
 
 /// The result of `CatalogQuery`.
 struct Catalog: Sendable, Equatable {

@@ -35,14 +35,3 @@ struct FollowPlan: Sendable, Equatable {
                 copySQL: CopyStatement.sql(layout, catalog, configuration, table: table, rowFilter: filter)))
     }
 }
-
-/// Why a table cannot be followed; at least one problem.
-struct TableProblems: Error, Sendable, Equatable, CustomStringConvertible {
-    let all: [TableProblem]
-
-    init(_ problems: [TableProblem]) {
-        all = problems.isEmpty ? [TableProblem(.table, "the table cannot be followed")] : problems
-    }
-
-    var description: String { all.map(\.description).joined(separator: ". ") }
-}

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-/// Why bytes from the server could not be read.
-public struct PostgresDataError: Error, Sendable, Equatable, CustomStringConvertible {
-    public let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
 /// Reads big-endian numbers and strings as in the PostgreSQL protocol, never past the end.
 struct ByteReader {
     private let bytes: UnsafeRawBufferPointer

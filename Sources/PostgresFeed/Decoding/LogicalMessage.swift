@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// A message of the output plugin `pgoutput`, protocol versions 1 and 2.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// A message of the streaming replication protocol, within CopyData.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Transactions that were delivered and not confirmed yet.
 struct ConfirmationWindow {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// A source's position in the log of one server, and what distinguishes that server's history from others.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// The progress of a feed.
 public struct FeedStatus: Sendable, Equatable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// The answer to `IDENTIFY_SYSTEM`, which distinguishes a server's history from others.
 struct SystemIdentity: Equatable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 import JSON
+import SystemSupport
 
 /// Assembles the messages of `pgoutput` into whole transactions of one table. Used on the loop's thread; it knows
 /// no connection.

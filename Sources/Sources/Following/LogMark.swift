@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// The point at which a reader of the log resumes.
 public struct LogMark: Sendable, Equatable {

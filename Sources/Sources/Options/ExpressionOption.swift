@@ -48,9 +48,9 @@ package enum ExpressionOption {
         switch expression.type {
         case .string, .number, .value: return CompiledOption(source: value, expression: expression)
         case let type:
-            let fault = ExpressionFault(
+            let error = ExpressionError(
                 key: "", message: "Expected string or number but found \(type.name) instead.")
-            throw .invalidExpression(path: path, errors: [fault])
+            throw .invalidExpression(path: path, errors: [error])
         }
     }
 
@@ -73,8 +73,7 @@ package enum ExpressionOption {
     }
 
     private static func invalid(_ failure: ExpressionCompileFailure, path: String) -> SourceError {
-        .invalidExpression(
-            path: path, errors: failure.errors.map { ExpressionFault(key: $0.key, message: $0.message) })
+        .invalidExpression(path: path, errors: failure.errors)
     }
 }
 

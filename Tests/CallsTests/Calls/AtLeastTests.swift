@@ -2,6 +2,7 @@
 import ClusterProtocol
 import JSON
 import SourceTestSupport
+import SystemSupport
 import Testing
 
 @testable import Answers

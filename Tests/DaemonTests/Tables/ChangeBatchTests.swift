@@ -2,6 +2,7 @@
 import GeoJSON
 import JSON
 import SourceTestSupport
+import SystemSupport
 import Testing
 
 @testable import Daemon
@@ -16,7 +17,7 @@ import Testing
         test = try TestSource(options: #"{"sortKey":["id"]}"#)
         let copy = FeatureImport(into: test.source, mode: .replace, policy: .skip, allowsEmpty: true)
         try copy.add(list(point(1, 1, 1, #"{"a":"stored","b":1}"#), point(2, 2, 2), point(3, 3, 3)))
-        let mark = LogMark(position: Sources.LogPosition(rawValue: 1), text: "")
+        let mark = LogMark(position: LogPosition(rawValue: 1), text: "")
         _ = try copy.finish(.never, following: FollowedLog(origin: "t", mark: mark))
     }
 
@@ -42,7 +43,7 @@ import Testing
 
     private func apply(_ changes: TableChange...) throws {
         var batch = ChangeBatch()
-        let mark = LogMark(position: Sources.LogPosition(rawValue: 2), text: "")
+        let mark = LogMark(position: LogPosition(rawValue: 2), text: "")
         _ = try test.source.follow(to: mark, .never) { (step) throws(SourceError) in
             for change in changes { try batch.add(change, to: &step) }
             try batch.flush(into: &step)
@@ -97,7 +98,7 @@ import Testing
         let before = test.source.revision.number
         for changes in [[kept(2, 5)], [kept(77, 5)], [.clear, kept(1, 5)], [remove(1), kept(1, 5)]] {
             var batch = ChangeBatch()
-            let mark = LogMark(position: Sources.LogPosition(rawValue: 9), text: "")
+            let mark = LogMark(position: LogPosition(rawValue: 9), text: "")
             #expect(throws: SourceError.self) {
                 try test.source.follow(to: mark, .never) { (step) throws(SourceError) in
                     for change in changes { try batch.add(change, to: &step) }

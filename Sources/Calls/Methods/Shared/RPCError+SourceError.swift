@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import Answers
+import Expressions
 import Sources
 import SystemSupport
 import JSON
@@ -46,7 +47,7 @@ extension RPCError {
         return error
     }
 
-    private static func invalidExpression(_ path: String, _ errors: [ExpressionFault]) -> RPCError {
+    private static func invalidExpression(_ path: String, _ errors: [ExpressionError]) -> RPCError {
         let first = errors.first.map { "\($0.key): \($0.message)" } ?? " is no expression."
         return RPCError(
             .invalidArgument, path + first,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 import Testing
-
-@testable import Sources
 
 @Suite("Log position") struct LogPositionTests {
     @Test(
@@ -30,5 +29,12 @@ import Testing
         let texts = ["0/1", "0/FFFFFFFF", "1/0", "A/0", "10/0"]
         let positions = texts.compactMap { LogPosition($0) }
         #expect(positions.count == texts.count && positions.sorted() == positions)
+    }
+
+    @Test("a distance is the number of bytes to a later position, and 0 to an earlier one")
+    func distance() {
+        let (first, last) = (LogPosition(rawValue: 0), LogPosition(rawValue: .max))
+        #expect(first.distance(to: last) == .max && last.distance(to: first) == 0)
+        #expect(LogPosition(rawValue: 5).distance(to: LogPosition(rawValue: 9)) == 4)
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A position in the log of a database: a byte offset.
+/// A position in the write-ahead log of a database: a byte offset.
 ///
-/// Its text is PostgreSQL's own for `pg_lsn`: two hexadecimal numbers of 32 bits each, such as `16/B374D848`.
-public struct LogPosition: Sendable, Hashable, Comparable, CustomStringConvertible {
+/// Its text is that of PostgreSQL's type `pg_lsn`: two hexadecimal numbers of 32 bits each, such as `16/B374D848`.
+public struct LogPosition: Sendable, Hashable, Comparable, LosslessStringConvertible {
+    /// The offset from the log's beginning, in bytes.
     public let rawValue: UInt64
 
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -29,6 +30,11 @@ public struct LogPosition: Sendable, Hashable, Comparable, CustomStringConvertib
             }
         }
         return value
+    }
+
+    /// How many bytes of the log are between this position and a later one; 0 if it is not later.
+    public func distance(to end: LogPosition) -> Int64 {
+        Int64(clamping: end.rawValue - min(end, self).rawValue)
     }
 
     public var description: String {
