@@ -17,15 +17,16 @@ extension Configuration {
             _, _ in
         },
         ConfigurationMember(
-            "socket", .text, isLive: false,
+            "socket", .text, fixed: .at(\.socket),
             "The socket's path. A socket that the service manager passes takes precedence."
         ) { value, target in target.socket = value.text },
         ConfigurationMember(
-            "socketMode", .oneOf(SocketMode.names), default: .string(SocketMode.names[0]), isLive: false,
+            "socketMode", .oneOf(SocketMode.names), default: .string(SocketMode.names[0]),
+            fixed: .at(\.socketMode),
             "Who may connect to a socket that the daemon makes: \"0600\" only the daemon's own user and root, \"0660\" its group too, \"0666\" everybody. access decides what a caller may do. A socket that the service manager passes keeps its own mode."
         ) { value, target in target.socketMode = SocketMode.mode(value.text) ?? target.socketMode },
         ConfigurationMember(
-            "state", .text, isLive: false,
+            "state", .text, fixed: .at(\.stateDirectory),
             "The directory in which sources are kept across restarts. Without it nothing is kept."
         ) { value, target in target.stateDirectory = value.text },
         ConfigurationMember(
@@ -37,19 +38,14 @@ extension Configuration {
             "PublishTiles may write archives below these directories."
         ) { value, target in target.exportDirectories = value.items.map(\.text) },
         ConfigurationMember(
-            "http", .members(HTTPSettings.members.map(\.entry)), "The HTTP interface and the map page."
-        ) { (value, target) throws(Problem) in try value.read(by: HTTPSettings.members, into: &target.http) },
+            "http", HTTPSettings.members, at: \.http, "The HTTP interface and the map page."),
         ConfigurationMember(
-            "limits", .members(Limits.members.map(\.entry)), "Numbers that bound the daemon."
-        ) { (value, target) throws(Problem) in try value.read(by: Limits.members, into: &target.limits) },
+            "limits", Limits.members, at: \.limits, "Numbers that bound the daemon."),
         ConfigurationMember(
-            "access", .members(AccessPolicy.members.map(\.entry)),
+            "access", AccessPolicy.members, at: \.access,
             "Who may do what, by the user and the groups of the calling process. The daemon's own user and root may do all."
-        ) { (value, target) throws(Problem) in try value.read(by: AccessPolicy.members, into: &target.access)
-        },
-        ConfigurationMember(
-            "log", .members(LogSettings.members.map(\.entry)), "What the daemon logs, and how."
-        ) { (value, target) throws(Problem) in try value.read(by: LogSettings.members, into: &target.log) },
+        ),
+        ConfigurationMember("log", LogSettings.members, at: \.log, "What the daemon logs, and how."),
         ConfigurationMember(
             "sources", .table(DeclaredSource.members.map(\.entry)),
             "Sources that the daemon creates and fills itself, by name. Only administrators may change them otherwise."
@@ -62,7 +58,7 @@ extension Limits {
         ConfigurationMember(
             limit.name, .integer(minimum: Int64(limit.minimum)),
             default: limit.isByMachine ? nil : .number(Double(Limits()[keyPath: limit.place])),
-            isLive: limit.isLive, limit.help
+            fixed: limit.isLive ? nil : .at(limit.place), limit.help
         ) { value, target in target[keyPath: limit.place] = value.integer }
     }
 }

@@ -1,41 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The type of a configuration member.
-indirect enum ConfigurationKind {
-    case text
-    /// An integer of at least the minimum.
-    case integer(minimum: Int64)
-    case boolean
-    case oneOf([String])
-    case list(ConfigurationKind)
-    /// A user's or a group's name or number.
-    case account
-    /// An object with its own members.
-    case members([ConfigurationEntry])
-    /// An object whose members are such objects, by name.
-    case table([ConfigurationEntry])
-    /// A source's options, as `CreateSource` takes them.
-    case sourceOptions
-    /// A value of the first kind, or an object of the second.
-    case either(ConfigurationKind, ConfigurationKind)
-}
-
-/// A member as the documentation describes it.
-struct ConfigurationEntry {
-    let name: String
-    let kind: ConfigurationKind
-    /// The default; nil if there is none.
-    let standard: JSONValue?
-    /// The help: a sentence or two.
-    let help: String
-    /// Whether a reload changes it.
-    let isLive: Bool
-    /// Whether an object without it is rejected.
-    let isRequired: Bool
-}
-
-/// One member of an object in the configuration. Parser, schema, manual and documentation derive from it.
+/// One member of an object in the configuration. Parser, schema, manual, documentation and reloads derive from it.
 struct ConfigurationMember<Target>: Sendable {
     typealias Read = @Sendable (ConfigurationValue, inout Target) throws(Configuration.Problem) -> Void
 
@@ -44,23 +10,45 @@ struct ConfigurationMember<Target>: Sendable {
     /// The default; nil if there is none.
     let standard: JSONValue?
     let help: String
-    let isLive: Bool
     let isRequired: Bool
+    /// The values that only a restart changes: the member's own, or of its members, with names such as `http.listen`.
+    let fixed: [(name: String, place: FixedPlace<Target>)]
+    /// Whether a reload changes the member's own value.
+    let isLive: Bool
     /// Applies a value that has been found to be of the kind.
     let read: Read
 
+    /// - Parameter fixed: where the value is, if only a restart changes it; nil if a reload does.
     init(
         _ name: String, _ kind: @autoclosure @escaping @Sendable () -> ConfigurationKind,
-        default standard: JSONValue? = nil, isLive: Bool = true, isRequired: Bool = false, _ help: String,
-        read: @escaping Read
+        default standard: JSONValue? = nil, fixed: FixedPlace<Target>? = nil, isRequired: Bool = false,
+        _ help: String, read: @escaping Read
     ) {
         self.name = name
         self.standard = standard
         makeKind = kind
         self.help = help
-        self.isLive = isLive
         self.isRequired = isRequired
+        self.fixed = fixed.map { [(name, $0)] } ?? []
+        isLive = fixed == nil
         self.read = read
+    }
+
+    /// An object with its own members, which are read into a part of the target.
+    init<Part>(
+        _ name: String, _ members: [ConfigurationMember<Part>],
+        at place: WritableKeyPath<Target, Part> & Sendable, _ help: String
+    ) {
+        self.name = name
+        standard = nil
+        makeKind = { .members(members.map(\.entry)) }
+        self.help = help
+        isRequired = false
+        fixed = members.flatMap(\.fixed).map { ("\(name).\($0.name)", $0.place.within(place)) }
+        isLive = true
+        read = { (value, target) throws(Configuration.Problem) in
+            try value.read(by: members, into: &target[keyPath: place])
+        }
     }
 
     var kind: ConfigurationKind { makeKind() }

@@ -7,7 +7,7 @@ extension HTTPSettings {
     static let members: [ConfigurationMember<HTTPSettings>] =
         [
             ConfigurationMember(
-                "listen", .list(.text), default: .array([]), isLive: false,
+                "listen", .list(.text), default: .array([]), fixed: .at(\.listen),
                 "The addresses of the HTTP interface: \"HOST:PORT\", \"[V6]:PORT\", \"PORT\" on loopback, or \"unix:PATH\". Sockets named http that the service manager passes are added."
             ) { (value, target) throws(Configuration.Problem) in
                 for item in value.items {
@@ -19,7 +19,8 @@ extension HTTPSettings {
                 }
             },
             ConfigurationMember(
-                "allowRemote", .boolean, default: .bool(standard.allowRemote), isLive: false,
+                "allowRemote", .boolean, default: .bool(standard.allowRemote),
+                fixed: .at(\.allowRemote),
                 "Whether it may listen on addresses that other machines reach. Better: a reverse proxy on this machine, which adds TLS and logins."
             ) { value, target in target.allowRemote = value.boolean },
             ConfigurationMember(

@@ -127,12 +127,17 @@ import Testing
     @Test("a reload keeps what holds from start to end")
     func aReloadKeepsWhatHoldsFromStartToEnd() throws {
         let old = try configuration(#"{"socket":"/a","limits":{"maxCalls":5,"queryThreads":3}}"#)
-        let new = try configuration(#"{"socket":"/b","state":"/d","limits":{"maxCalls":6,"queryThreads":4}}"#)
-        #expect(old.membersFixedBut(changedIn: new) == ["socket", "state", "limits.queryThreads"])
+        let new = try configuration(
+            #"{"socket":"/b","socketMode":"0660","state":"/d","http":{"listen":["unix:/h"],"maxAge":7},"#
+                + #""limits":{"maxCalls":6,"queryThreads":4}}"#)
+        let changed = ["socket", "socketMode", "state", "http.listen", "limits.queryThreads"]
+        #expect(old.membersFixedBut(changedIn: new) == changed)
         let kept = new.keepingFixed(of: old)
-        #expect(kept.socket == "/a" && kept.stateDirectory == nil)
+        #expect(kept.socket == "/a" && kept.socketMode == old.socketMode && kept.stateDirectory == nil)
+        #expect(kept.http.listen.isEmpty && kept.http.maxAge == 7)
         #expect(kept.limits.maxCalls == 6 && kept.limits.queryThreads == 3)
-        #expect(kept.membersFixedBut(changedIn: new) == ["socket", "state", "limits.queryThreads"])
+        #expect(kept.membersFixedBut(changedIn: new) == changed)
+        #expect(old.membersFixedBut(changedIn: kept).isEmpty)
     }
 
     /// Whatever the bytes are, they are taken or refused with a place within them.
