@@ -29,6 +29,25 @@ package enum JournalRecord: Sendable {
         package let mark: LogMark?
     }
 
+    /// The kinds of records, in the order in which a payload is examined. A kind's name is the member of the payload that only
+    /// it has; every record of a log has a mark.
+    enum Kind: String, CaseIterable {
+        case update = "upsert"
+        case append, options, expiry, refill
+        case progress = "mark"
+    }
+
+    var kind: Kind {
+        switch self {
+        case .update: .update
+        case .append: .append
+        case .options: .options
+        case .expiry: .expiry
+        case .refill: .refill
+        case .progress: .progress
+        }
+    }
+
     package var isProgress: Bool {
         if case .progress = self { true } else { false }
     }
@@ -75,30 +94,24 @@ package enum JournalRecord: Sendable {
             text.append(",\"mark\":")
             text.append(json: mark.text)
         }
+        if kind != .progress {
+            text.append(",")
+            text.append(json: kind.rawValue)
+            text.append(":")
+        }
         switch self {
         case .update(let upserts, let removals):
-            text.append(",\"upsert\":")
             text.append(contentsOf: upserts)
             text.append(",\"remove\":")
             text.append(contentsOf: removals)
-        case .append(let features):
-            text.append(",\"append\":")
-            text.append(contentsOf: features)
-        case .options(let options):
-            text.append(",\"options\":")
-            text.append(options)
-        case .expiry(let limit):
-            text.append(",\"expiry\":")
-            text.append(integer: limit)
-        case .refill(let features):
-            text.append(",\"refill\":")
-            text.append(contentsOf: features)
+        case .append(let features), .refill(let features): text.append(contentsOf: features)
+        case .options(let options): text.append(options)
+        case .expiry(let limit): text.append(integer: limit)
         case .progress: break
         }
         text.append("}")
         return text.bytes
     }
-
 }
 
 extension JournalRecord.Entry: StoredRecord {
@@ -125,24 +138,32 @@ extension JournalRecord.Entry: StoredRecord {
             guard let position = LogPosition(text), let text = string("mark") else { return nil }
             mark = LogMark(position: position, text: text)
         }
-        let record: JournalRecord
-        if let upserts = parts["upsert"], let removals = parts["remove"] {
-            record = .update(upserts: Array(upserts), removals: Array(removals))
-        } else if let features = parts["append"] {
-            record = .append(Array(features))
-        } else if let text = parts["options"], let options = try? JSONReader.parse(text) {
-            record = .options(options)
-        } else if let limit = integer("expiry") {
-            record = .expiry(limit)
-        } else if let features = parts["refill"] {
-            record = .refill(Array(features))
-        } else if mark != nil {
-            record = .progress
-        } else {
-            return nil
-        }
+        guard let record = JournalRecord(parts) else { return nil }
         self.init(
             record: record, moment: Timestamp(milliseconds: time), revision: UInt64(revision),
             mark: mark)
+    }
+}
+
+extension JournalRecord {
+    /// Reads the members of a payload that only its kind of record has. Nil if they are of no kind.
+    private init?(_ parts: [String: UnsafeRawBufferPointer]) {
+        guard let kind = Kind.allCases.first(where: { parts[$0.rawValue] != nil }),
+            let content = parts[kind.rawValue]
+        else { return nil }
+        switch kind {
+        case .update:
+            guard let removals = parts["remove"] else { return nil }
+            self = .update(upserts: Array(content), removals: Array(removals))
+        case .append: self = .append(Array(content))
+        case .options:
+            guard let options = try? JSONReader.parse(content) else { return nil }
+            self = .options(options)
+        case .expiry:
+            guard let limit = JSONText.number(content).flatMap({ Int64(exactly: $0) }) else { return nil }
+            self = .expiry(limit)
+        case .refill: self = .refill(Array(content))
+        case .progress: self = .progress
+        }
     }
 }
