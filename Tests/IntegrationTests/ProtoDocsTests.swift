@@ -41,26 +41,46 @@ import Testing
         }
     }
 
-    /// The pages name every method, and nothing that looks like a method but is none.
-    @Test("every method has its place")
-    func everyMethodHasItsPlace() throws {
+    /// Each method has a section on its service's page, and an rpc. The section names all its params, unless the page's
+    /// introduction does, or the section of a method that it refers to.
+    @Test("every method has its section, which names its params")
+    func everyMethodHasItsSection() throws {
         let daemon = try DaemonProcess()
-        guard case .object(let info) = try daemon.client().call("ServerService/GetServerInfo"),
-            case .array(let methods)? = info["methods"]
-        else {
-            Issue.record("GetServerInfo lists methods")
-            return
-        }
         let proto = try Self.text("clusterd.proto")
         let pages = try ["source-service.md", "cluster-service.md", "server-service.md"].map(Self.text)
-            .joined()
-        for case .object(let method) in methods {
-            guard case .string(let name)? = method["name"], let short = name.split(separator: "/").last else {
+        let sections = pages.reduce(into: [:]) { $0.merge(Self.sections(of: $1)) { first, _ in first } }
+        for method in try #require(daemon.client().call("ServerService/GetServerInfo")["methods"]?.array) {
+            let name = try #require(method["name"]?.string?.components(separatedBy: "/").last)
+            #expect(proto.contains("rpc \(name)("))
+            guard let words = sections[name] else {
+                Issue.record("no page has a section \(name)")
                 continue
             }
-            #expect(proto.contains("rpc \(short)("))
-            #expect(pages.contains("\(short)"))
+            let known = words.reduce(into: words) { $0.formUnion(sections[$1] ?? []) }
+            for param in method["params"]?.array ?? [] {
+                #expect(known.contains(param.string ?? ""), "the section \(name) lacks \(param.text)")
+            }
         }
+    }
+
+    /// By method, the words in code of its section, and of the page's introduction.
+    private static func sections(of page: String) -> [String: Set<String>] {
+        func words(_ text: String) -> Set<String> {
+            let prose = text.components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 0 }
+            let code = prose.flatMap { $0.element.components(separatedBy: "`").enumerated() }
+                .filter { $0.offset % 2 == 1 }
+            return Set(
+                code.flatMap { $0.element.components(separatedBy: CharacterSet.alphanumerics.inverted) })
+        }
+        let parts = page.components(separatedBy: "\n## ")
+        var sections: [String: Set<String>] = [:]
+        for part in parts.dropFirst() {
+            let title = part.prefix { $0 != "\n" }
+            for method in title.components(separatedBy: ", ") {
+                sections[method] = words(parts[0]).union(words(part))
+            }
+        }
+        return sections
     }
 
     /// The messages of requests have every param that the daemon knows, and every option of a source.

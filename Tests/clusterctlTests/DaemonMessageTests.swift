@@ -31,26 +31,48 @@ struct DaemonMessageTests {
         }
     }
 
-    @Test("no message in the sources names a method or a param")
-    func sources() throws {
+    /// Calls a function with each line of clusterctl's sources that is not a comment, split at its quotes.
+    private static func eachLine(_ body: (_ file: String, _ parts: [Substring]) -> Void) throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources/clusterctl")
         let files = try #require(FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil))
-        var count = 0
         for case let file as URL in files where file.pathExtension == "swift" {
             if ["CallCommand.swift", "DaemonMessage.swift"].contains(file.lastPathComponent) { continue }
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             where !line.contains("//") {
-                // Every second part is within quotes. A message has words; a method's name in a call has none.
-                for (place, part) in line.split(separator: "\"", omittingEmptySubsequences: false)
-                    .enumerated()
-                where place % 2 == 1 && part.contains(" ") {
-                    count += 1
-                    #expect(!Self.namesProtocol(String(part)), "\(file.lastPathComponent): \(line)")
-                }
+                body(file.lastPathComponent, line.split(separator: "\"", omittingEmptySubsequences: false))
+            }
+        }
+    }
+
+    @Test("no message in the sources names a method or a param")
+    func sources() throws {
+        var count = 0
+        try Self.eachLine { file, parts in
+            // Every second part is within quotes. A message has words; a method's name in a call has none.
+            for (place, part) in parts.enumerated() where place % 2 == 1 && part.contains(" ") {
+                count += 1
+                #expect(!Self.namesProtocol(String(part)), "\(file): \(part)")
             }
         }
         #expect(count > 300)
+    }
+
+    @Test("each method that the program calls has the name of its command")
+    func methods() throws {
+        var count = 0
+        try Self.eachLine { file, parts in
+            for (place, part) in parts.enumerated() where place % 2 == 1 {
+                // `ClusterService/GetTile`, or the name alone in `clusterCall("GetTile")`.
+                let name = part.split(separator: "/").last.map(String.init) ?? ""
+                guard part.contains("Service/") || parts[place - 1].hasSuffix("clusterCall("),
+                    MethodDeclaration.all.contains(where: { $0.name == name })
+                else { continue }
+                count += 1
+                #expect(DaemonMessage.commands[name] != nil, "\(file) calls \(name)")
+            }
+        }
+        #expect(count > 20)
     }
 
     @Test("the commands that stand for methods exist, and so do the methods")

@@ -24,9 +24,9 @@ struct GetTile: UnaryMethod {
         let isCheap = output.include.isDisjoint(with: .costly)
         let isQuick =
             isCheap && view.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
-        let isRaw = encoding == .mvt && call.form == .raw
+        let isRaw = encoding != .json && call.form == .raw
         return target.answer(
-            isQuick: isQuick, mediaType: isRaw ? TileEncoding.vectorTileMediaType : AnswerFacts.json,
+            isQuick: isQuick, mediaType: isRaw ? encoding.mediaType : AnswerFacts.json,
             isAtHand: { view.map { target.revision.isAtHand(tile, of: $0) } ?? false }
         ) { (call, bytes) throws(SourceError) in
             let revision = target.revision
@@ -55,8 +55,10 @@ struct GetTile: UnaryMethod {
     }
 
     private static func encoding(_ params: Params) throws(RPCError) -> TileEncoding {
-        guard let encoding = TileEncoding(rawValue: try params.optionalString("encoding") ?? "json") else {
-            throw .invalidParam(params.path(of: "encoding"), "must be \"json\" or \"mvt\".")
+        let name = try params.optionalString("encoding") ?? TileEncoding.json.rawValue
+        guard let encoding = TileEncoding(rawValue: name) else {
+            let names = TileEncoding.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+            throw .invalidParam(params.path(of: "encoding"), "must be one of \(names).")
         }
         return encoding
     }
