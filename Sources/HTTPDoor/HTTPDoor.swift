@@ -55,9 +55,10 @@ package final class HTTPDoor {
         guard let socket = Connection(on: loop, taking: socket) else { return gone() }
         guard !isDraining else { return turnAway(socket, nil) }
         let address = socket.peerAddress
-        let peer = address.map { Peer.remote($0.description) } ?? Self.peer(of: socket)
+        let peer =
+            address.map { Peer.remote($0.description) } ?? Peer(socket.peer, groups: socket.peerGroups)
         let right = address == nil ? engine.access.right(of: peer) : rules.settings.right
-        let most = address == nil ? mostConnections(of: peer) : nil
+        let most = address == nil ? engine.mostConnections(of: peer) : nil
         guard service.counters.connections.load(ordering: .relaxed) < rules.settings.limits.maxConnections,
             let share = engine.load.users.enter(address == nil ? UserKey(peer) : .http, most: most)
         else { return turnAway(socket, Self.tooMany) }
@@ -97,18 +98,6 @@ package final class HTTPDoor {
     private func gone() {
         engine.load.addConnections(-1)
         onGone()
-    }
-
-    private static func peer(of socket: Connection) -> Peer {
-        socket.peer.map {
-            Peer(
-                processID: $0.processID, userID: $0.userID, groupID: $0.groupID, groups: socket.peerGroups)
-        } ?? .unknown
-    }
-
-    private func mostConnections(of peer: Peer) -> Int? {
-        let most = engine.limits.maxConnectionsPerUser
-        return most == 0 || engine.access.right(of: peer) == .admin ? nil : most
     }
 
     func remove(_ connection: HTTPConnection) {

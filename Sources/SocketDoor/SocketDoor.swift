@@ -61,13 +61,9 @@ package final class SocketDoor {
             socket.close()
             return gone()
         }
-        let peer =
-            socket.peer.map {
-                Peer(
-                    processID: $0.processID, userID: $0.userID, groupID: $0.groupID, groups: socket.peerGroups
-                )
-            } ?? .unknown
-        guard let share = engine.load.users.enter(UserKey(peer), most: mostConnections(of: peer)) else {
+        let peer = Peer(socket.peer, groups: socket.peerGroups)
+        guard let share = engine.load.users.enter(UserKey(peer), most: engine.mostConnections(of: peer))
+        else {
             return refuse(socket, "Too many connections of your user are open. Close some.")
         }
         let connection = SocketConnection(socket, peer: peer, share: share, door: self)
@@ -77,13 +73,6 @@ package final class SocketDoor {
             counters.connections += 1
         }
         connection.start()
-    }
-
-    /// The maximum number of connections of a peer's user; nil if it is unlimited. Administrators can connect as
-    /// long as the server has room at all.
-    private func mostConnections(of peer: Peer) -> Int? {
-        let most = engine.limits.maxConnectionsPerUser
-        return most == 0 || engine.access.right(of: peer) == .admin ? nil : most
     }
 
     /// Rejects a client that the load has already counted, because too many connections are open.
