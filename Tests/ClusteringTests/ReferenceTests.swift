@@ -80,13 +80,59 @@ struct ReferenceTests {
         }
     }
 
+    @Test(
+        "clusters of one zoom in one cell of the curve are numbered by their origins, on any number of threads"
+    )
+    func coincident() throws {
+        var random = SeededGenerator(state: 3)
+        // About two cells wide, so that hundreds of clusters of each deep zoom share a cell.
+        let places = (0..<4000).map { _ in
+            Position(
+                longitude: 10 + .random(in: 0...1e-4, using: &random),
+                latitude: 20 + .random(in: 0...1e-4, using: &random))
+        }
+        let options = ClusteringOptions(radius: 40, maximumZoom: 24, precision: .double)
+        let one = try ClusterIndex.build(places, options)
+        let columns = one.layers.base.columns
+        func cell(_ ordinal: Int) -> UInt64 { ZOrderCurve.code(columns.x[ordinal], columns.y[ordinal]) }
+        var together = 0
+        for range in columns.ranges {
+            for ordinal in range.dropFirst().map(Int.init) where cell(ordinal) == cell(ordinal - 1) {
+                #expect(columns.originIndexes[ordinal - 1] < columns.originIndexes[ordinal])
+                together += 1
+            }
+        }
+        #expect(together > 500)
+        for threads in [2, 4] {
+            let many = try ClusterIndex.build(places, options, threads: threads, smallestShare: 7)
+            #expect(many.sections(otherThan: one).isEmpty, "\(threads) threads")
+        }
+    }
+
+    @Test(
+        "the first rows are high if points are sparse, and as low as the radius if they are dense",
+        arguments: [
+            (PointSet.uniform, 6...14), (.gathered, 0...8), (.column, 0...7), (.crowd, 0...1),
+            (.onePlace, 0...0),
+        ])
+    func firstRows(_ set: PointSet, _ doublings: ClosedRange<Int>) throws {
+        let list = try Self.list(of: set.places(20_000), ClusteringOptions())
+        #expect(doublings.contains(list.firstDoublings()), "\(list.firstDoublings())")
+    }
+
     /// A level judged crowded by mistake takes time that grows with the square of the nodes in a column.
     @Test(
         "nodes of many rows at the same x are not crowded, nodes of one row are",
         arguments: [(PointSet.column, false), (.uniform, false), (.crowd, true)])
     func crowded(_ set: PointSet, _ isCrowded: Bool) throws {
-        let places = set.places(20_000)
         let options = ClusteringOptions(maximumZoom: 13)
+        let radius = LevelRadius<Float>(options.unitRadius(at: options.maximumZoom))
+        let list = try Self.list(of: set.places(20_000), options)
+        #expect(list.isCrowded(radius) == isCrowded)
+    }
+
+    /// The list of the deepest level.
+    private static func list(of places: [Position], _ options: ClusteringOptions) throws -> LevelList<Float> {
         let (longitudes, latitudes) = (places.map(\.longitude), places.map(\.latitude))
         let points = try longitudes.withUnsafeBufferPointer { longitudes in
             try latitudes.withUnsafeBufferPointer { latitudes in
@@ -94,13 +140,12 @@ struct ReferenceTests {
             }
         }
         guard case .float(let columns) = points.columns else {
-            Issue.record("the points are not in single precision")
-            return
+            throw ClusteringError.invalidOptions("the points are not in single precision")
         }
-        let radius = LevelRadius<Float>(options.unitRadius(at: options.maximumZoom))
-        let list = LevelList<Float>(
-            capacity: places.count, rowHeight: radius.rowHeight, partitions: nil,
-            parallel: Parallel(threads: 1)
+        return LevelList<Float>(
+            capacity: places.count,
+            rowHeight: LevelRadius<Float>(options.unitRadius(at: options.maximumZoom)).rowHeight,
+            partitions: nil, parallel: Parallel(threads: 1)
         ) { entries in
             for place in places.indices {
                 entries[place] = LevelEntry(
@@ -108,7 +153,6 @@ struct ReferenceTests {
                     node: UInt32(place))
             }
         }
-        #expect(list.isCrowded(radius) == isCrowded)
     }
 
     @Test("strips of a crowded level wait for each other at their borders", arguments: [false, true])

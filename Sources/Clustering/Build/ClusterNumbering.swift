@@ -9,6 +9,7 @@ struct ClusterNumbering {
     let ordinals: Scratch<UInt32>
     /// Former ordinals, by new ordinal.
     let formers: Scratch<UInt32>
+
     init(_ table: ClusterTable, parallel: Parallel) {
         self.table = table
         self.parallel = parallel
@@ -67,17 +68,47 @@ struct ClusterNumbering {
         table.y = moved(table.y)
         table.counts = moved(table.counts)
         table.originIndexes = moved(table.originIndexes)
+        table.ordinalsByOrigin = sortedByOrigin()
         moveParents()
         table.weights = table.weights.map(movedBehindPoints)
         table.partitions = table.partitions.map(movedBehindPoints)
     }
 
-    private func inShares(_ body: (Int, Int) -> Void) {
-        let shares = parallel.shares(of: table.count)
+    private func inShares(_ body: (Int, Int) -> Void) { inShares(of: table.count, body) }
+
+    private func inShares(of count: Int, _ body: (Int, Int) -> Void) {
+        let shares = parallel.shares(of: count)
         parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: table.count)
+            let (start, end) = Parallel.bounds(share, of: shares, count: count)
             body(start, end)
         }
+    }
+
+    /// Each zoom's ordinals in the order of the clusters' origins.
+    private func sortedByOrigin() -> Scratch<UInt32> {
+        let target = Scratch<UInt32>(capacity: table.count)
+        for range in table.ranges {
+            let first = Int(range.lowerBound)
+            let keys = Scratch<UInt64>(capacity: range.count)
+            let spare = Scratch<UInt64>(capacity: range.count)
+            inShares(of: range.count) { start, end in
+                for place in start..<end {
+                    keys.base[place] =
+                        UInt64(table.originIndexes.base[first + place]) << 32 | UInt64(first + place)
+                }
+            }
+            RadixSort.sort(
+                keys.base, spare: spare.base, count: range.count,
+                bits: Int.bitWidth - table.pointCount.leadingZeroBitCount, by: OriginKey(),
+                parallel: parallel)
+            inShares(of: range.count) { start, end in
+                for place in start..<end {
+                    target.base[first + place] = UInt32(truncatingIfNeeded: keys.base[place])
+                }
+            }
+            withExtendedLifetime(spare) {}
+        }
+        return target
     }
 
     private func moved<Value: BitwiseCopyable>(_ column: Scratch<Value>) -> Scratch<Value> {
@@ -165,4 +196,8 @@ struct ClusterNumbering {
         }
         table.parents = target
     }
+}
+
+private struct OriginKey: RadixKey {
+    @inline(__always) func key(_ element: UInt64) -> UInt64 { element &>> 32 }
 }

@@ -78,13 +78,12 @@ struct IndexBuilder<Scalar: Coordinate> {
         groups.releaseUnneeded(count: list.count)
     }
 
-    /// Groups with enough points to become clusters, and the others. Each is a key of order, then position; keys
-    /// ascend.
+    /// Claimants whose groups have enough points to become clusters, and the groups that have not.
     private struct Judged {
-        var grown: UnsafeBufferPointer<UInt64>
-        var tooSmall: [UInt64]
-        /// Keeps the memory of `grown` alive.
-        let memory: (Scratch<UInt64>, Scratch<UInt64>)
+        /// Positions in lists, each about in the order of the level's list.
+        var grown: [[UInt32]]
+        /// Keys of order, then position, ascending.
+        var tooSmall: [UInt64] = []
     }
 
     /// Clusters a level, and writes the new clusters to the list's arrivals.
@@ -101,7 +100,8 @@ struct IndexBuilder<Scalar: Coordinate> {
         guard !groups.isEmpty else { return 0 }
         let judged = judge(list)
         // Supercluster 9 reuses a level, including its order, if no cluster forms on it.
-        if judged.grown.isEmpty, options.precision == .fixed { return 0 }
+        let arrived = judged.grown.reduce(0) { $0 + $1.count }
+        if arrived == 0, options.precision == .fixed { return 0 }
         alive.recount()
         try parallel.stopIfCancelled()
         form(judged.grown, list, zoom: zoom)
@@ -110,9 +110,9 @@ struct IndexBuilder<Scalar: Coordinate> {
         if !judged.tooSmall.isEmpty { passedOn = orderPassedOn(judged.tooSmall, list, centers, radius) }
         alive.settle()
         if !judged.tooSmall.isEmpty {
-            renumber(judged.tooSmall, passedOn, list, arrived: judged.grown.count)
+            renumber(judged.tooSmall, passedOn, list, arrived: arrived)
         }
-        return judged.grown.count
+        return arrived
     }
 
     /// Determines states and claimants of this level and gathers the groups.
@@ -148,36 +148,21 @@ struct IndexBuilder<Scalar: Coordinate> {
 
     /// Separates groups with enough points from those without.
     private func judge(_ list: LevelList<Scalar>) -> Judged {
-        let lists = groups.claimants
-        var counts = lists.map(\.count)
-        let count = Parallel.accumulate(&counts)
-        let (keys, spare) = (Scratch<UInt64>(capacity: count), Scratch<UInt64>(capacity: count))
-        parallel.run(lists.count) { index in
-            var place = counts[index]
-            for claimant in lists[index] {
-                let order = list.entries[Int(claimant)].order
-                keys.base[place] = UInt64(order) << 32 | UInt64(claimant)
-                place += 1
+        guard options.minimumPoints > 2 else { return Judged(grown: groups.claimants) }
+        var judged = Judged(grown: [])
+        for claimants in groups.claimants {
+            var grown: [UInt32] = []
+            for claimant in claimants {
+                if pointCount(of: claimant, list) >= options.minimumPoints {
+                    grown.append(claimant)
+                } else {
+                    judged.tooSmall.append(
+                        UInt64(list.entries[Int(claimant)].order) << 32 | UInt64(claimant))
+                }
             }
+            judged.grown.append(grown)
         }
-        let sorted = RadixSort.sort(
-            keys.base, spare: spare.base, count: count,
-            bits: UInt64.bitWidth - UInt64(alive.limit).leadingZeroBitCount, by: OrderKey(),
-            parallel: parallel)
-        var judged = Judged(
-            grown: UnsafeBufferPointer(start: sorted, count: count), tooSmall: [], memory: (keys, spare))
-        guard options.minimumPoints > 2 else { return judged }
-        var grown = 0
-        for place in 0..<count {
-            let key = sorted[place]
-            if pointCount(of: UInt32(truncatingIfNeeded: key), list) >= options.minimumPoints {
-                sorted[grown] = key
-                grown += 1
-            } else {
-                judged.tooSmall.append(key)
-            }
-        }
-        judged.grown = UnsafeBufferPointer(start: sorted, count: grown)
+        judged.tooSmall.sort()
         return judged
     }
 
@@ -189,46 +174,45 @@ struct IndexBuilder<Scalar: Coordinate> {
 
     /// Appends the clusters of `grown` to the table, removes their nodes from the level, and writes the clusters
     /// to the list's arrivals.
-    private func form(_ grown: UnsafeBufferPointer<UInt64>, _ list: LevelList<Scalar>, zoom: Int) {
-        let first = table.count
+    ///
+    /// Clusters are made in the order of the level's list, so that what a thread reads and writes lies together.
+    private func form(_ grown: [[UInt32]], _ list: LevelList<Scalar>, zoom: Int) {
         let former = ClusterFormer<Scalar>(
             table: table, options: options, entries: list.entries, groups: groups, alive: alive,
             zoom: UInt8(zoom))
-        let shares = parallel.portions(of: grown.count)
-        var children = childCounts(of: grown, shares)
+        var firsts = grown.map(\.count)
+        let count = Parallel.accumulate(&firsts)
+        var children = childCounts(of: grown)
         let childCount = Parallel.accumulate(&children)
-        let firstChild = table.childCount
-        parallel.run(shares) { share, worker in
-            let (start, end) = Parallel.bounds(share, of: shares, count: grown.count)
+        let (first, firstChild) = (table.count, table.childCount)
+        parallel.run(grown.count) { share, worker in
             let remover = alive.remover(worker)
             var child = firstChild + children[share]
-            for index in start..<end {
-                let claimant = UInt32(truncatingIfNeeded: grown[index])
+            var index = firsts[share]
+            for claimant in grown[share] {
                 let ordinal = first + index
                 former.form(claimant: claimant, ordinal: ordinal, firstChild: child, remover)
                 child += 1 + groups.size(of: claimant)
                 states.base[Int(claimant)] = ClaimState.merged
                 list.arrivals[index] = LevelEntry(
                     x: Scalar(table.x.base[ordinal]), y: Scalar(table.y.base[ordinal]),
-                    order: UInt32(truncatingIfNeeded: grown[index] >> 32),
+                    order: list.entries[Int(claimant)].order,
                     node: UInt32(truncatingIfNeeded: pointCount + ordinal))
+                index += 1
             }
         }
         table.childCount += childCount
-        table.count += grown.count
+        table.count += count
     }
 
-    /// The number of children of the groups in each share.
-    private func childCounts(of grown: UnsafeBufferPointer<UInt64>, _ shares: Int) -> [Int] {
-        [Int](unsafeUninitializedCapacity: shares) { counts, written in
+    /// The number of children of each list's groups.
+    private func childCounts(of grown: [[UInt32]]) -> [Int] {
+        [Int](unsafeUninitializedCapacity: grown.count) { counts, written in
             let target = Unchecked(counts.baseAddress)
-            parallel.run(shares) { share in
-                let (start, end) = Parallel.bounds(share, of: shares, count: grown.count)
-                var sum = end - start
-                for index in start..<end { sum += groups.size(of: UInt32(truncatingIfNeeded: grown[index])) }
-                target.value?[share] = sum
+            parallel.run(grown.count) { share in
+                target.value?[share] = grown[share].reduce(grown[share].count) { $0 + groups.size(of: $1) }
             }
-            written = shares
+            written = grown.count
         }
     }
 
@@ -309,8 +293,4 @@ struct IndexBuilder<Scalar: Coordinate> {
         }
         alive.reset(count: Int(next))
     }
-}
-
-private struct OrderKey: RadixKey {
-    @inline(__always) func key(_ group: UInt64) -> UInt64 { group &>> 32 }
 }

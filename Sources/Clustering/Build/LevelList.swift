@@ -56,8 +56,8 @@ final class LevelList<Scalar: Coordinate> {
         self.partitions = partitions
         self.parallel = parallel
         fill(entries)
-        let sorted = sort(entries, spare: spare, count: count)
-        if sorted != entries { swap(&entries, &spare) }
+        doublings = firstDoublings()
+        sort(entries, spare: spare, count: count)
         findRows()
     }
 
@@ -66,18 +66,21 @@ final class LevelList<Scalar: Coordinate> {
         RowKey(scale: 1 / rowHeight, doublings: UInt64(doublings), partitions: partitions).key(entry)
     }
 
-    private func sort(
-        _ source: UnsafeMutablePointer<Entry>, spare: UnsafeMutablePointer<Entry>, count: Int
-    ) -> UnsafeMutablePointer<Entry> {
-        let byX = RadixSort.sort(
-            source, spare: spare, count: count, bits: Scalar.orderedBitCount, by: XKey<Scalar>(),
+    /// Sorts entries by row, and each row's by x.
+    private func sort(_ entries: UnsafeMutablePointer<Entry>, spare: UnsafeMutablePointer<Entry>, count: Int)
+    {
+        let row = RowKey<Scalar>(scale: 1 / rowHeight, doublings: UInt64(doublings), partitions: partitions)
+        let rows = (UInt64(1 / rowHeight) &+ 1) &>> UInt64(doublings)
+        let rowBits = partitions == nil ? UInt64.bitWidth - rows.leadingZeroBitCount : 64
+        if rowBits + Scalar.orderedBitCount <= 64 {
+            return RadixSort.sort(
+                entries, spare: spare, count: count, bits: rowBits + Scalar.orderedBitCount,
+                by: PlaceKey(row: row), parallel: parallel)
+        }
+        RadixSort.sort(
+            entries, spare: spare, count: count, bits: Scalar.orderedBitCount, by: XKey<Scalar>(),
             parallel: parallel)
-        let key = RowKey<Scalar>(scale: 1 / rowHeight, doublings: UInt64(doublings), partitions: partitions)
-        let rows = UInt64(1 / rowHeight) &+ 1
-        return RadixSort.sort(
-            byX, spare: byX == source ? spare : source, count: count,
-            bits: partitions == nil ? UInt64.bitWidth - rows.leadingZeroBitCount : 64, by: key,
-            parallel: parallel)
+        RadixSort.sort(entries, spare: spare, count: count, bits: rowBits, by: row, parallel: parallel)
     }
 
     private func findRows() {
@@ -133,9 +136,9 @@ final class LevelList<Scalar: Coordinate> {
         }
         if arrived == 0 && doubles == 0 { return }
         doublings += min(doubles, 1)
-        let sorted = arrived > 0 ? sort(arriving.base, spare: arrivingSpare.base, count: arrived) : arrivals
+        sort(arrivals, spare: arrivingSpare.base, count: arrived)
         merge(
-            states: arrived > 0 ? states : nil, doubling: doubles > 0, arrivals: sorted,
+            states: arrived > 0 ? states : nil, doubling: doubles > 0, arrivals: arrivals,
             arrivalCount: arrived)
         for _ in 0..<max(0, doubles - 1) {
             doublings += 1
@@ -369,6 +372,13 @@ final class LevelList<Scalar: Coordinate> {
         for position in 0..<count { entries[position].order = newOrders[Int(entries[position].order)] }
     }
 
+    /// The greatest y that is certainly more than a distance north of all nodes of the row below.
+    func southEdge(ofRow row: Int, reduced distance: Scalar) -> Scalar {
+        let next = UInt64(UInt32(truncatingIfNeeded: rowKeys.base[row])) + 1
+        let edge = Double(next &<< UInt64(doublings)) * rowHeight
+        return Scalar(edge * (1 - 0x1p-50) - Double(distance)).nextDown
+    }
+
     /// The row that holds the entry at `position`. O(log rows).
     func rowIndex(containing position: Int) -> Int {
         (0..<rowCount).partitionIndex { Int(rowStarts.base[$0 + 1]) <= position }
@@ -388,6 +398,15 @@ final class LevelList<Scalar: Coordinate> {
 
 private struct XKey<Scalar: Coordinate>: RadixKey {
     @inline(__always) func key(_ entry: LevelEntry<Scalar>) -> UInt64 { entry.x.orderedBits }
+}
+
+/// The row, then x in the lowest bits.
+private struct PlaceKey<Scalar: Coordinate>: RadixKey {
+    let row: RowKey<Scalar>
+
+    @inline(__always) func key(_ entry: LevelEntry<Scalar>) -> UInt64 {
+        row.key(entry) &<< UInt64(Scalar.orderedBitCount) | entry.x.orderedBits
+    }
 }
 
 private struct RowKey<Scalar: Coordinate>: RadixKey {

@@ -154,6 +154,8 @@ private struct SweepWalk<Scalar: Coordinate> {
             let hasBelow = row + 1 < rowCount && keys[row] &+ 1 == keys[row + 1]
             var below = rowEnd
             let belowEnd = hasBelow ? Int(starts[row + 2]) : rowEnd
+            // Nodes north of this reach nothing in the row below: most nodes, if rows are much higher than the radius.
+            let border = list.southEdge(ofRow: row, reduced: radius.reach)
             let last = min(rowEnd, end)
             while position < last {
                 if parallel.stops(at: position) {
@@ -168,14 +170,16 @@ private struct SweepWalk<Scalar: Coordinate> {
                     candidate &+= 1
                 }
                 budget &-= candidate &- position
-                let west = entry.x - reach
-                while below < belowEnd && entries[below].x < west { below &+= 1 }
-                candidate = below
-                while candidate < belowEnd && entries[candidate].x <= east {
-                    meet(position, entry, candidate, entries[candidate])
-                    candidate &+= 1
+                if entry.y >= border {
+                    let west = entry.x - reach
+                    while below < belowEnd && entries[below].x < west { below &+= 1 }
+                    candidate = below
+                    while candidate < belowEnd && entries[candidate].x <= east {
+                        meet(position, entry, candidate, entries[candidate])
+                        candidate &+= 1
+                    }
+                    budget &-= candidate &- below
                 }
-                budget &-= candidate &- below
                 position &+= 1
             }
             if budget < 0 {

@@ -20,11 +20,11 @@ public enum NumberSort {
             }
             place += part.count
         }
-        let sorted = RadixSort.sort(
+        RadixSort.sort(
             numbers.base, spare: spare.base, count: count, bits: 32, by: UpperHalf(),
             parallel: Parallel(threads: threads))
         return withExtendedLifetime((numbers, spare)) {
-            Array(UnsafeBufferPointer(start: sorted, count: count))
+            Array(UnsafeBufferPointer(start: numbers.base, count: count))
         }
     }
 
@@ -45,9 +45,9 @@ public enum NumberSort {
         for (index, key) in keys.enumerated() {
             ranked.base[index] = Ranked(key: key, index: UInt32(truncatingIfNeeded: index))
         }
-        let sorted = RadixSort.sort(
+        RadixSort.sort(
             ranked.base, spare: spare.base, count: keys.count, bits: 64, by: WholeKey(),
             parallel: Parallel(threads: threads))
-        return withExtendedLifetime((ranked, spare)) { (0..<keys.count).map { sorted[$0].index } }
+        return withExtendedLifetime((ranked, spare)) { (0..<keys.count).map { ranked.base[$0].index } }
     }
 }

@@ -6,81 +6,119 @@ protocol RadixKey {
     func key(_ element: Element) -> UInt64
 }
 
-/// A stable least-significant-digit radix sort of trivial elements.
+/// A stable most-significant-digit radix sort of trivial elements.
+///
+/// All threads distribute the elements by the highest digit. Each part is then sorted by one thread, in its processor's cache: sorting by
+/// the lowest digit first would move all elements through the memory that the processors share, once for each digit.
 enum RadixSort {
-    private static let digitBits = 11
-    private static let digits = 1 << digitBits
-
-    /// Sorts `count` elements of `source` by the lowest `bits` bits of their keys, with `spare` as working memory.
+    /// Sorts `count` elements of `source` by their keys, which have at most `bits` bits, with `spare` as working memory.
     ///
-    /// - Returns: whichever of the two buffers holds the sorted elements; the content of the other is lost. If
-    ///   cancelled, all elements are in it, but in any order.
-    /// - Complexity: O(count × bits / 11); a digit that all elements share costs only the counting.
+    /// If cancelled, the elements are in any order.
+    ///
+    /// - Complexity: O(count × bits / 11) at most; a digit that all elements share costs only the counting.
     static func sort<Key: RadixKey>(
         _ source: UnsafeMutablePointer<Key.Element>, spare: UnsafeMutablePointer<Key.Element>, count: Int,
         bits: Int, by key: Key, parallel: Parallel
-    ) -> UnsafeMutablePointer<Key.Element> {
-        let shares = parallel.shares(of: count)
-        let histograms = Scratch<UInt32>(capacity: shares * digits)
-        var from = source
-        var to = spare
-        var shift = 0
-        while shift < bits, !parallel.isCancelled() {
-            let (input, output, digitShift) = (from, to, UInt64(shift))
-            let counts = histograms.base
-            parallel.run(shares) { share in
-                let (start, end) = Parallel.bounds(share, of: shares, count: count)
-                Self.count(input, start, end, shift: digitShift, by: key, into: counts + share * digits)
-            }
-            if Self.accumulate(counts, shares: shares, count: count) {
-                parallel.run(shares) { share in
-                    let (start, end) = Parallel.bounds(share, of: shares, count: count)
-                    Self.scatter(
-                        input, output, start, end, shift: digitShift, by: key, counts + share * digits)
-                }
-                swap(&from, &to)
-            }
-            shift += digitBits
-        }
-        return from
-    }
-
-    private static func count<Key: RadixKey>(
-        _ source: UnsafeMutablePointer<Key.Element>, _ start: Int, _ end: Int, shift: UInt64, by key: Key,
-        into counts: UnsafeMutablePointer<UInt32>
     ) {
-        counts.update(repeating: 0, count: digits)
-        for index in start..<end {
-            let digit = Int(truncatingIfNeeded: (key.key(source[index]) &>> shift) & UInt64(digits - 1))
-            counts[digit] &+= 1
+        sort(source, spare, count, bits: bits, isWantedInOther: false, by: key, parallel)
+    }
+
+    /// The numbers of bits of a digit by which all threads distribute. A thread writes to as many places at once as there are digits.
+    private static let digitBits = 8...11
+    /// About the binary logarithm of the number of elements in a part.
+    private static let partBits = 11
+    /// The number of portions into which the parts are divided for each thread: several, so that no thread waits long for the slowest.
+    private static let portionsOfThread = 8
+
+    /// - Parameter isWantedInOther: whether the sorted elements are to be in `other` instead of `elements`.
+    private static func sort<Key: RadixKey>(
+        _ elements: UnsafeMutablePointer<Key.Element>, _ other: UnsafeMutablePointer<Key.Element>,
+        _ count: Int, bits: Int, isWantedInOther: Bool, by key: Key, _ parallel: Parallel
+    ) {
+        let isCancelled = parallel.isCancelled()
+        guard count > 2 << partBits || parallel.shares(of: count) > 1, bits > 0, !isCancelled else {
+            return RadixPart(key: key).sort(
+                elements, other, count, bits: isCancelled ? 0 : bits, isWantedInOther: isWantedInOther)
+        }
+        let size = Int.bitWidth - 1 - count.leadingZeroBitCount
+        let width = min(bits, max(digitBits.lowerBound, min(digitBits.upperBound, size - partBits)))
+        let shift = UInt64(bits - width)
+        let starts = Scratch<UInt32>(capacity: (1 << width) + 1)
+        guard
+            distribute(
+                elements, other, count, width: width, shift: shift, by: key, parallel, starts: starts.base)
+        else {
+            return sort(
+                elements, other, count, bits: bits - width, isWantedInOther: isWantedInOther, by: key,
+                parallel)
+        }
+        let most = max(
+            count / (portionsOfThread * parallel.threads), min(1 << partBits, parallel.smallestShare))
+        var portions: [Range<Int>] = []
+        var first = 0
+        for digit in 0..<1 << width {
+            let end = Int(starts.base[digit + 1])
+            let isLarge = end - Int(starts.base[digit]) > 2 * most && parallel.threads > 1
+            if isLarge {
+                if digit > first { portions.append(first..<digit) }
+                let start = Int(starts.base[digit])
+                sort(
+                    other + start, elements + start, end - start, bits: bits - width,
+                    isWantedInOther: !isWantedInOther, by: key, parallel)
+                first = digit + 1
+            } else if end - Int(starts.base[first]) >= most {
+                portions.append(first..<digit + 1)
+                first = digit + 1
+            }
+        }
+        portions.append(first..<1 << width)
+        let part = RadixPart(key: key)
+        parallel.run(portions.count) { portion in
+            let isCancelled = parallel.isCancelled()
+            for digit in portions[portion] {
+                let (start, end) = (Int(starts.base[digit]), Int(starts.base[digit + 1]))
+                part.sort(
+                    other + start, elements + start, end - start, bits: isCancelled ? 0 : bits - width,
+                    isWantedInOther: !isWantedInOther)
+            }
         }
     }
 
-    /// Converts counts to positions; returns false if all elements share the digit, so that nothing would move.
-    private static func accumulate(_ counts: UnsafeMutablePointer<UInt32>, shares: Int, count: Int) -> Bool {
+    /// Distributes elements by one digit of their keys.
+    ///
+    /// - Parameter starts: receives the start of each digit's part, and the count after the last.
+    /// - Returns: false if all elements have the same digit; nothing is moved then.
+    private static func distribute<Key: RadixKey>(
+        _ source: UnsafeMutablePointer<Key.Element>, _ target: UnsafeMutablePointer<Key.Element>,
+        _ count: Int, width: Int, shift: UInt64, by key: Key, _ parallel: Parallel,
+        starts: UnsafeMutablePointer<UInt32>
+    ) -> Bool {
+        let shares = parallel.shares(of: count)
+        let digits = 1 << width
+        let places = Scratch<UInt32>(capacity: shares * digits)
+        let part = RadixPart(key: key)
+        parallel.run(shares) { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: count)
+            part.count(
+                source + start, end - start, digits: digits, shift: shift, into: places.base + share * digits)
+        }
         var place: UInt32 = 0
         for digit in 0..<digits {
-            let before = place
+            starts[digit] = place
             for share in 0..<shares {
-                let here = counts[share * digits + digit]
-                counts[share * digits + digit] = place
+                let here = places.base[share * digits + digit]
+                places.base[share * digits + digit] = place
                 place &+= here
             }
-            if Int(place &- before) == count { return false }
+            if Int(place &- starts[digit]) == count { return false }
+        }
+        starts[digits] = place
+        parallel.run(shares) { share in
+            let (start, end) = Parallel.bounds(share, of: shares, count: count)
+            part.scatter(
+                source + start, end - start, digits: digits, shift: shift, to: target,
+                at: places.base + share * digits)
         }
         return true
-    }
-
-    private static func scatter<Key: RadixKey>(
-        _ source: UnsafeMutablePointer<Key.Element>, _ target: UnsafeMutablePointer<Key.Element>,
-        _ start: Int, _ end: Int, shift: UInt64, by key: Key, _ places: UnsafeMutablePointer<UInt32>
-    ) {
-        for index in start..<end {
-            let element = source[index]
-            let digit = Int(truncatingIfNeeded: (key.key(element) &>> shift) & UInt64(digits - 1))
-            let place = places[digit]
-            target[Int(place)] = element
-            places[digit] = place &+ 1
-        }
     }
 }

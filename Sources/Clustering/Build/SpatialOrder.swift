@@ -25,6 +25,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         let sorted = sortedItems(count)
         defer { withExtendedLifetime(sorted) {} }
         try parallel.stopIfCancelled()
+        orderByOrigin(sorted.base, count: count)
         number(sorted.base, count: count)
         try parallel.stopIfCancelled()
         return index(of: sorted.base, count: count)
@@ -32,24 +33,68 @@ struct SpatialOrder<Scalar: Coordinate> {
 
     /// All nodes along the curve. The memory that only the sort needs is freed before the return.
     private func sortedItems(_ count: Int) -> Scratch<Item> {
-        let first = Scratch<Item>(capacity: count)
+        let items = Scratch<Item>(capacity: count)
         let shares = parallel.shares(of: count)
         parallel.run(shares) { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: count)
             for node in start..<end {
                 let (x, y) = place(node)
                 let (firstZoom, lastZoom) = life(node)
-                first.base[node] = Item(
+                items.base[node] = Item(
                     code: ZOrderCurve.code(x, y), node: UInt32(truncatingIfNeeded: node),
                     firstZoom: firstZoom,
                     lastZoom: lastZoom)
             }
         }
-        let second = Scratch<Item>(capacity: count)
-        let sorted = RadixSort.sort(
-            first.base, spare: second.base, count: count, bits: Int(2 * ZOrderCurve.axisBits), by: CodeKey(),
+        let spare = Scratch<Item>(capacity: count)
+        RadixSort.sort(
+            items.base, spare: spare.base, count: count, bits: Int(2 * ZOrderCurve.axisBits), by: CodeKey(),
             parallel: parallel)
-        return sorted == first.base ? first : second
+        return withExtendedLifetime(spare) { items }
+    }
+
+    /// Sorts clusters of the same zoom in the same cell of the curve by their origins. Their former ordinals depend on the number of
+    /// threads.
+    private func orderByOrigin(_ items: UnsafeMutablePointer<Item>, count: Int) {
+        let shares = parallel.shares(of: count)
+        var runs = [[Range<Int>]](repeating: [], count: shares)
+        runs.withUnsafeMutableBufferPointer { runs in
+            let runs = Unchecked(runs)
+            parallel.run(shares) { share in
+                runs.value[share] = self.runs(items, share, of: shares, count: count)
+            }
+            parallel.run(shares) { share in
+                for run in runs.value[share] {
+                    var run = UnsafeMutableBufferPointer(start: items + run.lowerBound, count: run.count)
+                    run.sort { origin($0) < origin($1) }
+                }
+            }
+        }
+    }
+
+    /// The ranges of several clusters of the same zoom in the same cell that begin in a share.
+    private func runs(
+        _ items: UnsafeMutablePointer<Item>, _ share: Int, of shares: Int, count: Int
+    ) -> [Range<Int>] {
+        var (start, end) = Parallel.bounds(share, of: shares, count: count)
+        var runs: [Range<Int>] = []
+        while start > 0, start < end, areTogether(items[start - 1], items[start]) { start += 1 }
+        while start < end {
+            var next = start + 1
+            while next < count, areTogether(items[start], items[next]) { next += 1 }
+            if next > start + 1 { runs.append(start..<next) }
+            start = next
+        }
+        return runs
+    }
+
+    @inline(__always) private func areTogether(_ a: Item, _ b: Item) -> Bool {
+        a.code == b.code && a.lastZoom == b.lastZoom && a.node >= table.pointCount
+            && b.node >= table.pointCount
+    }
+
+    private func origin(_ cluster: Item) -> UInt32 {
+        table.originIndexes.base[Int(cluster.node) - table.pointCount]
     }
 
     /// Assigns clusters their final ordinals.
@@ -66,7 +111,6 @@ struct SpatialOrder<Scalar: Coordinate> {
             }
         }
         numbering.apply()
-        table.ordinalsByOrigin = numbering.ordinals
     }
 
     @inline(__always) private func place(_ node: Int) -> (Scalar, Scalar) {
@@ -85,19 +129,13 @@ struct SpatialOrder<Scalar: Coordinate> {
         let shares = parallel.portions(of: count)
         parallel.run(shares) { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: layout.wordCount)
-            for level in 0..<layout.levels {
-                (alive.base + level * layout.wordCount + start).initialize(repeating: 0, count: end - start)
-            }
             for word in start..<end {
+                let nodes = word * 64..<min(count, word * 64 + 64)
+                fill(slots.base, nodes, from: items)
                 var box = SpatialBox.empty
-                for slot in word * 64..<min(count, word * 64 + 64) {
-                    let node = Int(items[slot].node)
-                    let (nodeX, nodeY) = place(node)
-                    slots.base[slot] = SpatialSlot(x: nodeX, y: nodeY, node: items[slot].node)
-                    box.include(x: nodeX, y: nodeY)
-                    mark(items[slot], bit: UInt64(1) << UInt64(slot & 63), word: word, layout, alive.base)
-                }
+                for slot in nodes { box.include(x: slots.base[slot].x, y: slots.base[slot].y) }
                 boxes.base[word] = box
+                mark(nodes, of: items, layout, alive.base + word)
             }
         }
         return SpatialIndex(
@@ -117,14 +155,41 @@ struct SpatialOrder<Scalar: Coordinate> {
         return (first, last)
     }
 
-    @inline(__always) private func mark(
-        _ item: Item, bit: UInt64, word: Int, _ layout: SpatialLayout, _ alive: UnsafeMutablePointer<UInt64>
+    /// Writes the slots of a word. A loop of its own, without branches that depend on the nodes: the processor then waits for many
+    /// nodes' positions at once.
+    @inline(__always) private func fill(
+        _ slots: UnsafeMutablePointer<SpatialSlot<Scalar>>, _ nodes: Range<Int>,
+        from items: UnsafeMutablePointer<Item>
     ) {
-        var level = Int(item.firstZoom) - layout.minimumZoom
-        let last = Int(item.lastZoom) - layout.minimumZoom
-        while level <= last {
-            alive[level &* layout.wordCount &+ word] |= bit
-            level &+= 1
+        for slot in nodes {
+            let node = items[slot].node
+            let (x, y) = place(Int(node))
+            slots[slot] = SpatialSlot(x: x, y: y, node: node)
+        }
+    }
+
+    /// Writes a word's bits of all levels.
+    ///
+    /// - Parameter words: the word at the first level; that of the next is `wordCount` further.
+    @inline(__always) private func mark(
+        _ nodes: Range<Int>, of items: UnsafeMutablePointer<Item>, _ layout: SpatialLayout,
+        _ words: UnsafeMutablePointer<UInt64>
+    ) {
+        // By level: the nodes whose first, and whose last it is.
+        withUnsafeTemporaryAllocation(of: (first: UInt64, last: UInt64).self, capacity: layout.levels) {
+            ends in
+            ends.initialize(repeating: (0, 0))
+            for slot in nodes {
+                let bit = UInt64(1) &<< UInt64(slot & 63)
+                ends[Int(items[slot].firstZoom) &- layout.minimumZoom].first |= bit
+                ends[Int(items[slot].lastZoom) &- layout.minimumZoom].last |= bit
+            }
+            var alive: UInt64 = 0
+            for level in 0..<layout.levels {
+                alive |= ends[level].first
+                words[level &* layout.wordCount] = alive
+                alive &= ~ends[level].last
+            }
         }
     }
 }

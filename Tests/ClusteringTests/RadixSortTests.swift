@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+import Testing
+
+@testable import Clustering
+
+@Suite("The sort")
+struct RadixSortTests {
+    private struct Element: BitwiseCopyable {
+        var key: UInt64
+        var place: UInt32
+    }
+
+    private struct Key: RadixKey {
+        func key(_ element: Element) -> UInt64 { element.key }
+    }
+
+    enum Shape: CaseIterable, Sendable {
+        case uniform, equal, skewed, ascending, few
+
+        func keys(_ count: Int, bits: Int) -> [UInt64] {
+            var random = SeededGenerator(state: UInt64(count + bits))
+            let mask = bits == 64 ? UInt64.max : (1 << UInt64(bits)) - 1
+            return (0..<count).map { place in
+                switch self {
+                case .uniform: random.next() & mask
+                case .equal: 5 & mask
+                // Nearly all in one part, and again in one part of it.
+                case .skewed: place % 50 == 0 ? random.next() & mask : random.next() & 0x3FF & mask
+                case .ascending: UInt64(place) & mask
+                case .few: (random.next() % 3) << UInt64(bits - 3)
+                }
+            }
+        }
+    }
+
+    private func sorted(_ keys: [UInt64], bits: Int, _ parallel: Parallel) -> [Element] {
+        let elements = Scratch<Element>(capacity: keys.count)
+        let spare = Scratch<Element>(capacity: keys.count)
+        for (place, key) in keys.enumerated() {
+            elements.base[place] = Element(key: key, place: UInt32(place))
+        }
+        RadixSort.sort(
+            elements.base, spare: spare.base, count: keys.count, bits: bits, by: Key(), parallel: parallel)
+        return (0..<keys.count).map { elements.base[$0] }
+    }
+
+    @Test(
+        "is in order and stable, on one thread and on many", arguments: Shape.allCases, [3, 11, 30, 44, 64])
+    func order(_ shape: Shape, _ bits: Int) {
+        for count in [0, 1, 2, 23, 24, 25, 300, 5000, 20_000] {
+            let keys = shape.keys(count, bits: bits)
+            let expected = keys.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
+            for (threads, share) in [(1, Parallel.smallestShare), (4, 7), (3, 1000)] {
+                let found = sorted(keys, bits: bits, Parallel(threads: threads, smallestShare: share))
+                #expect(found.map { Int($0.place) } == expected, "\(count) elements, \(threads) threads")
+            }
+        }
+    }
+
+    @Test("keeps all elements if it is cancelled", arguments: Shape.allCases)
+    func cancelled(_ shape: Shape) {
+        let keys = shape.keys(5000, bits: 44)
+        for patience in stride(from: 0, to: 40, by: 3) {
+            let looks = Atomic(0)
+            let found = sorted(
+                keys, bits: 44,
+                Parallel(
+                    threads: 4, smallestShare: 7,
+                    isCancelled: { looks.add(1, ordering: .relaxed).newValue > patience }))
+            #expect(Set(found.map(\.place)).count == keys.count, "cancelled at look \(patience)")
+        }
+    }
+}
