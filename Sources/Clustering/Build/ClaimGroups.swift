@@ -83,7 +83,13 @@ final class ClaimGroups {
     private func inLists(_ body: (Int, inout [UInt32]) -> Void) {
         claimants.withUnsafeMutableBufferPointer { buffer in
             let lists = Unchecked(buffer)
-            parallel.run(buffer.count) { body($0, &lists.value[$0]) }
+            parallel.run(buffer.count) { list in
+                // A variable of this thread: the lists lie next to each other.
+                var claimants: [UInt32] = []
+                swap(&claimants, &lists.value[list])
+                body(list, &claimants)
+                swap(&claimants, &lists.value[list])
+            }
         }
     }
 }

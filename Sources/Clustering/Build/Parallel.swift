@@ -56,8 +56,7 @@ struct Parallel {
         threads == 1 ? 1 : max(1, min(4 * threads, count / smallestShare))
     }
 
-    /// Calls `body` once for each share's index, concurrently, on at most `threads` threads. Shares start in
-    /// ascending order.
+    /// Calls `body` once for each share's index, concurrently, on at most `threads` threads.
     ///
     /// For each index, `body` must access only memory that no other index's call writes. That makes the unchecked
     /// transfer to other threads sound.

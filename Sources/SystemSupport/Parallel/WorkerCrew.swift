@@ -10,22 +10,25 @@ import Synchronization
 package final class WorkerCrew: Sendable {
     /// The number of threads, including the caller's.
     package let threads: Int
-    private let board = Board()
+    private let board: Board
     private let isStarted = Atomic(false)
     private let isBusy = Atomic(false)
 
-    package init(threads: Int) { self.threads = max(1, threads) }
+    package init(threads: Int) {
+        self.threads = max(1, threads)
+        board = Board(workers: self.threads)
+    }
 
     deinit { board.end() }
 
-    /// Calls `body` once for each share below `shares`, in parallel, and waits for all. Shares start in
-    /// ascending order.
+    /// Calls `body` once for each share below `shares`, in parallel, and waits for all. In every pass a worker begins with the same
+    /// part of the shares.
     ///
     /// - Parameter body: receives the share and the number of its worker, below `threads`. No two calls at the
     ///   same time have the same worker. The call for a share must not touch what another share's call writes.
     package func run(_ shares: Int, _ body: (_ share: Int, _ worker: Int) -> Void) {
         // A nested or concurrent pass runs on its caller's thread only.
-        guard shares > 1, threads > 1, shares <= Board.mostShares,
+        guard shares > 1, threads > 1, shares <= ShareTickets.mostShares,
             !isBusy.exchange(true, ordering: .acquiring)
         else {
             for share in 0..<shares { body(share, 0) }
@@ -50,7 +53,6 @@ package final class WorkerCrew: Sendable {
 /// Invariant: `body` is written only after all shares of the last pass have ended and before any of the next can be taken. A thread
 /// reads it after it has taken a share and before it has reported that share's end. So this may be shared.
 private final class Board: @unchecked Sendable {
-    static let mostShares = Int(Int32.max)
     /// How often a thread polls for work, or for its end, before it sleeps: tens of microseconds. It does not
     /// yield, since the scheduler would then prefer other processes for several milliseconds.
     #if DEBUG
@@ -61,8 +63,9 @@ private final class Board: @unchecked Sendable {
     #endif
 
     private var body: ((Int, Int) -> Void)?
-    /// The number of shares in the upper half, the next share to take in the lower.
-    private let ticket = Atomic<UInt64>(0)
+    private let tickets: ShareTickets
+    /// The number of shares of the pass.
+    private let shares = Atomic(0)
     private let ended = Atomic(0)
     private let sleepers = Atomic(0)
     private let isCallerAsleep = Atomic(false)
@@ -70,13 +73,16 @@ private final class Board: @unchecked Sendable {
     private let wake = DispatchSemaphore(value: 0)
     private let wakeCaller = DispatchSemaphore(value: 0)
 
+    init(workers: Int) { tickets = ShareTickets(workers: workers) }
+
     /// Runs a pass; on the caller's thread.
     func run(_ shares: Int, _ body: @escaping (Int, Int) -> Void) {
         self.body = body
         ended.store(0, ordering: .relaxed)
-        ticket.store(UInt64(shares) << 32, ordering: .sequentiallyConsistent)
+        self.shares.store(shares, ordering: .relaxed)
+        tickets.offer(shares)
         wakeAll()
-        while let share = take() { perform(share, worker: 0) }
+        while let share = tickets.take(for: 0) { perform(share, worker: 0) }
         waitForEnd(of: shares)
         self.body = nil
     }
@@ -86,11 +92,11 @@ private final class Board: @unchecked Sendable {
         while true {
             var looks = 0
             while !isOver.load(ordering: .relaxed), looks < Self.looks {
-                if let share = take() {
+                if let share = tickets.take(for: worker) {
                     perform(share, worker: worker)
                     looks = 0
                 } else {
-                    looks += 1
+                    looks += tickets.workers
                 }
             }
             if isOver.load(ordering: .relaxed) { return }
@@ -103,23 +109,11 @@ private final class Board: @unchecked Sendable {
         wakeAll()
     }
 
-    /// The next share of the pass; nil if all are taken.
-    private func take() -> Int? {
-        var seen = ticket.load(ordering: .acquiring)
-        while UInt32(truncatingIfNeeded: seen) < UInt32(seen >> 32) {
-            let (isTaken, now) = ticket.compareExchange(
-                expected: seen, desired: seen + 1, ordering: .acquiringAndReleasing)
-            if isTaken { return Int(UInt32(truncatingIfNeeded: seen)) }
-            seen = now
-        }
-        return nil
-    }
-
     private func perform(_ share: Int, worker: Int) {
         call(share, worker)
         // The caller may continue as soon as it reads this.
         let count = ended.add(1, ordering: .sequentiallyConsistent).newValue
-        guard count == Int(ticket.load(ordering: .relaxed) >> 32) else { return }
+        guard count == shares.load(ordering: .relaxed) else { return }
         if isCallerAsleep.exchange(false, ordering: .sequentiallyConsistent) { wakeCaller.signal() }
     }
 
@@ -145,9 +139,7 @@ private final class Board: @unchecked Sendable {
     /// Sleeps until there is a pass, or the crew ends.
     private func sleep() {
         sleepers.add(1, ordering: .sequentiallyConsistent)
-        let seen = ticket.load(ordering: .sequentiallyConsistent)
-        let hasWork = UInt32(truncatingIfNeeded: seen) < UInt32(seen >> 32)
-        if hasWork || isOver.load(ordering: .sequentiallyConsistent), leaveSleepers() { return }
+        if tickets.hasShares || isOver.load(ordering: .sequentiallyConsistent), leaveSleepers() { return }
         wake.wait()
     }
 
