@@ -62,7 +62,7 @@ public final class Metrics: Sendable {
     /// The sum of all shards.
     public var counters: Counters {
         var sum = Counters()
-        for shard in shards.withLock({ $0 }) { sum.add(shard.counters) }
+        for shard in shards.withLock({ $0 }) { shard.add(to: &sum) }
         return sum
     }
 
@@ -90,17 +90,17 @@ public final class Metrics: Sendable {
             state = Mutex(State(methods: Array(repeating: Method(), count: names.count)))
         }
 
-        package var counters: Counters {
+        /// Adds the counters of this loop. They are added under the lock: the loop would copy what is still being read outside of it.
+        fileprivate func add(to sum: inout Counters) {
             state.withLock { state in
-                var counters = state.counters
+                sum.add(state.counters)
                 for (name, method) in zip(names, state.methods) where method.calls > 0 {
-                    counters.methods[name] = method
+                    sum.methods[name, default: Method()].add(method)
                 }
-                counters.bytesReceived = traffic.received.load(ordering: .relaxed)
-                counters.bytesSent = traffic.sent.load(ordering: .relaxed)
-                counters.callsInFlight = traffic.calls.load(ordering: .relaxed)
-                return counters
             }
+            sum.bytesReceived += traffic.received.load(ordering: .relaxed)
+            sum.bytesSent += traffic.sent.load(ordering: .relaxed)
+            sum.callsInFlight += traffic.calls.load(ordering: .relaxed)
         }
 
         package func update(_ body: (inout Counters) -> Void) { state.withLock { body(&$0.counters) } }
@@ -115,14 +115,11 @@ public final class Metrics: Sendable {
 }
 
 extension Metrics.Counters {
-    mutating func add(_ other: Metrics.Counters) {
-        for (name, method) in other.methods { methods[name, default: Metrics.Method()].add(method) }
+    /// Adds what a loop counts itself: all but its methods and its traffic.
+    fileprivate mutating func add(_ other: Metrics.Counters) {
         connectionsOpened += other.connectionsOpened
         connectionsStalled += other.connectionsStalled
         connections += other.connections
-        callsInFlight += other.callsInFlight
-        bytesReceived += other.bytesReceived
-        bytesSent += other.bytesSent
         // Each loop reports the value for all loops.
         bytesQueued = max(bytesQueued, other.bytesQueued)
         bytesInput = max(bytesInput, other.bytesInput)
