@@ -43,9 +43,10 @@ export class Queries {
         return get(`${sourcePath(this.source)}/clusters`, { bbox: bbox.join(","), zoom, limit, filter: this.filter });
     }
 
-    ofCluster(id, what, parameters = {}, signal) {
-        return get(
-            `${sourcePath(this.source)}/clusters/${id}/${what}`, { ...parameters, filter: this.filter }, signal);
+    /** `zoom`: at which the cluster was found. A filter that depends on the zoom needs it. */
+    ofCluster(id, zoom, what, parameters = {}, signal) {
+        const query = this.filter ? { ...parameters, filter: this.filter, zoom } : parameters;
+        return get(`${sourcePath(this.source)}/clusters/${id}/${what}`, query, signal);
     }
 
     /** Where the viewport is watched. */

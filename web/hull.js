@@ -12,15 +12,16 @@ export class Hull {
         map.on("zoomstart", () => this.hide());
     }
 
-    /** Shows the hull of a marker's cluster; `queries` and `revision` are those that the marker is from. */
-    show(marker, queries, revision) {
+    /** Shows the hull of a marker's cluster; `queries`, `zoom` and `revision` are those that the marker is from. */
+    show(marker, queries, zoom, revision) {
         this.hide();
         if (!marker || !isCluster(marker.feature)) return;
         const abort = new AbortController();
         this.abort = abort;
         this.timer = setTimeout(async () => {
             try {
-                const hull = await queries.ofCluster(marker.feature.properties.cluster_id, "hull", { revision }, abort.signal);
+                const hull = await queries.ofCluster(
+                    marker.feature.properties.cluster_id, zoom, "hull", { revision }, abort.signal);
                 if (abort.signal.aborted) return;
                 const shift = Math.round((marker.latLng.lng - marker.feature.geometry.coordinates[0]) / 360) * 360;
                 this.layer.options.coordsToLatLng = ([longitude, latitude]) => L.latLng(latitude, longitude + shift);

@@ -30,7 +30,7 @@ const page = { source: "", filter: "", revision: undefined, watch: undefined, qu
 const details = new Details(element("details"));
 const markers = new MarkerLayer({
     onOpen: open,
-    onHover: (marker) => hull.show(marker, page.queries, page.revision),
+    onHover: (marker) => hull.show(marker, page.queries, viewport(map).zoom, page.revision),
     onLeave: () => map.getContainer().focus({ preventScroll: true }),
 });
 
@@ -46,13 +46,14 @@ async function open(marker) {
     }
     const id = feature.properties.cluster_id;
     const parameters = { revision: page.revision };
+    const found = viewport(map).zoom;
     try {
-        const shape = await page.queries.ofCluster(id, "hull", parameters);
+        const shape = await page.queries.ofCluster(id, found, "hull", parameters);
         if (shape.geometry.type === "Point") {
-            const leaves = await page.queries.ofCluster(id, "leaves", { ...parameters, limit: mostLeaves });
+            const leaves = await page.queries.ofCluster(id, found, "leaves", { ...parameters, limit: mostLeaves });
             return fan.open(marker.latLng, leaves.features, leaves.total);
         }
-        const { zoom } = await page.queries.ofCluster(id, "expansion-zoom", parameters);
+        const { zoom } = await page.queries.ofCluster(id, found, "expansion-zoom", parameters);
         details.close();
         // The browser's way back leads to the view before the click.
         history.pushState(null, "", location.href);

@@ -50,6 +50,9 @@ enum CommandTable {
         "CLUSTER", kind: .integer(0...(1 << 53)), help: "the cluster's id, as 'clusters' shows it")
     static let filter = Option(
         "filter", value: "EXPRESSION", help: "use only the features that pass this expression, given as JSON")
+    static let zoomOfCluster = Option(
+        "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
+        help: "the zoom at which the cluster was found: needed if the filter depends on it")
     static let revision = Option(
         "revision", value: "N", kind: .integer(0...(1 << 53)),
         help: "fail if the source's data are not of this revision")

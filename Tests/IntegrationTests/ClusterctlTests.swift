@@ -51,6 +51,15 @@ struct ClusterctlTests {
         #expect(children.count > 1 && children.reduce(0) { $0 + count($1) } == count(cluster))
         #expect(try json(["zoom", "cities", id])["zoom"] != nil)
         #expect(try json(["hull", "cities", id])["geometry"]?["type"] == "Polygon")
+        let filter = ["--filter", #"[">",["get","population"],["*",1e5,["zoom"]]]"#]
+        let large = try #require(
+            try json(["clusters", "cities", "--zoom", "1"] + filter)["features"]?.array?.first {
+                $0["properties"]?["cluster_id"] != nil
+            })
+        let largeLeaves = ["leaves", "cities", try #require(large["id"]?.text), "--all"] + filter
+        #expect(try json(largeLeaves + ["--zoom", "1"])["features"]?.array?.count == count(large))
+        let refused = try run(largeLeaves)
+        #expect(refused.status != 0 && refused.errors.contains("--zoom"), "\(refused.errors)")
         #expect(try json(["tile", "cities", "1", "1", "0"])["features"]?.array?.isEmpty == false)
         #expect(try json(["sources"])["sources"]?.array?.count == 1)
         #expect(try run(["delete", "cities"]).output == "cities: deleted\n")

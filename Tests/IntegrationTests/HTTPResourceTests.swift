@@ -89,6 +89,44 @@ struct HTTPResourceTests {
         }
     }
 
+    @Test("clusters found with a filter that depends on the zoom are named with that zoom")
+    func clustersOfAFilterOfTheZoom() throws {
+        let text = #"["<",["get","n"],["*",300,["+",1,["zoom"]]]]"#
+        let filter = try JSONReader.parse(text)
+        let encoded = try #require(text.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        for zoom in [0, 1, 3] {
+            let found =
+                try json("/sources/s/clusters?zoom=\(zoom)&filter=\(encoded)")["features"]?.array ?? []
+            let clusters = found.filter { $0["properties"]?["cluster"] == true }
+            let total = clusters.reduce(0) { $0 + Int($1["properties"]?["point_count"]?.number ?? 0) }
+            #expect(total + found.count - clusters.count == min(2000, 300 * (1 + zoom)))
+            let cluster = try #require(clusters.first)
+            let id = try #require(cluster["id"]?.number)
+            let path = "/sources/s/clusters/\(Int64(id))"
+            let query = "filter=\(encoded)&zoom=\(zoom)"
+            let count = cluster["properties"]?["point_count"]
+            let leaves = try json("\(path)/leaves?limit=0&\(query)")
+            #expect(leaves["total"] == count)
+            let limit = 300 * Double(1 + zoom)
+            #expect(
+                leaves["features"]?.array?.allSatisfy { ($0["properties"]?["n"]?.number ?? .nan) < limit }
+                    == true)
+            #expect(try json("\(path)/hull?\(query)")["properties"]?["point_count"] == count)
+            let params: JSONValue = [
+                "source": "s", "clusterId": .number(id), "filter": filter, "zoom": .number(Double(zoom)),
+            ]
+            for (method, resource) in [
+                ("GetChildren", "children"), ("GetClusterExpansionZoom", "expansion-zoom"),
+            ] {
+                let answer = try socket.call("ClusterService/\(method)", params)
+                #expect(try json("\(path)/\(resource)?\(query)") == answer)
+            }
+            let refused = try http.get("\(path)/leaves?filter=\(encoded)")
+            #expect(
+                refused.status == 400 && refused.text.contains("params.zoom is missing"), "\(refused.text)")
+        }
+    }
+
     @Test("tiles are the bytes of the call")
     func tilesAreTheBytesOfTheCall() throws {
         let answer = try socket.call(

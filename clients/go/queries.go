@@ -29,6 +29,8 @@ type Cluster struct {
 	ID int64 `json:"clusterId"`
 	// Filter is the expression with which the cluster was found.
 	Filter any `json:"filter,omitempty"`
+	// Zoom is the one at which the cluster was found; only needed if Filter depends on the zoom.
+	Zoom *float64 `json:"zoom,omitempty"`
 	// Revision is the only one that may answer; 0 is any.
 	Revision int64 `json:"revision,omitempty"`
 	// AtLeast is a position in the log of the source's table; the call waits for it.

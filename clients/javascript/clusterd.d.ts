@@ -84,6 +84,16 @@ export interface IdQuery {
   include?: string[];
 }
 
+/** How a cluster was found. */
+export interface ClusterIdQuery {
+  filter?: Expression;
+  /** Only needed if the filter depends on the zoom. */
+  zoom?: number;
+  revision?: number;
+  /** A position in the log of the source's table: the call waits for it. */
+  atLeast?: string;
+}
+
 export type Status =
   | "OK" | "CANCELLED" | "UNKNOWN" | "INVALID_ARGUMENT" | "DEADLINE_EXCEEDED" | "NOT_FOUND" | "ALREADY_EXISTS"
   | "PERMISSION_DENIED" | "RESOURCE_EXHAUSTED" | "FAILED_PRECONDITION" | "ABORTED" | "OUT_OF_RANGE"
@@ -200,10 +210,10 @@ export class Client {
 
   clusters(source: string, query?: ClusterQuery, options?: CallOptions): Promise<FeatureCollection>;
   tile(source: string, z: number, x: number, y: number, query?: IdQuery & { encoding?: "json" | "mvt" }, options?: CallOptions): Promise<any>;
-  children(source: string, clusterId: number, query?: IdQuery, options?: CallOptions): Promise<FeatureCollection>;
-  leaves(source: string, clusterId: number, query?: IdQuery & { limit?: number; offset?: number }, options?: CallOptions): Promise<FeatureCollection>;
-  expansionZoom(source: string, clusterId: number, query?: IdQuery, options?: CallOptions): Promise<number>;
-  hull(source: string, clusterId: number, query?: IdQuery, options?: CallOptions): Promise<Feature & { revision: number }>;
+  children(source: string, clusterId: number, query?: ClusterIdQuery, options?: CallOptions): Promise<FeatureCollection>;
+  leaves(source: string, clusterId: number, query?: ClusterIdQuery & { limit?: number; offset?: number }, options?: CallOptions): Promise<FeatureCollection>;
+  expansionZoom(source: string, clusterId: number, query?: ClusterIdQuery, options?: CallOptions): Promise<number>;
+  hull(source: string, clusterId: number, query?: ClusterIdQuery, options?: CallOptions): Promise<Feature & { revision: number }>;
   locate(source: string, featureId: FeatureId, zoom: number, query?: IdQuery, options?: CallOptions): Promise<{ feature: Feature; standsAloneFrom: number | null; revision: number }>;
   viewport(source: string, query?: ClusterQuery, options?: ViewportOptions): Viewport;
 

@@ -1251,7 +1251,7 @@ class LeafletMarkers extends MapLayer {
     if (!isCluster(feature)) return;
     try {
       const { filter } = this.query;
-      const query = filter === undefined ? {} : { filter };
+      const query = filter === undefined ? {} : { filter, zoom: this.view().zoom };
       const zoom = await this.client.expansionZoom(this.source, feature.properties.cluster_id, query);
       this.map.flyTo(marker.getLatLng(), zoom - this.zoomOffset);
     } catch (error) {

@@ -46,7 +46,7 @@ extension MethodDeclaration {
         "source", "bbox", "zoom", "limit", "properties", "precision", "filter", "include", "revision",
         "atLeast",
     ]
-    private static let cluster = ["source", "clusterId", "filter", "revision", "atLeast"]
+    private static let cluster = ["source", "clusterId", "filter", "zoom", "revision", "atLeast"]
 
     // MARK: SourceService
 

@@ -43,6 +43,8 @@ extension ResourceQuery {
         ("filter", .json), ("revision", .number), ("atLeast", .string),
     ]
 
+    private static let ofCluster = selection + [("zoom", .number)]
+
     private static let geoJSON: StaticString = "application/geo+json"
 
     static let tile = ResourceQuery(
@@ -53,13 +55,13 @@ extension ResourceQuery {
         isTile: true)
     static let clusters = ResourceQuery(
         method: cluster("GetClusters"), known: viewport, mediaType: geoJSON)
-    static let children = ResourceQuery(method: cluster("GetChildren"), known: selection, mediaType: geoJSON)
+    static let children = ResourceQuery(method: cluster("GetChildren"), known: ofCluster, mediaType: geoJSON)
     static let leaves = ResourceQuery(
-        method: cluster("GetLeaves"), known: selection + [("limit", .number), ("offset", .number)],
+        method: cluster("GetLeaves"), known: ofCluster + [("limit", .number), ("offset", .number)],
         mediaType: geoJSON)
     static let expansionZoom = ResourceQuery(
-        method: cluster("GetClusterExpansionZoom"), known: selection)
-    static let hull = ResourceQuery(method: cluster("GetConvexHull"), known: selection, mediaType: geoJSON)
+        method: cluster("GetClusterExpansionZoom"), known: ofCluster)
+    static let hull = ResourceQuery(method: cluster("GetConvexHull"), known: ofCluster, mediaType: geoJSON)
     static let feature = ResourceQuery(
         method: cluster("LocateFeature"), known: selection + [("zoom", .number)])
     static let source = ResourceQuery(method: ofSource("GetSource"), known: [], dependsOnData: false)

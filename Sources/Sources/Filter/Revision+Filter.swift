@@ -27,7 +27,7 @@ extension Revision {
         guard let filter else { return view }
         guard !filter.mentionsZoom || zoom != nil else {
             throw .invalidParameter(
-                path: "filter", message: "may not depend on the zoom if the call has none")
+                path: "filter", message: "depends on the zoom, and this call has none")
         }
         return try shared.filters.view(key(filter, zoom), cancellation) {
             () throws(SourceError) -> View in

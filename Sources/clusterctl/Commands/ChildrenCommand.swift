@@ -8,7 +8,9 @@ enum ChildrenCommand: Subcommand {
     static let table = Command(
         "children", summary: "Show a cluster's children on the next zoom",
         operands: [CommandTable.source, CommandTable.cluster],
-        options: [CommandTable.filter, CommandTable.revision, CommandTable.atLeast],
+        options: [
+            CommandTable.filter, CommandTable.zoomOfCluster, CommandTable.revision, CommandTable.atLeast,
+        ],
         examples: [Example("clusterctl children cities 164", "shows what the cluster splits into")])
 
     static func run(_ invocation: Invocation) async throws {

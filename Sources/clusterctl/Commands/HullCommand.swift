@@ -9,7 +9,9 @@ enum HullCommand: Subcommand {
     static let table = Command(
         "hull", summary: "Show the smallest convex shape around a cluster's points",
         operands: [CommandTable.source, CommandTable.cluster],
-        options: [CommandTable.filter, CommandTable.revision, CommandTable.atLeast],
+        options: [
+            CommandTable.filter, CommandTable.zoomOfCluster, CommandTable.revision, CommandTable.atLeast,
+        ],
         examples: [Example("clusterctl hull cities 164 --json", "prints a GeoJSON Feature")])
 
     static func run(_ invocation: Invocation) async throws {

@@ -18,7 +18,7 @@ enum LeavesCommand: Subcommand {
                 "offset", short: "o", value: "N", kind: .integer(0...(1 << 53)),
                 help: "leave out the first N"),
             .flag("all", short: "a", help: "show all, page by page"),
-            CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
+            CommandTable.filter, CommandTable.zoomOfCluster, CommandTable.revision, CommandTable.atLeast,
         ],
         examples: [
             Example("clusterctl leaves cities 164 -n 20 -o 40", "shows the third page"),

@@ -8,7 +8,9 @@ enum ZoomCommand: Subcommand {
     static let table = Command(
         "zoom", summary: "Show the zoom at which a cluster splits",
         operands: [CommandTable.source, CommandTable.cluster],
-        options: [CommandTable.filter, CommandTable.revision, CommandTable.atLeast],
+        options: [
+            CommandTable.filter, CommandTable.zoomOfCluster, CommandTable.revision, CommandTable.atLeast,
+        ],
         examples: [Example("clusterctl zoom cities 164", "shows where to zoom to when it is tapped")])
 
     static func run(_ invocation: Invocation) async throws {

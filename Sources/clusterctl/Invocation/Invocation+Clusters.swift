@@ -5,6 +5,7 @@ import JSON
 extension Invocation {
     func clusterParams(_ members: JSONObject = [:]) throws -> JSONObject {
         var members = members
+        members["zoom"] = arguments.number("zoom").map { .number($0) }
         members["clusterId"] = .number(Double(try clusterID(1)))
         return try queryParams(members)
     }
