@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-/// The key by which elements are sorted. It is a type instead of a closure so that it is inlined into the sort.
-protocol RadixKey {
-    associatedtype Element: BitwiseCopyable
-    func key(_ element: Element) -> UInt64
-}
-
 /// A stable most-significant-digit radix sort of trivial elements.
 ///
 /// All threads distribute the elements by the highest digit. Each part is then sorted by one thread, in its processor's cache: sorting by
