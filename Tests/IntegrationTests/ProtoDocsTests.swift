@@ -47,11 +47,15 @@ import Testing
     func everyMethodHasItsSection() throws {
         let daemon = try DaemonProcess()
         let proto = try Self.text("clusterd.proto")
+        let readme = try Self.text("../README.md").components(separatedBy: "\n")
         let pages = try ["source-service.md", "cluster-service.md", "server-service.md"].map(Self.text)
         let sections = pages.reduce(into: [:]) { $0.merge(Self.sections(of: $1)) { first, _ in first } }
         for method in try #require(daemon.client().call("ServerService/GetServerInfo")["methods"]?.array) {
-            let name = try #require(method["name"]?.string?.components(separatedBy: "/").last)
+            let path = try #require(method["name"]?.string?.split(whereSeparator: { "./".contains($0) }))
+            let (service, name) = (String(path[path.count - 2]), String(path[path.count - 1]))
             #expect(proto.contains("rpc \(name)("))
+            let row = try #require(readme.first { $0.hasPrefix("| \(service) |") })
+            #expect(row.split { !$0.isLetter }.contains { $0 == name }, "README lacks \(name)")
             guard let words = sections[name] else {
                 Issue.record("no page has a section \(name)")
                 continue
