@@ -30,7 +30,11 @@ public final class Daemon {
     private var signals: [SignalWatcher] = []
     private var watchdog: Watchdog?
     private var expiry: SourceExpiry?
-    private var status: StatusReport?
+    private let status: StatusReport
+    /// Nil once sources have been read after the start, or waiting for that has ended.
+    private var startWait: StartWait?
+    /// Whether a reload was asked for meanwhile.
+    private var isReloadDue = false
 
     /// Reads the configuration again, from flags and file.
     public typealias Rereading = () throws(Configuration.Problem) -> Configuration
@@ -68,6 +72,7 @@ public final class Daemon {
         followers = TableFollowers(
             loop: loop, registry: sources.registry, log: log, threads: configuration.limits.buildThreads,
             stateDirectory: configuration.stateDirectory ?? Systemd.stateDirectory)
+        status = StatusReport(loop: loop, registry: sources.registry)
     }
 
     /// Serves until a signal ends the daemon.
@@ -84,8 +89,9 @@ public final class Daemon {
         let limits = configuration.limits
         let threads = ServerLoad.poolThreads(limits) + Self.uncountedThreads
         setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
-        try recover()
+        let (recovery, began) = (try beginRecovery(), MonotonicClock.now())
         try listen()
+        doors.pauseAccepting()
         do throws(EventLoopError) {
             for number in [SIGTERM, SIGINT] {
                 signals.append(
@@ -99,30 +105,46 @@ public final class Daemon {
                 Systemd.notify("WATCHDOG=1")
             }
         }
-        expiry = SourceExpiry(loop: loop, registry: sources.registry)
-        begin()
+        let wait = StartWait(recovery, on: loop, seconds: configuration.limits.startSeconds) { [weak self] in
+            self?.begin(recovery, since: began)
+        }
+        startWait = wait
+        status.loading { wait.text }
         loop.run()
         sources.registry.saveOverviews()
         log.flush(milliseconds: 200)
     }
 
-    /// Begins to answer as soon as the declared sources have data; until then clients wait in the listening
-    /// socket's queue.
-    private func begin() {
+    /// Begins to answer as soon as the declared sources have data, except those that are still being read; until then clients
+    /// wait in the listening socket's queue.
+    private func begin(_ recovery: SourceRecovery, since start: UInt64) {
+        startWait = nil
+        report(recovery, since: start)
+        recovery.serve()
+        expiry = SourceExpiry(loop: loop, registry: sources.registry)
         warnOfUnknownNames(configuration.access)
+        filler.onRead = { [weak self] in
+            guard let self else { return }
+            self.followers.apply(self.configuration.sources)
+        }
         filler.apply(configuration.sources)
         followers.apply(configuration.sources)
-        let status = StatusReport(loop: loop, registry: sources.registry)
-        self.status = status
-        guard filler.isFillingEmpty else { return status.ready() }
-        doors.pauseAccepting()
-        status.loading()
-        filler.onIdle = { [weak self] in
-            guard let self else { return }
-            self.filler.onIdle = nil
-            self.doors.resumeAccepting()
-            if self.serverStatus.isServing { status.ready() }
+        if filler.isFillingEmpty {
+            status.loading { "Loading the declared sources" }
+            filler.onIdle = { [weak self] in
+                self?.filler.onIdle = nil
+                self?.serve()
+            }
+        } else {
+            serve()
         }
+        if isReloadDue { reload() }
+    }
+
+    private func serve() {
+        guard serverStatus.isServing else { return }
+        doors.resumeAccepting()
+        status.ready()
     }
 
     /// Locks and returns the configured directory, or else the service manager's.
@@ -135,21 +157,27 @@ public final class Daemon {
         }
     }
 
-    private func recover() throws(Problem) {
-        let start = MonotonicClock.now()
+    private func beginRecovery() throws(Problem) -> SourceRecovery {
         // A follower of a table begins with all of its source's data.
         let followed = Set(configuration.sources.filter { $0.postgres != nil }.map(\.name))
-        do throws(SourceError) { try sources.registry.recover(completely: followed) } catch {
+        do throws(SourceError) { return try sources.registry.beginRecovery(completely: followed) } catch {
             throw Problem(description: error.description)
         }
-        // Features that expired while the daemon was stopped must not be visible.
-        sources.registry.expire()
+    }
+
+    private func report(_ recovery: SourceRecovery, since start: UInt64) {
         let count = sources.registry.all.count
         guard count > 0 else { return }
         let milliseconds = (MonotonicClock.now() - start) / 1_000_000
         log.write(
             .info, "recovering sources from the state directory",
             ["sources": .number(Double(count)), "ms": .number(Double(milliseconds))])
+        let unread = recovery.unread
+        guard !unread.isEmpty else { return }
+        log.write(
+            .warning,
+            "sources are still being read, and calls on them wait: \(StartWait.list(unread.map(\.text)))",
+            ["sources": .number(Double(unread.count))])
     }
 
     private func listen() throws(Problem) {
@@ -223,8 +251,9 @@ public final class Daemon {
     private func stop(_ number: Int32) {
         guard serverStatus.isServing else { return }
         serverStatus.endServing()
+        startWait = nil
         log.write(.info, "signal \(number): ending after the calls in flight")
-        status?.stopping()
+        status.stopping()
         filler.end()
         expiry = nil
         // Changes continue for the calls in flight, which may wait for them.
@@ -236,7 +265,9 @@ public final class Daemon {
     /// Applies the changed configuration; if it is invalid, everything stays unchanged.
     private func reload() {
         guard serverStatus.isServing else { return }
-        status?.reloading()
+        isReloadDue = startWait != nil
+        guard !isReloadDue else { return }
+        status.reloading()
         do throws(Configuration.Problem) {
             apply(try rereading())
             log.write(.notice, "the configuration is reloaded")
@@ -246,7 +277,7 @@ public final class Daemon {
             serverStatus.reloaded(
                 ServerStatus.Reload(time: Timestamp.now.text, error: error.description))
         }
-        if filler.onIdle == nil { status?.ready() } else { status?.loading() }
+        if filler.onIdle == nil { status.ready() } else { status.loading { "Loading the declared sources" } }
     }
 
     private func apply(_ new: Configuration) {

@@ -24,8 +24,10 @@ package final class SharedState: Sendable {
     package let checks = DispatchQueue(label: "checks", qos: .utility)
     /// Undoes what failed calls have left. It does not wait for `checks`, which may take minutes.
     package let undoing = DispatchQueue(label: "undoing", qos: .utility)
-    /// Reads the rest of sources that answer from their overviews, one source after another.
-    package let reading = DispatchQueue(label: "reading", qos: .userInitiated)
+    /// Reads the rest of sources that answer from their overviews, one source after another, but for those whose disk does not answer.
+    package let reading = ReadingCrew(width: 1)
+    /// Called before a start reads a source's files, or the rest of them, on the thread that reads; for tests.
+    package let beforeReading = Mutex<(@Sendable (SourceName) -> Void)?>(nil)
     /// The number of sources that are still being read.
     package let readingCount = Atomic<Int>(0)
     /// Lets one source at a time be clustered for a snapshot. Nobody waits for that, so it should not take more memory and cores.

@@ -41,7 +41,9 @@ public final class Source: Sendable {
         var updatesMeanwhile: [[Int]]?
         /// The size of the delta at which the next compaction begins, if that is more than usual.
         var compactionFloor = 0
-        /// What is answered while the source's files are still being read; nil if they have been read.
+        /// Whether the source's files are still being read.
+        var isLoading = false
+        /// What is answered meanwhile; nil if nothing is.
         var overview: Overview?
         /// Why the source's data are unavailable; nil if they are not.
         var fault: StateFault?
@@ -78,11 +80,13 @@ public final class Source: Sendable {
     /// background, because changes of the other one would not wait for it.
     let isStandIn: Bool
 
-    /// - Parameter overview: what is answered until another source takes this one's place; nil if this one has all data.
+    /// - Parameters:
+    ///   - isLoading: whether another source, which has the data, will take this one's place.
+    ///   - overview: what is answered until then; nil if nothing is.
     package init(
         _ identity: SourceIdentity, _ revision: Revision, updatedAt: Timestamp, files: SourceFiles?,
         shared: SharedState, fault: StateFault? = nil, note: String? = nil, isStandIn: Bool = false,
-        overview: Overview? = nil
+        isLoading: Bool = false, overview: Overview? = nil
     ) {
         self.isStandIn = isStandIn
         name = identity.name
@@ -91,7 +95,8 @@ public final class Source: Sendable {
         self.shared = shared
         self.files = files
         let state = State(
-            revision: revision, updatedAt: updatedAt, overview: overview, fault: fault, note: note)
+            revision: revision, updatedAt: updatedAt, isLoading: isLoading, overview: overview, fault: fault,
+            note: note)
         current = CurrentRevision(state.answering)
         self.state = Mutex(state)
     }
@@ -101,21 +106,21 @@ public final class Source: Sendable {
 
     /// The current data; throws if the source is unavailable or its data are known to be damaged.
     public func intactRevision() throws(SourceError) -> Revision {
-        let (revision, fault, isLoading) = state.withLock { ($0.revision, $0.fault, $0.overview != nil) }
+        let (revision, fault, isLoading) = state.withLock { ($0.revision, $0.fault, $0.isLoading) }
         if let fault { throw SourceError(fault, of: name) }
         if isLoading { throw .unavailable(name, Self.isBeingRead) }
         if revision.store.isDamaged { throw reportDamage() }
         return revision
     }
 
-    /// What is answered while the source's files are still being read after a start; nil if they have been read.
+    /// What is answered while the source's files are still being read after a start; nil if nothing is, or if they have been read.
     ///
     /// A source whose place another one has taken keeps it, for calls that have begun.
     public var overview: Overview? { state.withLock { $0.overview } }
 
-    /// Whether the source's files are still being read. Then it answers only from `overview`, and another source with all data
-    /// will take its place.
-    public var isLoading: Bool { state.withLock { $0.overview != nil && !$0.isRetired } }
+    /// Whether the source's files are still being read. Then it answers only from `overview`, if it has one, and another source
+    /// with all data will take its place.
+    public var isLoading: Bool { state.withLock { $0.isLoading && !$0.isRetired } }
 
     private static let isBeingRead = "its files are still being read after the start"
 
@@ -124,7 +129,7 @@ public final class Source: Sendable {
         state.withLock { state in
             SourceDescription(
                 source: name, revision: state.revision, isBuilding: state.isBuilding,
-                isLoading: state.overview != nil, createdAt: createdAt, updatedAt: state.updatedAt,
+                isLoading: state.isLoading, createdAt: createdAt, updatedAt: state.updatedAt,
                 fault: state.fault, note: state.note,
                 replication: state.replication)
         }
@@ -303,7 +308,7 @@ public final class Source: Sendable {
         let base = state.withLock { state -> Result<Revision, SourceError> in
             guard !state.isRetired else { return .failure(.sourceNotFound(name)) }
             if let fault = state.fault { return .failure(SourceError(fault, of: name)) }
-            guard state.overview == nil else { return .failure(.unavailable(name, Self.isBeingRead)) }
+            guard !state.isLoading else { return .failure(.unavailable(name, Self.isBeingRead)) }
             state.isBuilding = true
             return .success(state.revision)
         }
@@ -377,16 +382,6 @@ public final class Source: Sendable {
             }
             return state.fault == nil
         }
-    }
-
-    /// The source's files could not be read, and no other source takes its place.
-    func endLoading(_ fault: StateFault) {
-        state.withLock { state in
-            (state.overview, state.fault) = (nil, fault)
-            current.set(state.answering)
-        }
-        observers.tell()
-        positionObservers.tell()
     }
 
     /// Why the source's data are unavailable; nil if they are not.

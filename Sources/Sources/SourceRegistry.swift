@@ -63,9 +63,31 @@ public final class SourceRegistry: Sendable {
 
     /// Replaces a stand-in by the recovered source; false if it has been deleted meanwhile.
     func takeUp(_ found: Source, insteadOf other: Source) -> Bool {
-        sources.withLock { sources in
-            guard sources[found.name] === other else { return false }
+        let (isThere, wasLoading) = sources.withLock { sources in
+            guard sources[found.name] === other else { return (false, false) }
+            let wasLoading = other.isLoading
+            if wasLoading { found.replication = other.replication }
             sources[found.name] = found
+            return (true, wasLoading)
+        }
+        if wasLoading { other.retire() }
+        return isThere
+    }
+
+    /// Ends the loading of a source that does not exist.
+    func drop(_ unread: Source) {
+        sources.withLock { sources in
+            if sources[unread.name] === unread { sources[unread.name] = nil }
+        }
+        unread.retire()
+    }
+
+    /// Says of a source that is still being read whether it follows a table, in which case clients may not change it; false if it has
+    /// been read, or there is none.
+    public func setReplication(_ status: ReplicationStatus?, whileLoading name: SourceName) -> Bool {
+        sources.withLock { sources in
+            guard let source = sources[name], source.isLoading else { return false }
+            source.replication = status
             return true
         }
     }

@@ -176,6 +176,11 @@ class Daemon:
 
     def start(self, must=True, stderr=None, arguments=()):
         """Starts it and waits until it answers; False if it ended instead."""
+        self.launch(stderr, arguments)
+        return self.wait_until_it_answers(must)
+
+    def launch(self, stderr=None, arguments=()):
+        """Starts it, and does not wait."""
         with open(self.folder + "/config", "w") as file:
             json.dump(self.config, file)
         environment = {**os.environ, **self.shim.environment, **self.environment}
@@ -188,6 +193,9 @@ class Daemon:
             preexec_fn=self.prepare)
         if not stderr:
             log.close()
+
+    def wait_until_it_answers(self, must=True):
+        """False if it ended instead."""
         while self.process.poll() is None:
             try:
                 client = Client(self.path)

@@ -2,7 +2,7 @@
 """Faults of the disk: calls that fail, power that is lost, bytes that change, sectors and disks that do not answer."""
 import errno, hashlib, os, shutil, struct, threading, time, zlib
 from concurrent.futures import ThreadPoolExecutor
-from harness import OPERATIONS, PATIENCE, CallError, Daemon, Fault, Work, check, difference, feature, served
+from harness import OPERATIONS, PATIENCE, WORLD, CallError, Daemon, Fault, Work, check, difference, feature, served
 
 WORKERS = 4
 
@@ -552,6 +552,73 @@ def slow():
     return "24 changes wait, others do not"
 
 
+def hanging():
+    """The disk of one source does not answer while the daemon starts: other sources are served, calls on that one wait, and it
+    has all its data once the disk answers."""
+    points = [feature(n) for n in range(100)]
+    with Daemon(config={"limits": {"startSeconds": 1}}) as daemon:
+        daemon.start()
+        client = daemon.client()
+        for source in "abc":
+            client.call("SourceService/CreateSource", source=source)
+            client.put(source, points)
+            client.update(source, [feature(1000)])
+        model, _ = served(client)
+        for operation in ("read", "list", "open"):
+            daemon.kill()
+            # A name is in its own directory only: that of "a" hangs.
+            daemon.control.arm([operation], 0, -1, 0, "sources/a", wait=10 * 60 * 1000)
+            daemon.start()
+            try:
+                client = daemon.client()
+                check(len(client.query("b")) == 101 and len(client.query("c")) == 101, "another source lacks features")
+                for number in range(3):
+                    client.update("b", [feature(2000 + number)])
+                client.call("SourceService/DeleteSource", source="c")
+                client.call("SourceService/CreateSource", source="c")
+                client.put("c", points + [feature(1000)])
+                client.call("SourceService/UpdateFeatures", source="b", remove=[2000, 2001, 2002])
+                states = {s["source"]: s["state"] for s in client.call("SourceService/ListSources")["sources"]}
+                check(states == {"a": "loading", "b": "ready", "c": "ready"}, f"the sources are {states}")
+                waiting = daemon.client(600)
+                waiting.open("SourceService/UpdateFeatures", source="a", upsert=[feature(1000)])
+                for method, params, timeout, status in (
+                        ("SourceService/CreateSource", {}, None, "ALREADY_EXISTS"),
+                        ("SourceService/DeleteSource", {}, 50, "DEADLINE_EXCEEDED"),
+                        ("ClusterService/GetClusters", {"bbox": WORLD, "zoom": 1}, 50, "DEADLINE_EXCEEDED")):
+                    try:
+                        client.call(method, timeout=timeout, source="a", **params)
+                        raise Fault(f"{method} succeeds on a source that has not been read")
+                    except CallError as error:
+                        check(error.status == status, f"{method} got {error}")
+            except TimeoutError:
+                raise Fault(f"a call waits for the disk of another source ({operation})")
+            finally:
+                daemon.control.disarm()
+                daemon.control.wait = 0
+            waiting.receive()
+            found, notes = served(client)
+            check(not difference(found, model) and not notes, f"{operation}: {difference(found, model)} {notes}")
+        # It ends although the disk still does not answer, before it serves and while it does.
+        for seconds in (0, 600):
+            daemon.kill()
+            daemon.config = {"limits": {"startSeconds": seconds}}
+            daemon.control.arm(["read"], 0, -1, 0, "sources/a/", wait=10 * 60 * 1000)
+            daemon.launch()
+            if seconds == 0:
+                daemon.wait_until_it_answers()
+                daemon.client().open("SourceService/UpdateFeatures", source="a", upsert=[feature(1)])
+            while daemon.control.failed == 0:
+                time.sleep(0.002)
+            check(daemon.end() == 0, f"it does not end ({seconds})")
+            daemon.control.disarm()
+            daemon.control.wait = 0
+        daemon.start()
+        found, notes = served(daemon.client())
+        check(not difference(found, model) and not notes, f"at last: {difference(found, model)} {notes}")
+    return "reads, lists and opens wait, others do not"
+
+
 def background():
     """The disk of one source does not answer what is done without a call: other sources' features still expire, their
     snapshots are written, and the daemon ends."""
@@ -592,4 +659,4 @@ def background():
     return "expiry, snapshots and the end"
 
 
-SCENARIOS = [calls, undone, starts, power, recovered, damage, gaps, sectors, slow, background]
+SCENARIOS = [calls, undone, starts, power, recovered, damage, gaps, sectors, slow, hanging, background]

@@ -23,6 +23,10 @@ package final class KeptSources {
     /// Whether the next restart leaves the rest of sources with overviews unread until `readRest`.
     package var holdsReading = false
     private var isHeld = false
+    /// Called by the next restart before it reads a source. Then the restart only begins to read, and the test ends that.
+    package var beforeReading: (@Sendable (SourceName) -> Void)?
+    /// The reading that the last restart has begun.
+    package private(set) var recovery: SourceRecovery?
 
     package final class Events: Sendable {
         private let list = Mutex<[StateEvent]>([])
@@ -68,7 +72,12 @@ package final class KeptSources {
         registry = SourceRegistry(
             limits: limits, directory: try StateDirectory(path), report: { events.add($0) })
         isHeld = holdsReading
-        if isHeld { registry.shared.reading.suspend() }
+        if isHeld { registry.shared.reading.hold() }
+        if let beforeReading {
+            registry.shared.beforeReading.withLock { $0 = beforeReading }
+            recovery = try registry.beginRecovery()
+            return
+        }
         try registry.recover()
         wait()
     }
@@ -81,7 +90,7 @@ package final class KeptSources {
 
     /// Waits for what happens in the background.
     package func wait() {
-        if !isHeld { registry.shared.reading.sync {} }
+        if !isHeld { registry.shared.reading.wait() }
         // What is in the background may put more there.
         for _ in 0..<8 {
             registry.shared.checks.sync {}

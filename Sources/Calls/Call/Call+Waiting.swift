@@ -5,7 +5,7 @@ import Sources
 /// The state of a call that waits for its source. Used only on the loop's thread.
 final class CallDelay {
     fileprivate let prepared: PreparedCall
-    fileprivate let wait: SourceWait
+    fileprivate var wait: SourceWait
     fileprivate var observation: SourceObservation?
     /// What the client has sent meanwhile. Of viewports only the last, which supersedes earlier ones.
     fileprivate var items: [[UInt8]] = []
@@ -69,8 +69,12 @@ extension Call {
     private func goOn() {
         guard let caller, case .waiting(let delay) = work else { return }
         delay.end()
-        let items = takeItems(of: delay, caller)
         do throws(RPCError) {
+            if let next = try caller.nextWait(of: delay.prepared) {
+                delay.wait = next
+                return begin(delay)
+            }
+            let items = takeItems(of: delay, caller)
             switch delay.prepared.method.implementation {
             case .unary(let unary):
                 let answer = try unary.prepare(delay.prepared.params, context)

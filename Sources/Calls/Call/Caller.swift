@@ -102,6 +102,13 @@ package final class Caller {
             params: params, context: context, answer: wait == nil ? answer : nil, wait: wait)
     }
 
+    /// What a call that has waited still has to wait for: the source that has taken its source's place may be incomplete, or not
+    /// have reached the position that the call asks for.
+    func nextWait(of call: PreparedCall) throws(RPCError) -> SourceWait? {
+        if let rest = engine.methods.rest(call.method, call.params) { return rest }
+        return try engine.methods.wait(call.params)
+    }
+
     /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer is
     /// delivered to the transport later.
     package func start(_ call: PreparedCall, into bytes: inout ByteWriter) -> CallStart {

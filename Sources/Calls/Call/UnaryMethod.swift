@@ -12,9 +12,11 @@ package protocol UnaryMethod: Sendable {
 
     /// Whether the call need not wait until its source has been read after a start: it needs no data, or only those that
     /// the overview has.
-    func canAnswer(_ params: Params, from overview: Overview) -> Bool
+    ///
+    /// - Parameter overview: nil if there is none, or if it has not been read either.
+    func canAnswer(_ params: Params, from overview: Overview?) -> Bool
 }
 
 extension UnaryMethod {
-    func canAnswer(_ params: Params, from overview: Overview) -> Bool { false }
+    func canAnswer(_ params: Params, from overview: Overview?) -> Bool { false }
 }

@@ -83,6 +83,10 @@ extension Limits {
             "overviewPoints", \.overviewPoints, from: 0,
             "Points from which a source's snapshots have an overview. From it a start answers low zooms while it reads the rest of the source. 0: no source's have."
         ),
+        fixed(
+            "startSeconds", \.startSeconds, from: 0,
+            "How long a start reads sources before the daemon serves, in seconds. Sources that take longer follow."
+        ),
         byProcessors(
             "loopThreads", \.loopThreads, "Threads that read messages and answer short calls."),
         byProcessors("buildThreads", \.buildThreads, "Threads that one build uses."),

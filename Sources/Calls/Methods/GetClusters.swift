@@ -10,8 +10,8 @@ struct GetClusters: UnaryMethod {
     let declaration = MethodDeclaration.getClusters
     let catalog: SourceCatalog
 
-    func canAnswer(_ params: Params, from overview: Overview) -> Bool {
-        guard let query = try? catalog.clustersQuery(params) else { return false }
+    func canAnswer(_ params: Params, from overview: Overview?) -> Bool {
+        guard let overview, let query = try? catalog.clustersQuery(params) else { return false }
         return catalog.isAnswered(params, at: query.zoom, by: overview)
     }
 

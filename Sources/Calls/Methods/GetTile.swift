@@ -10,8 +10,8 @@ struct GetTile: UnaryMethod {
     let declaration = MethodDeclaration.getTile
     let catalog: SourceCatalog
 
-    func canAnswer(_ params: Params, from overview: Overview) -> Bool {
-        guard let tile = try? Self.tile(params) else { return false }
+    func canAnswer(_ params: Params, from overview: Overview?) -> Bool {
+        guard let overview, let tile = try? Self.tile(params) else { return false }
         return catalog.isAnswered(params, at: Double(tile.z), by: overview)
     }
 

@@ -48,6 +48,10 @@ struct SourceMetric: Sendable {
                 "building", "clusterd_source_building", "Whether new data are being clustered, by source."
             ) { $0.state == .building ? 1 : 0 },
             SourceMetric(
+                "loading", "clusterd_source_loading",
+                "Whether a start is still reading the data, by source."
+            ) { $0.state == .loading ? 1 : 0 },
+            SourceMetric(
                 "damaged", "clusterd_source_damaged", "Whether the data could not be read, by source."
             ) { $0.state == .damaged ? 1 : 0 },
             SourceMetric(

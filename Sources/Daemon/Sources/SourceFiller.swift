@@ -23,6 +23,12 @@ final class SourceFiller {
     private let ending = FillingEnd()
     /// Called whenever nothing is left to load.
     var onIdle: (() -> Void)?
+    /// Called when a declared source has been read after a start.
+    var onRead: (() -> Void)?
+    /// By name, sources that are still being read after a start: what is to be done with them waits for that.
+    private var reading: [SourceName: SourceObservation] = [:]
+    /// Those of them that are no longer declared.
+    private var undeclared: Set<SourceName> = []
 
     private var isEnding: Bool { ending.isEnding }
 
@@ -70,7 +76,11 @@ final class SourceFiller {
 
     private func remove(_ name: SourceName) {
         entries[name] = nil
-        guard exists(name) else { return }
+        guard let source = try? registry.source(name) else { return }
+        guard !source.isLoading else {
+            undeclared.insert(name)
+            return wait(for: source)
+        }
         let (outcome, registry) = (Outcome(), registry)
         loop.work {
             outcome.result = Result { () throws(SourceError) in
@@ -97,6 +107,8 @@ final class SourceFiller {
         let entry = DeclaredEntry(declared)
         entry.isRunning = old?.isRunning ?? false
         entries[declared.name] = entry
+        undeclared.remove(declared.name)
+        if let source = try? registry.source(declared.name), source.isLoading { return wait(for: source) }
         var isNew = false
         do throws(SourceError) {
             try dropDamaged(declared)
@@ -124,11 +136,18 @@ final class SourceFiller {
 
     /// Deletes a source whose stored data are damaged if it can be filled again.
     private func dropDamaged(_ declared: DeclaredSource) throws(SourceError) {
+        if try Self.dropDamaged(declared, registry) { warnOfDamage(declared) }
+    }
+
+    /// - Returns: whether it did.
+    private static func dropDamaged(
+        _ declared: DeclaredSource, _ registry: SourceRegistry
+    ) throws(SourceError) -> Bool {
         guard declared.file != nil || declared.postgres != nil,
             let source = try? registry.source(declared.name), source.description.state == .damaged
-        else { return }
+        else { return false }
         try registry.delete(declared.name)
-        warnOfDamage(declared)
+        return true
     }
 
     private func warnOfDamage(_ declared: DeclaredSource) {
@@ -137,15 +156,36 @@ final class SourceFiller {
             ["source": .string(declared.name.text)])
     }
 
-    /// Waits until a source has been read after the start. One whose kept data are damaged is created again if it can be filled
-    /// again.
-    private static func wholeSource(
-        _ declared: DeclaredSource, _ registry: SourceRegistry, _ cancellation: Cancellation
-    ) throws(SourceError) -> (source: Source, wasDamaged: Bool) {
-        let source = try registry.wholeSource(declared.name, cancellation)
-        guard declared.file != nil, source.description.state == .damaged else { return (source, false) }
-        try registry.delete(declared.name)
-        return (try registry.create(declared.name, options: SourceOptions(reading: declared.options)), true)
+    // MARK: Sources that are still being read
+
+    /// Goes on with a source once it has been read. No thread waits for it, since its disk may not answer.
+    private func wait(for source: Source) {
+        let name = source.name
+        let over = LoopBound { [weak self] in self?.tookUp(name) }
+        let look: @Sendable () -> Void = { [remote = loop.remote] in remote.post { over.value() } }
+        reading[name] = source.observe(look)
+        // It may have been read while the observation was made.
+        if !source.isLoading { look() }
+    }
+
+    /// A source has been read, or at least its overview.
+    private func tookUp(_ name: SourceName) {
+        guard reading.removeValue(forKey: name) != nil, !isEnding else { return }
+        if let source = try? registry.source(name), source.isLoading { return wait(for: source) }
+        if undeclared.remove(name) != nil { return remove(name) }
+        guard let declared = entries[name]?.declared else { return }
+        let (outcome, registry) = (Outcome(), registry)
+        loop.work {
+            outcome.wasDamaged = (try? Self.dropDamaged(declared, registry)) ?? false
+        } completion: { [weak self] in
+            guard let self, !self.isEnding else { return }
+            if outcome.wasDamaged { self.warnOfDamage(declared) }
+            // Nothing is known of it that a change of the declaration meanwhile could be compared with.
+            guard self.entries[name]?.declared == declared else { return }
+            self.add(declared, replacing: nil)
+            self.advance()
+            self.onRead?()
+        }
     }
 
     private func complain(_ declared: DeclaredSource, _ error: SourceError) {
@@ -228,13 +268,11 @@ final class SourceFiller {
         let began = MonotonicClock.now()
         loop.work {
             outcome.result = Result { () throws(SourceError) in
-                let (source, wasDamaged) = try Self.wholeSource(declared, registry, cancellation)
-                outcome.wasDamaged = wasDamaged
-                return try Self.fill(
-                    source, declared, changesOptions: changesOptions, threads, cancellation)
+                try Self.fill(
+                    try registry.source(declared.name), declared, changesOptions: changesOptions, threads,
+                    cancellation)
             }
         } completion: { [weak self] in
-            if outcome.wasDamaged { self?.warnOfDamage(declared) }
             if case .failure = outcome.result, changesOptions { entry.changesOptions = true }
             self?.finished(declared, outcome.result, MonotonicClock.now() - began)
         }
@@ -294,5 +332,6 @@ final class SourceFiller {
         watchers = [:]
         looking = nil
         settling = nil
+        reading = [:]
     }
 }

@@ -22,9 +22,11 @@ final class StatusReport {
         self.registry = registry
     }
 
-    /// Still starting: declared sources are being filled.
-    func loading() {
-        every { Systemd.notify("EXTEND_TIMEOUT_USEC=\(Self.patience)\nSTATUS=Loading the declared sources") }
+    /// Still starting.
+    ///
+    /// - Parameter what: returns what the start waits for.
+    func loading(_ what: @escaping () -> String) {
+        every { Systemd.notify("EXTEND_TIMEOUT_USEC=\(Self.patience)\nSTATUS=\(what())") }
     }
 
     func ready() {
@@ -59,12 +61,16 @@ final class StatusReport {
 
     private var summary: String {
         let sources = registry.all
-        return Self.summary(sources: sources.count, points: sources.reduce(0) { $0 + $1.revision.pointCount })
+        return Self.summary(
+            sources: sources.count, points: sources.reduce(0) { $0 + $1.revision.pointCount },
+            reading: sources.filter(\.isLoading).map(\.name.text))
     }
 
-    /// Such as `3 sources, 1.2 M points`.
-    static func summary(sources: Int, points: Int) -> String {
-        "\(sources) \(sources == 1 ? "source" : "sources"), \(short(points)) \(points == 1 ? "point" : "points")"
+    /// Such as `3 sources, 1.2 M points`, and `; reading a, b` if sources are still being read.
+    static func summary(sources: Int, points: Int, reading: [String] = []) -> String {
+        let counts =
+            "\(sources) \(sources == 1 ? "source" : "sources"), \(short(points)) \(points == 1 ? "point" : "points")"
+        return reading.isEmpty ? counts : "\(counts); reading \(StartWait.list(reading))"
     }
 
     /// Formats a number with two or three significant digits.

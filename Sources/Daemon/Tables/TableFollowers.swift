@@ -14,6 +14,8 @@ final class TableFollowers {
     private var followers: [SourceName: TableFollower] = [:]
     /// Followers that are ending, and the declaration that succeeds each, if any.
     private var ending: [SourceName: DeclaredSource?] = [:]
+    /// Sources that are followed once they have been read after a start.
+    private var waiting: Set<SourceName> = []
 
     /// - Parameter stateDirectory: nil if sources are not persistent.
     init(loop: EventLoop, registry: SourceRegistry, log: Log, threads: Int, stateDirectory: String?) {
@@ -24,9 +26,16 @@ final class TableFollowers {
         self.stateDirectory = stateDirectory
     }
 
-    /// Applies the current declarations. The sources themselves are created and deleted elsewhere, beforehand.
+    /// Applies the current declarations. The sources themselves are created and deleted elsewhere, beforehand. Called again when a
+    /// source has been read.
     func apply(_ declared: [DeclaredSource]) {
         let tables = declared.filter { $0.postgres != nil }
+        for name in waiting.subtracting(tables.map(\.name)) {
+            if !registry.setReplication(nil, whileLoading: name) {
+                (try? registry.source(name))?.replication = nil
+            }
+        }
+        waiting = []
         for (name, follower) in followers {
             guard let new = tables.first(where: { $0.name == name }) else {
                 stop(follower, andThen: nil)
@@ -41,9 +50,13 @@ final class TableFollowers {
     }
 
     private func begin(_ declared: DeclaredSource) {
-        guard let settings = declared.postgres, let source = try? registry.source(declared.name) else {
+        guard let settings = declared.postgres else { return }
+        let status = ReplicationStatus(table: "the table \(settings.table)", state: .waiting)
+        if registry.setReplication(status, whileLoading: declared.name) {
+            waiting.insert(declared.name)
             return
         }
+        guard let source = try? registry.source(declared.name) else { return }
         let follower = TableFollower(
             declared, settings, of: source, loop: loop, log: log, threads: threads)
         followers[declared.name] = follower

@@ -100,7 +100,10 @@ package struct SectionFileReader: Sendable {
         let names = sections.keys.filter { !unchecked.contains($0) }
             .sorted { (sections[$0]?.range.count ?? 0, $0) > (sections[$1]?.range.count ?? 0, $1) }
         let faults = Mutex<[UInt32: StateFault]>([:])
-        BoundedConcurrency.forEach(below: names.count, threads: AvailableProcessors.count) { place in
+        let bytes = names.reduce(0) { $0 + (sections[$1]?.range.count ?? 0) }
+        // Not on the process's shared threads: a disk that does not answer must not take them from other sources.
+        let threads = bytes < Self.fewBytes ? 1 : AvailableProcessors.count
+        BackgroundThread.forEach(below: names.count, threads: threads) { place in
             let name = names[place]
             let reader = others.map { $0.names.contains(name) ? $0.reader : self } ?? self
             do throws(StateFault) { try reader.verify(section: name) } catch {
@@ -130,6 +133,9 @@ package struct SectionFileReader: Sendable {
             throw StateFault("\(path) is damaged in its section \(name), bytes \(section.range)")
         }
     }
+
+    /// One thread reads this much sooner than others have started.
+    private static let fewBytes = 1 << 20
 
     /// A multiple of what a checksum adds at once.
     private static let pieceSize = 1 << 18

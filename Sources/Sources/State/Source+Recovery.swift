@@ -53,7 +53,24 @@ extension Source {
             name: name, owner: description.owner, createdAt: description.createdAt)
         return Source(
             identity, overview.revision, updatedAt: description.updatedAt, files: nil, shared: shared,
-            note: description.loss, isStandIn: true, overview: overview)
+            note: description.loss, isStandIn: true, isLoading: true, overview: overview)
+    }
+
+    /// A source of which only the name is known until its files have been read.
+    static func unread(_ name: SourceName, shared: SharedState) throws(SourceError) -> Source {
+        let identity = SourceIdentity(name: name, owner: nil, createdAt: .now)
+        return Source(
+            identity, try .empty(options: SourceOptions(), shared: shared), updatedAt: identity.createdAt,
+            files: nil, shared: shared, isStandIn: true, isLoading: true)
+    }
+
+    /// A source whose files cannot be read at all, instead of one that is loading.
+    static func unreadable(_ other: Source, _ error: SourceError, shared: SharedState) -> Source {
+        let identity = SourceIdentity(name: other.name, owner: other.owner, createdAt: other.createdAt)
+        // The files may be good.
+        let fault = StateFault(FileError.unusable("\(other.name.text) can't be read: \(error.description)"))
+        return Source(
+            identity, other.revision, updatedAt: other.updatedAt, files: nil, shared: shared, fault: fault)
     }
 
     /// How often a start tries to read files after a fault of the machine.
@@ -85,19 +102,20 @@ extension Source {
 
     /// Replays the changes after the snapshot, each as the call that made it.
     ///
-    /// Must be called before the source is published, and after the revision numbers of all sources are known, since
-    /// replayed changes draw new numbers.
+    /// Must be called before the source is published. Replayed changes draw new revision numbers, above all in this source's files.
     package func replay(_ recovered: RecoveredSource) {
         guard let files else { return }
         let start = ContinuousClock.now
         do throws(SourceError) {
             var omitted = 0
-            try files.replaying { () throws(SourceError) in omitted = try makeChanges(recovered) }
+            try shared.memory.whileRecovering { () throws(SourceError) in
+                try files.replaying { () throws(SourceError) in omitted = try makeChanges(recovered) }
+            }
             files.tookReplay(milliseconds: (ContinuousClock.now - start) / .milliseconds(1))
             if recovered.plan.isComplete {
                 settle(files)
             } else {
-                startOver(files, loss(recovered.plan, omitted))
+                shared.memory.whileRecovering { startOver(files, loss(recovered.plan, omitted)) }
             }
         } catch {
             // Damaged text has already been reported.
@@ -239,7 +257,7 @@ extension Source {
                 files.identity, recovered.snapshot.revision.renumbered(),
                 updatedAt: recovered.snapshot.description.updatedAt, files: files, shared: shared,
                 note: recovered.snapshot.description.loss, isStandIn: true)
-            shared.memory.whileRecovering { other.replay(recovered) }
+            other.replay(recovered)
             let outcome = other.description
             guard outcome.fault == nil else {
                 _ = setFault(outcome.fault)

@@ -8,70 +8,85 @@ import Synchronization
 import SystemSupport
 
 extension SourceRegistry {
-    /// Recovers all sources of the state directory. Must be called before the first call is served.
+    /// Begins to recover all sources of the state directory. Must be called before the first call is served.
     ///
-    /// Blocks while it verifies the indexes' checksums and replays the journals, on all
-    /// cores. Of sources with an overview it only reads that; the rest is read afterwards in the background. So
-    /// is the features' text, which is only verified.
+    /// Sources are read on threads of their own, on all cores. Of a source with an overview only that is read before `serve`; the
+    /// rest is read afterwards. So is the features' text, which is only verified.
     ///
     /// - Parameter complete: sources that are read completely in any case.
-    public func recover(completely complete: Set<SourceName> = []) throws(SourceError) {
-        guard let directory = shared.directory else { return }
+    public func beginRecovery(
+        completely complete: Set<SourceName> = []
+    ) throws(SourceError) -> SourceRecovery {
+        guard let directory = shared.directory else {
+            return SourceRecovery([], completely: complete, of: self, in: nil)
+        }
         try raiseRevision(directory)
         let (names, others) = try directory.names()
         for concern in directory.concerns { warn(concern) }
         for name in others where !name.hasPrefix(".") {
             warn("\(directory.path)/sources/\(name) is not a source's name; it is left alone")
         }
-        let early = Self.overviews(of: names.filter { !complete.contains($0) }, in: directory, shared)
-        let known = Set(early.map(\.name))
-        let sources = try open(names.filter { !known.contains($0) }, in: directory) + early
-        if let last = sources.filter({ $0.fault == nil }).map(\.updatedAt).max() { shared.clock.note(last) }
-        takeUp(sources)
-        for source in sources { source.saveOverviewLater() }
         directory.removeLeftovers()
-        shared.readingCount.add(early.count, ordering: .relaxed)
-        for source in early { shared.reading.async { [self] in readRest(of: source, in: directory) } }
+        var unread: [Source] = []
+        for name in names { unread.append(try Source.unread(name, shared: shared)) }
+        takeUp(unread)
+        shared.readingCount.add(unread.count, ordering: .relaxed)
+        return SourceRecovery(unread, completely: complete, of: self, in: directory)
+    }
+
+    /// Recovers all sources. Blocks until all answer.
+    package func recover() throws(SourceError) {
+        let recovery = try beginRecovery()
+        recovery.wait()
+        recovery.serve()
     }
 
     /// Whether some sources are still being read after a start.
     public var isLoading: Bool { shared.readingCount.load(ordering: .acquiring) > 0 }
 
-    /// Sources that answer from their overviews.
-    private static func overviews(
-        of names: [SourceName], in directory: StateDirectory, _ shared: SharedState
-    ) -> [Source] {
-        BoundedConcurrency.map(below: names.count, threads: AvailableProcessors.count) { place in
-            Source.early(names[place], in: directory, shared: shared)
-        }.compactMap(\.self)
+    /// Reads all files of a source of which only the name, or the overview, is known.
+    ///
+    /// - Returns: nil if there is nothing: the call that created it was never answered.
+    func whole(_ unread: Source, in directory: StateDirectory) -> Source? {
+        do throws(SourceError) {
+            let found = try open(unread.name, in: directory)
+            if let found, found.fault == nil { shared.clock.note(found.updatedAt) }
+            return found
+        } catch {
+            return Source.unreadable(unread, error, shared: shared)
+        }
     }
 
-    /// Reads a source of which only the overview is known, as a start reads others, and lets the result take its place.
-    private func readRest(of source: Source, in directory: StateDirectory) {
-        let start = ContinuousClock.now
+    /// Reads the rest of a source that answers from its overview, and lets the result take its place.
+    func finish(_ early: Source, in directory: StateDirectory, since start: ContinuousClock.Instant) {
+        shared.beforeReading.withLock { $0 }?(early.name)
+        let found = whole(early, in: directory)
+        if let overview = early.overview { found?.continueRevision(of: overview) }
+        takeUp(found, insteadOf: early, isLate: true, since: start)
+    }
+
+    /// Lets a source that has been read take the place of one that is loading.
+    ///
+    /// - Parameters:
+    ///   - found: nil if there is none.
+    ///   - isLate: whether calls are already served.
+    ///   - start: when the reading began.
+    func takeUp(
+        _ found: Source?, insteadOf unread: Source, isLate: Bool, since start: ContinuousClock.Instant
+    ) {
         defer { shared.readingCount.subtract(1, ordering: .releasing) }
-        let found: Source
-        do throws(SourceError) {
-            guard let opened = try open([source.name], in: directory).first else {
-                throw .defect("its directory is gone")
-            }
-            found = opened
-        } catch {
-            return source.endLoading(StateFault("\(source.name.text) can't be read: \(error.description)"))
-        }
-        if let overview = source.overview { found.continueRevision(of: overview) }
-        found.saveOverviewLater()
+        guard let found else { return drop(unread) }
         // Features that expired meanwhile must not be visible.
         if found.mayExpire(at: .now) { expire(found, .now) }
-        guard takeUp(found, insteadOf: source) else { return found.retire() }
-        source.retire()
+        guard takeUp(found, insteadOf: unread) else { return found.retire() }
+        found.saveOverviewLater()
         // A fault has been reported.
-        guard found.fault == nil else { return }
+        guard isLate, found.fault == nil else { return }
         let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
+        let what = unread.overview == nil ? "its data are read" : "the rest of its data is read"
         shared.report(
             StateEvent(
-                gravity: .information, source: source.name.text,
-                message: "the rest of its data is read, in \(milliseconds) ms"))
+                gravity: .information, source: found.name.text, message: "\(what), in \(milliseconds) ms"))
     }
 
     /// The source of this name with all its data: waits while they are being read after a start. Blocks: only for threads of
@@ -98,29 +113,14 @@ extension SourceRegistry {
         }
     }
 
-    private func open(
-        _ names: [SourceName], in directory: StateDirectory
-    ) throws(SourceError) -> [Source] {
-        let opened = Mutex<[(source: Source, recovered: RecoveredSource?)]>([])
-        let failure = Mutex<SourceError?>(nil)
-        BoundedConcurrency.forEach(below: names.count, threads: AvailableProcessors.count) { place in
-            do throws(SourceError) {
-                guard let result = try Source.open(names[place], in: directory, shared: shared) else {
-                    return
-                }
-                opened.withLock { $0.append(result) }
-            } catch {
-                failure.withLock { $0 = error }
-            }
+    /// Reads a source's files and makes the changes in its journals; nil if there is no such source.
+    private func open(_ name: SourceName, in directory: StateDirectory) throws(SourceError) -> Source? {
+        guard let (source, recovered) = try Source.open(name, in: directory, shared: shared) else {
+            return nil
         }
-        if let failure = failure.withLock({ $0 }) { throw failure }
-        let all = opened.withLock { $0 }
-        BoundedConcurrency.forEach(below: all.count, threads: AvailableProcessors.count) { place in
-            let (source, recovered) = all[place]
-            if let recovered { shared.memory.whileRecovering { source.replay(recovered) } }
-            source.verifyLater()
-        }
-        return all.map(\.source)
+        if let recovered { source.replay(recovered) }
+        source.verifyLater()
+        return source
     }
 
     private func warn(_ message: String) {
@@ -149,7 +149,7 @@ extension SourceRegistry {
     }
 
     private func retry(_ source: Source, _ directory: StateDirectory) {
-        guard let found = try? open([source.name], in: directory).first, found.fault == nil else { return }
+        guard let found = try? open(source.name, in: directory), found.fault == nil else { return }
         guard takeUp(found, insteadOf: source) else { return }
         shared.report(
             StateEvent(

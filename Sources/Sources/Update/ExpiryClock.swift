@@ -22,10 +22,13 @@ final class ExpiryClock: Sendable {
     /// How long a longer jump is doubted.
     static let doubt = Duration.seconds(3600)
 
-    /// Records a moment that has certainly passed: the last change of a source according to its files.
+    /// Records a moment that has certainly passed: the last change of a source according to its files. The latest of them counts.
     func note(_ moment: Timestamp, at instant: ContinuousClock.Instant = .now) {
         state.withLock { state in
-            if state.believed == nil { state.believed = (moment.milliseconds, instant) }
+            let known = state.believed.map { $0.moment + Int64((instant - $0.at) / .milliseconds(1)) }
+            if known.map({ $0 < moment.milliseconds }) ?? true {
+                state.believed = (moment.milliseconds, instant)
+            }
         }
     }
 

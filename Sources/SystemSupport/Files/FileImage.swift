@@ -87,9 +87,17 @@ package final class FileImage: @unchecked Sendable {
     package func load(_ range: Range<Int>) throws(FileError) {
         guard !range.isEmpty else { return }
         for block in range.lowerBound / Self.blockSize...(range.upperBound - 1) / Self.blockSize {
-            while try !isLoaded(block) { sched_yield() }
+            var looks = 0
+            while try !isLoaded(block) {
+                looks += 1
+                // Another thread reads it, for as long as the disk takes.
+                if looks < Self.quickLooks { sched_yield() } else { usleep(1000) }
+            }
         }
     }
+
+    /// How often to look for a block that another thread reads before sleeping in between.
+    private static let quickLooks = 1000
 
     /// False while another thread reads the block.
     private func isLoaded(_ block: Int) throws(FileError) -> Bool {

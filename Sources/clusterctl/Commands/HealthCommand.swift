@@ -10,7 +10,8 @@ enum HealthCommand: Subcommand {
         "health", summary: "Show whether the daemon serves; exit status 0 if it does",
         details: [
             "With --sources it lists the sources too, with the time of their data's last change. The exit status is then 0 only if each "
-                + "serves its newest data: none is damaged, unavailable or serves older data, and each table can be followed."
+                + "serves its newest data: none is damaged, unavailable, still being read after a start or serves older data, and each "
+                + "table can be followed."
         ],
         options: [.flag("sources", help: "list each source's state, and what is wrong with it")],
         examples: [
@@ -75,6 +76,8 @@ enum HealthCommand: Subcommand {
     private static func problem(of source: SourceDescription) -> String? {
         if let damage = source.json["damage"]?.asString { return damage }
         if ["damaged", "unavailable"].contains(source.state) { return source.state }
+        // One that answers from an overview has points.
+        if source.state == "loading", source.points == 0 { return "its files are still being read" }
         guard source.json["replication"]?.asObject?["state"]?.asString == "waiting" else { return nil }
         return source.json["note"]?.asString
     }

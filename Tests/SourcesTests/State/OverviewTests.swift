@@ -247,7 +247,7 @@ struct OverviewTests {
         kept.registry.expire()
         kept.registry.shared.reading.resume()
         try kept.registry.delete(source.name)
-        kept.registry.shared.reading.suspend()
+        kept.registry.shared.reading.hold()
         #expect(kept.registry.all.isEmpty)
         kept.readRest()
         #expect(kept.registry.all.isEmpty && kept.reports.allSatisfy { $0.gravity == .information })

@@ -83,9 +83,9 @@ package struct SourceCatalog: Sendable {
     /// The wait of a call whose source is still being read after a start. Nil if it is not, or if the method can answer now.
     func rest(_ method: Method, _ params: Params) -> SourceWait? {
         guard registry.isLoading, case .string(let text)? = params["source"], let name = SourceName(text),
-            let source = try? registry.source(name), let overview = source.overview, source.isLoading
+            let source = try? registry.source(name), source.isLoading
         else { return nil }
-        if case .unary(let unary) = method.implementation, unary.canAnswer(params, from: overview) {
+        if case .unary(let unary) = method.implementation, unary.canAnswer(params, from: source.overview) {
             return nil
         }
         return SourceWait(source: source, condition: .read)
