@@ -28,6 +28,8 @@ public final class Source: Sendable {
     /// Writes the source's snapshots and retries reading its files, one job after another. Each source has its own queue, since its disk
     /// may hang.
     package let background = DispatchQueue(label: "snapshots", qos: .utility)
+    /// Writes the source's overviews without waiting for a snapshot.
+    package let summarizing = DispatchQueue(label: "overviews", qos: .utility)
     /// Removes expired features without waiting for a snapshot.
     let expiring = DispatchQueue(label: "expiry", qos: .utility)
 
@@ -208,7 +210,7 @@ public final class Source: Sendable {
         if isCompacted { compactIfGrown(revision) }
         prepareIdentifiers(of: revision)
         readAhead(revision)
-        if let files, files.wantsSnapshot, !isUnkept { saveLater() }
+        if let files, files.wantsSnapshot(shared.limits), !isUnkept { saveLater() }
         saveOverviewLater()
         return revision
     }

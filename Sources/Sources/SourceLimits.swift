@@ -19,6 +19,11 @@ public struct SourceLimits: Sendable {
     public var overviewPoints: Int
     /// Text shorter than this many bytes stays in memory even if a snapshot contains it.
     package var textInMemory = 1 << 20
+    /// Data whose changes take longer than this to replay, in milliseconds, are kept by a new snapshot. Writing one of a large
+    /// source takes about a second.
+    package var longestReplay = 5000.0
+    /// The same for a snapshot that is a minute old.
+    package var longReplay = 300.0
     /// An import writes text longer than this many bytes to a file while it reads, if the source has files.
     package var textGathered = 1 << 26
     /// The most bytes that the sources themselves may hold.

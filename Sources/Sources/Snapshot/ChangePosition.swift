@@ -19,27 +19,31 @@ struct ChangePosition: Equatable, Sendable {
         init(_ entry: JournalRecord.Entry) { self.init(entry.revision, at: entry.moment) }
     }
 
-    /// The generation of the snapshot.
-    let snapshot: UInt64
-    /// The generation of the last journal.
-    let journal: UInt64
-    /// The offset after its last record.
-    let end: Int
-    let change: Change
-
-    init(snapshot: UInt64, journal: UInt64, end: Int, change: Change) {
-        (self.snapshot, self.journal, self.end, self.change) = (snapshot, journal, end, change)
+    /// A change's record in a journal.
+    struct Record: Equatable, Sendable {
+        /// The generation of the journal. Later journals, which a snapshot that is being written begins, may be empty.
+        let journal: UInt64
+        /// The offset after the record.
+        let end: Int
+        let change: Change
     }
 
-    /// Nil if there are no changes.
-    init?(after snapshot: UInt64, _ chain: JournalChain) {
-        guard let last = chain.last, let journal = last.header?.generation, let change = chain.changes.last
-        else { return nil }
-        self.init(snapshot: snapshot, journal: journal, end: last.end, change: Change(change))
+    /// The generation of the snapshot.
+    let snapshot: UInt64
+    /// The last record.
+    let record: Record
+
+    /// Nil if there are no changes since the snapshot.
+    init?(after snapshot: UInt64, _ last: Record?) {
+        guard let last, last.journal >= snapshot else { return nil }
+        (self.snapshot, record) = (snapshot, last)
     }
 
     /// As a file contains it.
     var values: [UInt64] {
-        [snapshot, journal, UInt64(end), change.revision, UInt64(bitPattern: change.moment)]
+        [
+            snapshot, record.journal, UInt64(record.end), record.change.revision,
+            UInt64(bitPattern: record.change.moment),
+        ]
     }
 }

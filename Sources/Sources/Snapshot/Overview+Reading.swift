@@ -20,7 +20,7 @@ extension Overview {
         let files = try FoundFiles(directory)
         guard let generation = files.snapshots.first, let chain = try intactChain(files, from: generation)
         else { return nil }
-        let position = ChangePosition(after: generation, chain)
+        let position = ChangePosition(after: generation, chain.lastRecord)
         let path =
             position == nil
             ? SourceFiles.path(generation, .snapshot, in: directory) : OverviewFile.path(in: directory)

@@ -13,6 +13,8 @@ package struct RecoveredSource {
     package let newestRevision: UInt64
     /// The journal that later changes are appended to.
     private let last: FoundJournal?
+    /// The record of the last of `changes`.
+    private let lastRecord: ChangePosition.Record?
     private let directory: String
 
     /// Reads a source's directory: the newest intact snapshot with all journals that follow it. Changes nothing.
@@ -46,7 +48,7 @@ package struct RecoveredSource {
                     plan: plan, snapshot: snapshot, changes: chain.changes,
                     firstGap: chain.firstGap ?? chain.changes.count,
                     newestRevision: max(snapshot.description.revision, files.newestRevision),
-                    last: chain.last, directory: directory)
+                    last: chain.last, lastRecord: chain.lastRecord, directory: directory)
             } catch {
                 guard error.kind == .damage else { throw error }
                 damaged.append(files.name(generation, .snapshot))
@@ -107,7 +109,7 @@ package struct RecoveredSource {
             generation: plan.generation, previous: plan.previous, journal: nil,
             unopened: plan.isComplete ? last : nil, lineage: snapshot.revision.view.index.lineage,
             newest: plan.newest, loss: snapshot.description.loss)
-        contents.lastChange = changes.last.map { ChangePosition.Change($0) }
+        contents.lastRecord = lastRecord
         return contents
     }
 }

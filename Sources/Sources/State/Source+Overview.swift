@@ -16,9 +16,9 @@ extension Source {
         else { return }
         let work = DispatchWorkItem { [weak self] in self?.saveOverview() }
         if pause > 0 {
-            background.asyncAfter(deadline: .now() + .nanoseconds(pause), execute: work)
+            summarizing.asyncAfter(deadline: .now() + .nanoseconds(pause), execute: work)
         } else {
-            background.async(execute: work)
+            summarizing.async(execute: work)
         }
     }
 

@@ -127,7 +127,7 @@ extension Source {
         }
         for note in recovered.plan.notes where !recovered.plan.isLossy { report(.warning, note) }
         if recovered.plan.isComplete, let loss = files.loss { report(.warning, loss) }
-        if files.wantsSnapshot || recovered.plan.isPatched { saveLater() }
+        if files.wantsSnapshot(shared.limits) || recovered.plan.isPatched { saveLater() }
     }
 
     /// Makes the changes that were recovered.
@@ -154,7 +154,8 @@ extension Source {
         }
     }
 
-    private func make(_ change: JournalRecord.Entry) throws(SourceError) {
+    /// Makes a change as the call that made it before.
+    func make(_ change: JournalRecord.Entry) throws(SourceError) {
         switch change.record {
         case .progress: if let mark = change.mark { revision.follow(upTo: mark) }
         case .refill(let features): try follow(change, clears: true, features, removals: [])
@@ -266,7 +267,7 @@ extension Source {
             try publish(outcome.revision, at: outcome.updatedAt)
             _ = setFault(nil, note: outcome.note)
             compactIfGrown(outcome.revision)
-            if files.wantsSnapshot || recovered.plan.isPatched { saveLater() }
+            if files.wantsSnapshot(shared.limits) || recovered.plan.isPatched { saveLater() }
         }
     }
 

@@ -39,11 +39,16 @@ extension Source {
         let plain = try revision.isPlain ? revision : rebuild(revision)
         plain.follow(revision.log)
         guard !revision.store.isDamaged else { throw reportDamage() }
-        guard let written = try files.writeSnapshot(plain, generation: generation, updatedAt: moment),
-            written !== plain
-        else { return }
-        // With the lock held, since a change that is under way goes on from the store before.
-        try withChangeLock { () throws(SourceError) in move(from: plain.store, to: written.store) }
+        guard let written = try files.writeSnapshot(plain, generation: generation, updatedAt: moment) else {
+            return
+        }
+        if written !== plain {
+            // With the lock held, since a change that is under way goes on from the store before.
+            try withChangeLock { () throws(SourceError) in move(from: plain.store, to: written.store) }
+        }
+        if plain !== revision { try renew(from: written, generation: generation, updatedAt: moment) }
+        // The snapshot made the overview of earlier changes void.
+        saveOverviewLater()
     }
 
     /// The same features clustered as a whole.

@@ -39,8 +39,8 @@ package final class SourceFiles: Sendable {
         /// The lineage of the newest snapshot's index. Replaying the journals leads to the current data, with the same ids, if
         /// their index is of this lineage too.
         package var lineage: UInt64
-        /// The last change in the journals; nil if they have none.
-        var lastChange: ChangePosition.Change?
+        /// The record of the last change; nil if there is none since a snapshot that replaced the data.
+        var lastRecord: ChangePosition.Record?
         /// The highest generation of any file. The next generation is above it.
         package var newest: UInt64
         /// Why the data are older than what was acknowledged; nil if they are not. Every snapshot contains it until a command
@@ -143,7 +143,11 @@ package final class SourceFiles: Sendable {
             do throws(FileError) { try state.contents.journal?.append(payload) } catch {
                 throw SourceError(error)
             }
-            state.contents.lastChange = ChangePosition.Change(revision.number, at: moment)
+            state.contents.lastRecord = state.contents.journal.map {
+                ChangePosition.Record(
+                    journal: $0.generation, end: $0.end,
+                    change: ChangePosition.Change(revision.number, at: moment))
+            }
             if !record.isProgress { state.replayMilliseconds += revision.buildMilliseconds }
         }
     }
@@ -181,7 +185,7 @@ package final class SourceFiles: Sendable {
                 state.contents.unopened = nil
                 state.contents.newest = generation
                 state.contents.loss = loss
-                state.contents.lastChange = nil
+                state.contents.lastRecord = nil
                 state.replayMilliseconds = 0
             } catch {
                 FileIO.remove(new)
@@ -198,21 +202,18 @@ package final class SourceFiles: Sendable {
     }
 
     /// Whether enough was written since the newest snapshot to make a new one worthwhile.
-    package var wantsSnapshot: Bool {
+    package func wantsSnapshot(_ limits: SourceLimits) -> Bool {
         state.withLock { state in
             guard !state.isRemoved, !state.isReplaying else { return false }
             let written = (state.contents.journal?.end ?? 0) - JournalFormat.start
             let age = ContinuousClock.now - state.snapshotMoment
             return written > max(Self.smallestJournal, state.snapshotBytes / 8)
-                || state.replayMilliseconds > Self.longestReplay
-                || state.replayMilliseconds > Self.longReplay && age >= Self.longTime
+                || state.replayMilliseconds > limits.longestReplay
+                || state.replayMilliseconds > limits.longReplay && age >= Self.longTime
         }
     }
 
     private static let smallestJournal = 1 << 20
-    /// In milliseconds. A snapshot of a large source takes about a second to write.
-    private static let longestReplay = 5000.0
-    private static let longReplay = 300.0
     private static let longTime = Duration.seconds(60)
 
     /// Records how long it took to replay the journal.
@@ -367,17 +368,25 @@ package final class SourceFiles: Sendable {
         return try body()
     }
 
-    /// The last change in the journals; nil if they have none, or if nothing may be written.
+    /// The last change since the newest snapshot; nil if there is none, or if nothing may be written.
     var position: ChangePosition? {
         state.withLock { state in
             let contents = state.contents
-            guard !state.isRemoved, !state.isReplaying, state.failed == nil,
-                let change = contents.lastChange, let journal = contents.journal
-            else { return nil }
-            return ChangePosition(
-                snapshot: contents.generation, journal: journal.generation, end: journal.end,
-                change: change)
+            guard !state.isRemoved, !state.isReplaying, state.failed == nil, contents.journal != nil else {
+                return nil
+            }
+            return ChangePosition(after: contents.generation, contents.lastRecord)
         }
+    }
+
+    /// The changes in the journal that began with a snapshot; nil if it is no longer the newest, or if they cannot be read.
+    func changes(since snapshot: UInt64) -> [JournalRecord.Entry]? {
+        let path = state.withLock { state -> String? in
+            let isNewest = state.contents.generation == snapshot
+            guard isNewest, !state.isRemoved, state.failed == nil else { return nil }
+            return state.contents.journal.flatMap { $0.generation == snapshot ? $0.path : nil }
+        }
+        return path.flatMap { try? FoundJournal($0).records }
     }
 
     /// Whether data follow from the newest snapshot by the changes in the journals alone, so that a replay gives the same answers.

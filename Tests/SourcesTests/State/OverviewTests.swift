@@ -139,6 +139,7 @@ struct OverviewTests {
 
     /// Lets the overview that is due be written, and none later.
     private func settle(_ kept: KeptSources) throws {
+        try kept.source().saveOverviewLater()
         try kept.source().saveOverview()
         kept.wait()
     }
@@ -187,6 +188,152 @@ struct OverviewTests {
         #expect(try kept.source().overview?.revision.number == number)
         kept.readRest()
         #expect(try kept.source().revision.number == number && kept.seen() == seen)
+    }
+
+    @Test(
+        "a kill while a snapshot is being written leaves the overview of the changes before it, and of those meanwhile"
+    )
+    func duringSnapshot() throws {
+        for hasMore in [false, true] {
+            let kept = try loaded()
+            try change(kept.source(), 0)
+            try settle(kept)
+            let source = try kept.source()
+            _ = try #require(source.files).beginSnapshot(of: source.revision)
+            if hasMore {
+                try change(source, 1)
+                try settle(kept)
+            }
+            try expectOverview(of: kept)
+        }
+    }
+
+    @Test(
+        "after a snapshot that was written while changes continued there is an overview again",
+        arguments: [0, 1, 40])
+    func afterSnapshot(_ meanwhile: Int) throws {
+        let kept = try loaded(#"{"clusterProperties":{"sum":["+",["get","n"]]}}"#)
+        let source = try kept.source()
+        try change(source, 0)
+        let said = kept.said()
+        let (generation, written, moment) = try snapshot(source) {
+            for round in 0..<meanwhile { try change(source, 1 + round) }
+        }
+        #expect(source.files?.mayHaveOverview(source.revision) == false)
+        let before = source.revision
+        try source.renew(from: written, generation: generation, updatedAt: moment)
+        #expect(source.revision.number > before.number)
+        #expect(meanwhile > 0 || kept.said() == said)
+        try expectOverview(of: kept)
+        // Changes go on from there.
+        try change(kept.source(), 50)
+        try settle(kept)
+        try expectOverview(of: kept)
+    }
+
+    /// Writes a snapshot as a save does.
+    ///
+    /// - Parameter meanwhile: what is done while it is being written.
+    private func snapshot(
+        _ source: Source, _ meanwhile: () throws -> Void
+    ) throws -> (generation: UInt64, written: Revision, moment: Timestamp) {
+        let (files, revision, moment) = (try #require(source.files), source.revision, source.updatedAt)
+        let generation = try files.beginSnapshot(of: revision)
+        try meanwhile()
+        let plain = try source.rebuild(revision)
+        let written = try files.writeSnapshot(plain, generation: generation, updatedAt: moment)
+        return (generation, try #require(written), moment)
+    }
+
+    /// Restarts as after a kill: there is an overview, and it gives what the source gave, and what all files give.
+    private func expectOverview(of kept: KeptSources, _ comment: Comment? = nil) throws {
+        try settle(kept)
+        let before = try kept.source().revision
+        try kept.restart()
+        let overview = try #require(try kept.source().overview, comment)
+        for zoom in 0...17 where overview.answers(at: Double(zoom)) {
+            #expect(try answer(overview.revision, zoom) == answer(before, zoom), comment)
+        }
+        #expect(overview.answers(at: 2))
+        kept.readRest()
+        for zoom in 0...17 {
+            #expect(try answer(kept.source().revision, zoom) == answer(before, zoom), comment)
+        }
+    }
+
+    @Test(
+        "a snapshot's clusters take the place of those of a compaction, but not of replaced data",
+        arguments: [false, true])
+    func noRenewal(_ isReplaced: Bool) throws {
+        let kept = try loaded()
+        let source = try kept.source()
+        try change(source, 0)
+        let (generation, written, moment) = try snapshot(source) { try change(source, 1) }
+        if isReplaced { try source.load(towns(120)) } else { source.compact() }
+        let before = source.revision.number
+        try source.renew(from: written, generation: generation, updatedAt: moment)
+        #expect((source.revision.number == before) == isReplaced)
+        let said = kept.said()
+        try kept.restart()
+        kept.readRest()
+        #expect(kept.said() == said)
+    }
+
+    @Test(
+        "whenever it is killed around snapshots, what an overview answers is what all files give",
+        arguments: 0..<30)
+    func killsAroundSnapshots(_ seed: Int) throws {
+        var random = Sequence(seed: UInt64(seed))
+        let kept = try loaded(Self.rich[seed % Self.rich.count])
+        var round = 0
+        func changes(_ most: Int) throws {
+            for _ in 0..<random.next(below: most + 1) {
+                try change(kept.source(), round)
+                round += 1
+                if random.next(below: 2) == 0 { try settle(kept) }
+            }
+        }
+        for _ in 0..<3 {
+            try changes(4)
+            let source = try kept.source()
+            switch random.next(below: 4) {
+            case 0: _ = try #require(source.files).beginSnapshot(of: source.revision)
+            case 1: source.compact()
+            default:
+                let (generation, written, moment) = try snapshot(source) { try changes(3) }
+                try changes(1)
+                if random.next(below: 3) > 0 {
+                    try source.renew(from: written, generation: generation, updatedAt: moment)
+                }
+            }
+            try changes(2)
+            if random.next(below: 2) == 0 { try settle(kept) }
+            let said = kept.said()
+            try kept.restart()
+            let overview = try kept.source().overview
+            kept.readRest()
+            let whole = try kept.source().revision
+            #expect(kept.said() == said)
+            if let overview {
+                for zoom in 0...17 where overview.answers(at: Double(zoom)) {
+                    #expect(try answer(overview.revision, zoom) == answer(whole, zoom), "zoom \(zoom)")
+                }
+            }
+        }
+    }
+
+    /// A sequence of numbers that depends only on its seed (SplitMix64).
+    private struct Sequence {
+        private var state: UInt64
+
+        init(seed: UInt64) { state = seed }
+
+        mutating func next(below limit: Int) -> Int {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var mixed = (state ^ state >> 30) &* 0xbf58_476d_1ce4_e5b9
+            mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+            return Int((mixed ^ mixed >> 31) % UInt64(limit))
+        }
     }
 
     @Test("data that are clustered again, or in a newer snapshot, make the overview of changes void")

@@ -225,17 +225,17 @@ struct StateTests {
 
     @Test("updates that take long to replay are replaced by a snapshot")
     func longReplay() throws {
-        let kept = try KeptSources()
+        let kept = try KeptSources(longestReplay: 5000)
         let source = try kept.create()
         try source.load(towns(50))
         let files = try #require(source.files)
         try source.change(remove: [3])
-        #expect(!files.wantsSnapshot)
+        #expect(!files.wantsSnapshot(source.shared.limits))
         files.tookReplay(milliseconds: 6000)
-        #expect(files.wantsSnapshot)
+        #expect(files.wantsSnapshot(source.shared.limits))
         try source.change(remove: [4])
         kept.wait()
-        #expect(!files.wantsSnapshot)
+        #expect(!files.wantsSnapshot(source.shared.limits))
         #expect(try kept.files() == ["2.journal", "2.snapshot", "3.journal", "3.snapshot"])
     }
 }
