@@ -181,8 +181,7 @@ class Daemon:
 
     def launch(self, stderr=None, arguments=()):
         """Starts it, and does not wait."""
-        with open(self.folder + "/config", "w") as file:
-            json.dump(self.config, file)
+        self.write_config()
         environment = {**os.environ, **self.shim.environment, **self.environment}
         environment.pop("CLUSTERD_SOCKET", None)
         command = [Place.program, "--socket", self.path, "--config", self.folder + "/config", *arguments]
@@ -206,6 +205,10 @@ class Daemon:
                 time.sleep(0.002)
         check(not must, f"it did not start: {self.said()[-400:]}")
         return False
+
+    def write_config(self):
+        with open(self.folder + "/config", "w") as file:
+            json.dump(self.config, file)
 
     def prepare(self):
         end_with_parent()

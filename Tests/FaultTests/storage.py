@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Faults of the disk: calls that fail, power that is lost, bytes that change, sectors and disks that do not answer."""
-import errno, hashlib, os, shutil, struct, threading, time, zlib
+import errno, hashlib, json, os, shutil, signal, struct, threading, time, zlib
 from concurrent.futures import ThreadPoolExecutor
 from harness import OPERATIONS, PATIENCE, WORLD, CallError, Daemon, Fault, Work, check, difference, feature, served
 
@@ -599,6 +599,7 @@ def hanging():
             waiting.receive()
             found, notes = served(client)
             check(not difference(found, model) and not notes, f"{operation}: {difference(found, model)} {notes}")
+        declared(daemon, model)
         # It ends although the disk still does not answer, before it serves and while it does.
         for seconds in (0, 600):
             daemon.kill()
@@ -617,6 +618,46 @@ def hanging():
         found, notes = served(daemon.client())
         check(not difference(found, model) and not notes, f"at last: {difference(found, model)} {notes}")
     return "reads, lists and opens wait, others do not"
+
+
+def declared(daemon, model):
+    """The same for declared sources: they are filled, or deleted if they are no longer declared, once they have been read."""
+    file = f"{daemon.folder}/points.json"
+    with open(file, "w") as output:
+        json.dump({"type": "FeatureCollection", "features": [feature(n) for n in range(50)]}, output)
+    without = dict(daemon.config)
+    for is_kept in (True, False):
+        daemon.kill()
+        daemon.config = {**without, "sources": {name: {"file": file} for name in ("a", "new")}}
+        daemon.control.arm(["read"], 0, -1, 0, "sources/a/", wait=10 * 60 * 1000)
+        daemon.start()
+        client = daemon.client()
+        check(len(client.query("b")) == 101 and len(client.query("new")) == 50, "another source waits for the disk")
+        if not is_kept:
+            daemon.config = {**without, "sources": {"new": {"file": file}}}
+            daemon.write_config()
+            daemon.process.send_signal(signal.SIGHUP)
+            while not client.call("ServerService/GetServerInfo").get("lastReload"):
+                time.sleep(0.01)
+        check(os.listdir(f"{daemon.state}/sources/a"), "a source is deleted that has not been read")
+        daemon.control.disarm()
+        daemon.control.wait = 0
+        # Once it has been read, it is filled from the file, or deleted.
+        while True:
+            sources = client.call("SourceService/ListSources")["sources"]
+            points = next((s["points"] for s in sources if s["source"] == "a"), None)
+            if points == (50 if is_kept else None):
+                break
+            time.sleep(0.01)
+    daemon.config = without
+    client.call("SourceService/CreateSource", source="a")
+    client.put("a", [feature(n) for n in range(100)])
+    client.update("a", [feature(1000)])
+    daemon.kill()
+    daemon.start()
+    model["new"] = (frozenset((n, n) for n in range(50)), 40)
+    found, notes = served(daemon.client())
+    check(not difference(found, model) and not notes, f"declared: {difference(found, model)} {notes}")
 
 
 def background():

@@ -192,6 +192,73 @@ struct StateTests {
         }
     }
 
+    @Test("after a kill around a snapshot that is written amid updates, low zooms answer as a complete start does")
+    func overviewAroundSnapshots() throws {
+        let folder = NSTemporaryDirectory() + "clusterd-around-" + UUID().uuidString.prefix(12)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        func start(_ state: String, overviewPoints: Int) throws -> DaemonProcess {
+            let path = "\(folder)/config-\(overviewPoints)"
+            try Data(#"{"limits":{"overviewPoints":\#(overviewPoints)}}"#.utf8)
+                .write(to: URL(fileURLWithPath: path))
+            return try DaemonProcess(["--state-dir", state, "--config", path])
+        }
+        let state = folder + "/state"
+        var id = 10_000
+        for round in 0..<4 {
+            let daemon = try start(state, overviewPoints: 100)
+            let client = try daemon.client()
+            if round == 0 {
+                _ = try client.call("SourceService/CreateSource", ["source": "a"])
+                _ = try client.importFeatures("a", points.map(\.feature))
+            }
+            // Each few of these make the journal long enough for a snapshot.
+            for _ in 0..<(4 + 3 * round) {
+                _ = try client.call("SourceService/UpdateFeatures", longUpdate(id: id))
+                id += 1
+            }
+            _ = daemon.end(with: SIGKILL)
+            var found: [[JSONValue]] = []
+            for overviewPoints in [100, 0] {
+                // A start may write snapshots, so each begins with the files of the kill.
+                let copy = "\(folder)/copy-\(round)-\(overviewPoints)"
+                try FileManager.default.copyItem(atPath: state, toPath: copy)
+                let daemon = try start(copy, overviewPoints: overviewPoints)
+                found.append(try zooms(daemon.client()))
+                _ = daemon.end(with: SIGKILL)
+            }
+            #expect(found[0] == found[1], "round \(round)")
+            #expect(found[0].last?["points"]?.number == Double(points.count + id - 10_000))
+        }
+    }
+
+    /// What the lowest zooms show, and the number of points at last.
+    private func zooms(_ client: RawClient) throws -> [JSONValue] {
+        var found: [JSONValue] = []
+        for zoom in 0..<3 {
+            let query: JSONValue = [
+                "source": "a", "bbox": [-180, -85, 180, 85], "zoom": .number(Double(zoom)),
+            ]
+            found.append(try client.call("ClusterService/GetClusters", query)["features"] ?? .null)
+        }
+        let description = try client.call("SourceService/GetSource", ["source": "a"])
+        return found + [["points": description["points"] ?? .null]]
+    }
+
+    /// An update that adds a feature of 300 KB.
+    private func longUpdate(id: Int) -> JSONValue {
+        [
+            "source": "a",
+            "upsert": [
+                [
+                    "type": "Feature", "id": .number(Double(id)),
+                    "geometry": ["type": "Point", "coordinates": [.number(Double(id % 90)), 2]],
+                    "properties": ["text": .string(String(repeating: "x", count: 300_000))],
+                ]
+            ],
+        ]
+    }
+
     @Test("a kill at any moment leaves a prefix of the updates that holds all acknowledged ones")
     func killWhileUpdating() throws {
         var expected = 50
