@@ -57,7 +57,9 @@ let package = Package(
         .target(
             name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
             swiftSettings: uncheckedExclusivity),
-        .target(name: "SystemSupport", dependencies: ["CLinux"]),
+        // The handler of SIGBUS.
+        .target(name: "CPageFault"),
+        .target(name: "SystemSupport", dependencies: ["CLinux", "CPageFault"]),
         .target(name: "SourceStorage", dependencies: ["Compression", "SystemSupport"]),
         .target(
             name: "Aggregates",
@@ -135,7 +137,8 @@ let package = Package(
             name: "TileCompressionTests", dependencies: ["TileCompression", "Compression", "TestSupport"]),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
         .testTarget(
-            name: "ClusteringTests", dependencies: ["Clustering", "JSON", "Compression", "TestSupport"]),
+            name: "ClusteringTests",
+            dependencies: ["Clustering", "SystemSupport", "JSON", "Compression", "TestSupport"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "JSON", "TestSupport"]),
         .testTarget(name: "VectorTileTests", dependencies: ["VectorTile", "JSON", "TestSupport"]),
         .testTarget(name: "GeoJSONTests", dependencies: ["GeoJSON", "JSON", "Compression", "TestSupport"]),

@@ -29,8 +29,18 @@ public final class ClusterIndex: Sendable {
     /// The number of clusters, over all zooms.
     public var clusterCount: Int { layers.delta.clusterCount }
 
-    /// The index's memory in bytes.
+    /// The index's memory in bytes, without what lies in a file.
     public var memoryBytes: Int { layers.base.memoryBytes + layers.delta.memoryBytes }
+
+    /// The bytes of columns that lie in a mapped file.
+    public var mappedBytes: Int { layers.base.region?.byteCount ?? 0 }
+
+    /// Whether columns lie in a mapped file, so that a query may wait for the disk.
+    public var isMapped: Bool { layers.base.region != nil }
+
+    /// Whether a part of the mapped file could not be read: then answers are wrong. Never becomes false again. To be checked after
+    /// an answer was made, since the file is read meanwhile.
+    public var isLost: Bool { layers.base.region?.hasFailed ?? false }
 
     /// Whether the index has no delta: it was built as a whole and not updated since.
     public var isPlain: Bool { layers.delta.isEmpty }

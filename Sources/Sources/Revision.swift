@@ -80,11 +80,18 @@ public final class Revision: Sendable {
     /// How many points are clustered.
     public var pointCount: Int { view.index.pointCount }
 
-    /// Bytes of features' text that stay in a file and are read on demand.
-    public var fileBytes: Int { store.fileBytes }
+    /// Bytes of features' text and of the index that stay in files and are read on demand.
+    public var fileBytes: Int { store.fileBytes + indexFileBytes }
 
-    /// Whether its features can be read without waiting for a disk.
-    public var isAtHand: Bool { store.isAtHand }
+    /// Those of the index: 0 if it is in memory.
+    public var indexFileBytes: Int { view.index.mappedBytes }
+
+    /// Whether its features can be found and read without waiting for a disk.
+    public var isAtHand: Bool { store.isAtHand && !view.index.isMapped }
+
+    /// Whether text or a part of the index could not be read, or was not what was written. Never becomes false again. To be checked
+    /// after an answer was made, since both are read meanwhile.
+    package var isDamaged: Bool { store.isDamaged || view.index.isLost }
 
     /// Bytes of memory that the revision holds, without the views of filters.
     public var memoryBytes: Int {

@@ -32,6 +32,10 @@ package final class SharedState: Sendable {
     package let readingCount = Atomic<Int>(0)
     /// Lets one source at a time be clustered for a snapshot. Nobody waits for that, so it should not take more memory and cores.
     let rebuilding = FairLock()
+    /// Lets one build at a time take work memory beyond the limit of the sources.
+    let shortBuilds = FairLock()
+    /// Held while a start decides which of the indexes that it reads fit into memory.
+    let placing = Mutex(())
     /// The clock that measures features' ages.
     let clock = ExpiryClock()
     /// When files that the machine could not read were last retried.

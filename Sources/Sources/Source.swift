@@ -111,7 +111,7 @@ public final class Source: Sendable {
         let (revision, fault, isLoading) = state.withLock { ($0.revision, $0.fault, $0.isLoading) }
         if let fault { throw SourceError(fault, of: name) }
         if isLoading { throw .unavailable(name, Self.isBeingRead) }
-        if revision.store.isDamaged { throw reportDamage() }
+        if revision.isDamaged { throw reportDamage() }
         return revision
     }
 
@@ -195,8 +195,8 @@ public final class Source: Sendable {
             let base = try begin()
             defer { state.withLock { $0.isBuilding = false } }
             let made = Result { () throws(SourceError) in try make(base) }
-            // Text is verified as it is read, so the result, or the error, may come from damaged text.
-            guard !base.store.isDamaged else { throw reportDamage() }
+            // Text and index are read meanwhile, so the result, or the error, may come from damaged ones.
+            guard !base.isDamaged else { throw reportDamage() }
             let change = try made.get()
             try change.revision.store.checkWritten()
             guard !cancellation.isCancelled else { throw .cancelled }
@@ -361,16 +361,16 @@ public final class Source: Sendable {
     package var updatedAt: Timestamp { state.withLock { $0.updatedAt } }
 
     /// Throws if the data are known to be damaged. To be called before an answer is written
-    /// and again before it is sent, since text is verified as it is read.
+    /// and again before it is sent, since text is verified as it is read, and so is an index that lies in a file.
     ///
     /// - Parameter read: the revision that the answer is made from, if that may not be the current one.
     public func checkIntact(_ read: Revision? = nil) throws(SourceError) {
-        // The revision is the current one, the source has no fault, and all text was good.
-        if let read, current.isStill(read.number), !read.store.isDamaged { return }
-        let (fault, isDamaged) = state.withLock { ($0.fault, $0.revision.store.isDamaged) }
+        // The revision is the current one, the source has no fault, and all that was read was good.
+        if let read, current.isStill(read.number), !read.isDamaged { return }
+        let (fault, isDamaged) = state.withLock { ($0.fault, $0.revision.isDamaged) }
         if let fault { throw SourceError(fault, of: name) }
         if isDamaged { throw reportDamage() }
-        if let read, read.store.isDamaged {
+        if let read, read.isDamaged {
             throw .unavailable(name, "the data were replaced meanwhile and can no longer be read; try again")
         }
     }

@@ -75,6 +75,10 @@ public struct SourceDescription: Sendable {
         output.append(integer: Int64(revision.memoryBytes))
         output.append(",\"fileBytes\":")
         output.append(integer: Int64(revision.fileBytes))
+        if revision.indexFileBytes > 0 {
+            output.append(",\"indexFileBytes\":")
+            output.append(integer: Int64(revision.indexFileBytes))
+        }
         output.append(",\"indexBytesPerPoint\":")
         output.append(number: indexBytesPerPoint)
         output.append(",\"buildMs\":")

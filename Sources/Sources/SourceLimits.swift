@@ -26,6 +26,12 @@ public struct SourceLimits: Sendable {
     package var longReplay = 300.0
     /// An import writes text longer than this many bytes to a file while it reads, if the source has files.
     package var textGathered = 1 << 26
+    /// An index of fewer bytes stays in memory, however short that is.
+    package var indexInMemory = 1 << 22
+    /// Columns of an index of fewer bytes stay in memory, also if the others lie in a file.
+    package var columnInMemory = 1 << 16
+    /// Whether indexes lie in files even if there is room in memory; for tests.
+    package var mapsIndexes = false
     /// The most bytes that the sources themselves may hold.
     public var memory: MemoryBudget.Limit
 

@@ -54,6 +54,13 @@ public final class View: Sendable {
     /// Holds the claim of the view's memory while the view exists.
     func hold(_ claim: MemoryClaim) { self.claim.withLock { $0 = claim } }
 
+    /// The same view with an index of the same contents that lies elsewhere. Must be called before the view is published.
+    func with(_ index: ClusterIndex) -> View {
+        View(
+            index: index, members: members, order: order, bounds: bounds, aggregates: aggregates,
+            partitions: partitions, propertyErrors: propertyErrors, warnings: warnings, numbers: numbers)
+    }
+
     /// The row of a point's feature in the store.
     package func feature(of point: PointIndex) -> Int {
         if let members { return Int(members[Int(point.rawValue)]) }
@@ -109,15 +116,15 @@ public final class View: Sendable {
         return partitions[Int(part)]
     }
 
-    /// Bytes of the index itself, without the features' text and aggregates.
+    /// Bytes of the index itself, in memory and in a file, without the features' text and aggregates.
     package var indexBytes: Int {
-        index.memoryBytes + (members?.count ?? 0) * MemoryLayout<UInt32>.stride
+        index.memoryBytes + index.mappedBytes + (members?.count ?? 0) * MemoryLayout<UInt32>.stride
             + (members == nil ? order?.memoryBytes ?? 0 : 0)
     }
 
-    /// Bytes that the view holds.
+    /// Bytes of memory that the view holds.
     package var memoryBytes: Int {
-        indexBytes + aggregates.reduce(0) { $0 + $1.memoryBytes } + cache.memoryBytes
+        indexBytes - index.mappedBytes + aggregates.reduce(0) { $0 + $1.memoryBytes } + cache.memoryBytes
     }
 }
 

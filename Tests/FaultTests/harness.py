@@ -6,7 +6,7 @@ import ctypes, errno, json, mmap, os, resource, shutil, signal, socket, struct, 
 here = os.path.dirname(os.path.abspath(__file__))
 
 WORLD = [-180, -90, 180, 90]
-OPERATIONS = ("open create read write sync sync_directory truncate rename unlink rmdir mkdir list link map entry").split()
+OPERATIONS = ("open create read write sync sync_directory truncate rename unlink rmdir mkdir list link map entry allocate").split()
 NOBODY = 65534
 # How long a call may take on a busy machine. What would wait for a fault to end waits longer.
 PATIENCE = 40

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum operation { OPEN, CREATE, READ, WRITE, SYNC, SYNC_DIRECTORY, TRUNCATE, RENAME, UNLINK, RMDIR, MKDIR, LIST, LINK, MAP, ENTRY, OPERATIONS };
+enum operation { OPEN, CREATE, READ, WRITE, SYNC, SYNC_DIRECTORY, TRUNCATE, RENAME, UNLINK, RMDIR, MKDIR, LIST, LINK, MAP, ENTRY, ALLOCATE, OPERATIONS };
 
 struct control {
     _Atomic uint32_t operations;  // a bit for each operation that may fail; 0: none
@@ -168,6 +168,16 @@ int ftruncate(int file, off_t size) {
     return status;
 }
 int ftruncate64(int file, off64_t size) { return ftruncate(file, size); }
+int posix_fallocate(int file, off_t offset, off_t size) {
+    char link[32], path[512];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = 0;
+    int code = fault(ALLOCATE, path);
+    if (code > 0) return code;
+    return syscall(SYS_fallocate, file, 0, offset, size) ? errno : 0;
+}
+int posix_fallocate64(int file, off64_t offset, off64_t size) { return posix_fallocate(file, offset, size); }
 int rename(const char *from, const char *to) {
     FAIL(RENAME, from, -1);
     int status = syscall(SYS_rename, from, to);

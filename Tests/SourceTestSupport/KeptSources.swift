@@ -20,6 +20,8 @@ package final class KeptSources {
     private let textInMemory: Int
     /// Snapshots of sources of at least so many points have an overview. 0: none.
     private let overviewPoints: Int
+    /// Which indexes lie in files, from the next restart on.
+    package var mapping: Mapping
     /// Whether the next restart leaves the rest of sources with overviews unread until `readRest`.
     package var holdsReading = false
     private var isHeld = false
@@ -29,6 +31,15 @@ package final class KeptSources {
     package var beforeReading: (@Sendable (SourceName) -> Void)?
     /// The reading that the last restart has begun.
     package private(set) var recovery: SourceRecovery?
+
+    package enum Mapping {
+        /// Large ones if memory is short.
+        case large
+        /// Those of any size if memory is short.
+        case small
+        /// All.
+        case all
+    }
 
     package final class Events: Sendable {
         private let list = Mutex<[StateEvent]>([])
@@ -41,11 +52,13 @@ package final class KeptSources {
     ///   - textInMemory: features' text of so many bytes stays in the files: by default all.
     ///   - overviewPoints: sources of at least so many points have an overview.
     ///   - longestReplay: data whose changes take longer to replay are kept by a snapshot, in milliseconds: by default none.
+    ///   - mapping: which indexes lie in files.
     package init(
         isQuick: Bool = false, textInMemory: Int = 1, overviewPoints: Int = 0,
-        longestReplay: Double = .infinity
+        longestReplay: Double = .infinity, mapping: Mapping = .large
     ) throws {
         self.longestReplay = longestReplay
+        self.mapping = mapping
         self.textInMemory = textInMemory
         self.overviewPoints = overviewPoints
         let isThere = FileManager.default.isWritableFile(atPath: "/dev/shm")
@@ -78,6 +91,8 @@ package final class KeptSources {
         limits.textGathered = textInMemory
         // On a busy machine a few changes would take long enough for a snapshot, which clusters everything again.
         (limits.longestReplay, limits.longReplay) = (longestReplay, longestReplay)
+        if mapping != .large { (limits.indexInMemory, limits.columnInMemory) = (1, 1) }
+        limits.mapsIndexes = mapping == .all
         registry = SourceRegistry(
             limits: limits, directory: try StateDirectory(path), report: { events.add($0) })
         isHeld = holdsReading

@@ -3,9 +3,10 @@ import Clustering
 import Sources
 
 /// Whether an answer can be written without waiting for a disk, in sources whose features' text is larger than the cache. Text
-/// that the system has in its page cache is moved to that cache first.
+/// that the system has in its page cache is moved to that cache first. Never true if the source's index lies in a file.
 extension Revision {
     public func isAtHand(_ query: ClustersQuery, of view: View) -> Bool {
+        guard !self.view.index.isMapped else { return false }
         var nodes: [Node] = []
         guard (try? view.nodes(query, into: &nodes)) != nil else { return false }
         var room = Self.mostMoved
@@ -13,6 +14,7 @@ extension Revision {
     }
 
     public func isAtHand(_ tile: TilePlace, of view: View) -> Bool {
+        guard !self.view.index.isMapped else { return false }
         var nodes: [ClusterIndex.TileNode] = []
         view.index.tileNodes(z: tile.z, x: Double(tile.x), y: Double(tile.y), into: &nodes)
         var room = Self.mostMoved

@@ -41,22 +41,27 @@ extension View {
     private static let guessedDensity = 200.0
 }
 
+/// Of a view whose index lies in a file, these are 0: reading it may wait for the disk, so the pool has such answers anyway.
 extension Revision {
     /// The number of a cluster's children; 0 if there is no cluster with this id.
     public func childCount(of clusterId: Int64, in view: View) -> Int {
-        knownCluster(clusterId, in: view).map { view.index.children(of: $0).count } ?? 0
+        quicklyKnown(clusterId, in: view).map { view.index.children(of: $0).count } ?? 0
     }
 
     /// The number of a cluster's points; 0 if there is no cluster with this id.
     public func pointCount(of clusterId: Int64, in view: View) -> Int {
-        knownCluster(clusterId, in: view).map { view.index.pointCount(of: $0) } ?? 0
+        quicklyKnown(clusterId, in: view).map { view.index.pointCount(of: $0) } ?? 0
     }
 
     /// The number of points to read for a cluster's hull; 0 if it is cached.
     public func hullCost(of clusterId: Int64, in view: View) -> Int {
-        guard let cluster = knownCluster(clusterId, in: view),
+        guard let cluster = quicklyKnown(clusterId, in: view),
             AnswerCache.of(view).hulls.hull(of: cluster) == nil
         else { return 0 }
         return view.index.pointCount(of: cluster)
+    }
+
+    private func quicklyKnown(_ clusterId: Int64, in view: View) -> ClusterOrdinal? {
+        view.index.isMapped ? nil : knownCluster(clusterId, in: view)
     }
 }

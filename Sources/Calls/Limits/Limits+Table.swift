@@ -41,7 +41,7 @@ extension Limits {
         live("maxFileBytes", \.maxFileBytes, from: 0, "Bytes of a file that LoadFile reads. 0: any."),
         live(
             "memoryBytes", \.memoryBytes, from: 0,
-            "Bytes that all sources, imports and builds hold; an import that would exceed it is rejected. 0: no limit."
+            "Bytes of memory that all sources, imports and builds hold. An import that would exceed it is rejected, unless its index may lie in a file of the state directory. 0: no limit."
         ),
         live(
             "maxQueuedBytesPerConnection", \.maxQueuedBytesPerConnection,

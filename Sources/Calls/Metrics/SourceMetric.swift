@@ -34,8 +34,12 @@ struct SourceMetric: Sendable {
             },
             SourceMetric(
                 "fileBytes", "clusterd_source_file_bytes",
-                "Features' text that stays in a file and is read when it is needed, by source."
+                "Features' text and index that stay in files and are read when they are needed, by source."
             ) { Double($0.revision.fileBytes) },
+            SourceMetric(
+                "indexFileBytes", "clusterd_source_index_file_bytes",
+                "The index's part of that: 0 while it is in memory, by source."
+            ) { Double($0.revision.indexFileBytes) },
             SourceMetric("revision", "clusterd_source_revision", "The number of the current data, by source.")
             {
                 Double($0.revision.number)

@@ -12,8 +12,10 @@ public struct SourceDescription: Sendable, Equatable {
     /// The data's position in the log of the table that the source follows; nil if it follows none.
     public let position: String?
     public let memoryBytes: Int
-    /// Bytes of features' text that stay in a file of the state directory and are read on demand.
+    /// Bytes of features' text and of the index that stay in files of the state directory and are read on demand.
     public let fileBytes: Int
+    /// Those of the index: 0 if it is in memory.
+    public let indexFileBytes: Int
     /// How long the index took to build, in milliseconds.
     public let buildMilliseconds: Double
     public let options: JSONObject
@@ -32,6 +34,7 @@ public struct SourceDescription: Sendable, Equatable {
         position = json["position"]?.asString
         memoryBytes = json["memoryBytes"]?.asInteger ?? 0
         fileBytes = json["fileBytes"]?.asInteger ?? 0
+        indexFileBytes = json["indexFileBytes"]?.asInteger ?? 0
         buildMilliseconds = json["buildMs"]?.asNumber ?? 0
         options = json["options"]?.asObject ?? [:]
     }

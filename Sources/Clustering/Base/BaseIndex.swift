@@ -11,6 +11,8 @@ final class BaseIndex: Sendable {
     let idOffset: Int64
     let columns: ClusterColumns
     let spatial: Spatial
+    /// The mapped file that has the large columns; nil if all are in memory.
+    let region: MappedRegion?
 
     /// Positions in the number type that the options select.
     enum Spatial: Sendable {
@@ -21,24 +23,26 @@ final class BaseIndex: Sendable {
     /// - Parameter idOffset: nil if the index has all points.
     init(
         options: ClusteringOptions, pointCount: Int, idOffset: Int64? = nil, columns: ClusterColumns,
-        spatial: Spatial
+        spatial: Spatial, region: MappedRegion? = nil
     ) {
         self.options = options
         self.pointCount = pointCount
         self.idOffset = idOffset ?? Int64(pointCount)
         self.columns = columns
         self.spatial = spatial
+        self.region = region
     }
 
     var clusterCount: Int { columns.counts.count }
 
+    /// Bytes in memory, without those in a mapped file.
     var memoryBytes: Int {
         let spatialBytes =
             switch spatial {
             case .float(let index): index.memoryBytes
             case .double(let index): index.memoryBytes
             }
-        return columns.memoryBytes + spatialBytes
+        return columns.memoryBytes + spatialBytes - (region?.byteCount ?? 0)
     }
 
     /// A cluster's id as supercluster computes it.

@@ -50,6 +50,23 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         aliveWords = words.finish(count: layout.levels * layout.groupCount)
     }
 
+    /// The same index with columns of equal content that lie elsewhere.
+    init(
+        _ other: SpatialIndex, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
+        wordBoxes: Column<SpatialBox>
+    ) {
+        layout = other.layout
+        self.slots = slots
+        self.alive = alive
+        self.wordBoxes = wordBoxes
+        eighthBoxes = other.eighthBoxes
+        groupBoxes = other.groupBoxes
+        districtBoxes = other.districtBoxes
+        regionBoxes = other.regionBoxes
+        aliveWords = other.aliveWords
+        lowLevels = other.lowLevels
+    }
+
     /// Marks which words have nodes alive at a level.
     ///
     /// - Returns: the number of nodes alive.

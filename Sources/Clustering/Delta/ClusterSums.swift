@@ -43,6 +43,8 @@ struct ClusterSums {
             sum.weight += share
             sum.count &+= layers.pointCount(of: member)
         }
+        // Only in an index that is lost. Its centre must still be a number.
+        if !(sum.weight > 0) { sum.weight = 1 }
         return sum
     }
 }

@@ -76,7 +76,11 @@ extension ClusterIndex {
     /// The node that shows a point at a zoom: the point itself, or the cluster that contains it. O(zooms).
     public func node(showing point: PointIndex, at zoom: Zoom) -> Node {
         var node = Node.point(point)
-        while let parent = parent(of: node), self.zoom(of: parent) >= zoom { node = .cluster(parent) }
+        // A node has an ancestor at most at each zoom; the bound also ends the walk in an index that is lost.
+        for _ in 0...options.maximumZoom {
+            guard let parent = parent(of: node), self.zoom(of: parent) >= zoom else { break }
+            node = .cluster(parent)
+        }
         return node
     }
 

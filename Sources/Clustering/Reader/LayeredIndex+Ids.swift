@@ -23,7 +23,8 @@ extension LayeredIndex {
     func cluster(from point: UInt32, zoom: Int) -> ClusterOrdinal? {
         guard isAlive(point: Int(point)) else { return nil }
         var key = NodeKey(rawValue: point)
-        while true {
+        // A node has an ancestor at most at each zoom; the bound also ends the walk in an index that is lost.
+        for _ in 0...options.maximumZoom {
             let parent = parent(of: key)
             guard parent != NodeNumber.none else { return nil }
             let found = self.zoom(ofCluster: Int(parent))
@@ -32,5 +33,6 @@ extension LayeredIndex {
             if found == zoom { return cluster }
             key = NodeKey(cluster)
         }
+        return nil
     }
 }

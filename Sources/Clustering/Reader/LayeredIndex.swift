@@ -5,7 +5,7 @@
 /// All reads of clusters go through `read`, the only function that determines which layer has a cluster. All
 /// reads of a point's data go through `IndexDelta.placement`.
 struct LayeredIndex: Sendable {
-    let base: BaseIndex
+    var base: BaseIndex
     var delta: IndexDelta
 
     init(_ base: BaseIndex) {
@@ -57,13 +57,14 @@ extension LayeredIndex {
 
     @inline(__always) func childCount(ofCluster ordinal: Int) -> Int {
         read(
-            ordinal, base: { Int($0.childStarts[ordinal + 1] - $0.childStarts[ordinal]) },
+            ordinal,
+            base: { max(0, Int($0.childStarts[ordinal + 1]) - Int($0.childStarts[ordinal])) },
             delta: { Int($0.childCount) })
     }
 
     @inline(__always) func child(_ position: Int, ofCluster ordinal: Int) -> NodeKey {
         read(
-            ordinal, base: { key(ofBase: $0.children[Int($0.childStarts[ordinal]) + position]) },
+            ordinal, base: { key(ofBase: $0.children[within: Int($0.childStarts[ordinal]) + position]) },
             delta: { delta.children[Int($0.childStart) + position] })
     }
 

@@ -31,16 +31,16 @@ extension ClusterIndex {
         public var startIndex: Int { 0 }
 
         public subscript(position: Int) -> PointIndex {
-            guard !runs.isEmpty else { return PointIndex(rawValue: leaves[start + position]) }
+            guard !runs.isEmpty else { return PointIndex(rawValue: leaves[within: start + position]) }
             let run = runs[runs.partitionIndex { $0.position <= position } - 1]
             if run.isPoint { return PointIndex(rawValue: UInt32(truncatingIfNeeded: run.first)) }
-            return PointIndex(rawValue: leaves[run.first + position - run.position])
+            return PointIndex(rawValue: leaves[within: run.first + position - run.position])
         }
 
         /// Calls `body` with all leaves in order, without a search for each leaf.
         @inline(__always) func visit(_ body: (PointIndex) -> Void) {
             guard !runs.isEmpty else {
-                for place in start..<start + endIndex { body(PointIndex(rawValue: leaves[place])) }
+                for place in start..<start + endIndex { body(PointIndex(rawValue: leaves[within: place])) }
                 return
             }
             for (number, run) in runs.enumerated() {
@@ -49,8 +49,8 @@ extension ClusterIndex {
                     continue
                 }
                 let end = number + 1 < runs.count ? runs[number + 1].position : endIndex
-                for place in run.first..<run.first + end - run.position {
-                    body(PointIndex(rawValue: leaves[place]))
+                for place in run.first..<Swift.max(run.first, run.first + end - run.position) {
+                    body(PointIndex(rawValue: leaves[within: place]))
                 }
             }
         }

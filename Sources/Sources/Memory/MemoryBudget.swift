@@ -46,17 +46,22 @@ public final class MemoryBudget: Sendable {
     let filterBytes: Int
     /// The system's limit for the process and how much of it is used; nil if there is no limit.
     private let system: @Sendable () -> SystemMemory.Use?
+    /// The memory that the machine has available; nil if unknown.
+    let machine: @Sendable () -> Int?
 
     /// - Parameters:
     ///   - filterBytes: the bytes that filters may hold besides their part of what the sources leave.
     ///   - system: returns the system's limits. Called before large allocations.
+    ///   - machine: returns the memory that the machine can spare.
     package init(
         _ limit: Limit, filterBytes: Int = 0,
-        system: @escaping @Sendable () -> SystemMemory.Use? = { SystemMemory.process.use }
+        system: @escaping @Sendable () -> SystemMemory.Use? = { SystemMemory.process.use },
+        machine: @escaping @Sendable () -> Int? = { SystemMemory.process.available }
     ) {
         state = Mutex(State(limit: limit))
         self.filterBytes = filterBytes
         self.system = system
+        self.machine = machine
     }
 
     /// May be changed at any time. Memory already held is not affected.
@@ -112,7 +117,7 @@ public final class MemoryBudget: Sendable {
     /// Asking the system takes about as long as reading 20 KiB of features.
     private static let checkStep = 16 << 20
     /// Memory left for calls: messages, answers and their intermediate data.
-    private static let reserve = 384 << 20
+    static let reserve = 384 << 20
 
     fileprivate func addAhead(_ more: Int) { state.withLock { $0.ahead += more } }
 

@@ -24,7 +24,7 @@ enum OverviewFile {
         let temporary = "\(directory)/\(SourceFiles.temporaryPrefix)\(name)"
         do throws(FileError) {
             let writer = try SectionFileWriter(temporary)
-            guard try Overview.write(revision, .ofJournal, to: writer), !revision.store.isDamaged else {
+            guard try Overview.write(revision, .ofJournal, to: writer), !revision.isDamaged else {
                 return FileIO.remove(temporary)
             }
             let aggregates = revision.view.aggregates.map { (name: $0.name, kind: $0.column.kind) }

@@ -16,6 +16,8 @@ package struct Snapshot {
     package let revision: Revision
     /// Where the features' text is loaded from.
     package let file: FileImage
+    /// Counts the data in the memory budget until the source is published.
+    private let claim: MemoryClaim
 
     /// Writes a plain revision under a temporary name, and syncs it.
     ///
@@ -38,8 +40,8 @@ package struct Snapshot {
             text = try onDisk(try writeSections(revision, identifiers, draft, nil, to: writer))
         }
         // New checksums must not hide damage. Without a header, the file is not read.
-        guard !revision.store.isDamaged else {
-            throw .damaged(source.name, "its features' text is damaged")
+        guard !revision.isDamaged else {
+            throw .damaged(source.name, "its features' text or its index is damaged")
         }
         try onDisk(try writer.finish(generation: generation))
         return text
@@ -113,7 +115,7 @@ package struct Snapshot {
         generation = reader.generation
         description = try SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)
         let store = try Self.store(reader, features, isKept ? nil : descriptor, shared)
-        let view = try Self.view(reader, description)
+        let found = try Self.view(reader, description)
         guard store.count == description.points else {
             throw StateFault("\(path) has \(store.count) features for \(description.points) points")
         }
@@ -122,10 +124,23 @@ package struct Snapshot {
             throw StateFault("\(path): \(error.description)")
         }
         let identifiers = try Self.identifiers(features, of: store)
+        let bytes = store.memoryBytes + found.memoryBytes + (identifiers?.memoryBytes ?? 0)
+        let (mapped, claim) = IndexPlacement(shared: shared).found(found, bytes: bytes, path: path)
+        self.claim = claim
+        let view = mapped ?? found
+        if mapped != nil { Self.discardIndex(reader, columnsFrom: shared.limits.columnInMemory) }
         revision = Revision(
             number: description.revision, options: description.options, store: store, columns: columns,
             view: view, buildMilliseconds: description.buildMilliseconds, identifiers: identifiers,
             log: description.log, shared: shared)
+    }
+
+    /// Frees the memory of the columns that now lie in a mapped file.
+    private static func discardIndex(_ reader: SectionFileReader, columnsFrom least: Int) {
+        for section in IndexSection.allCases {
+            let bytes = reader.bytes(SnapshotSection.index(section))
+            if bytes.count >= least { reader.file.discard(bytes) }
+        }
     }
 
     /// The index by id; nil if the file contains one with an older hash.

@@ -224,14 +224,19 @@ extension Source {
         }
     }
 
-    /// Marks the source's text as damaged and starts to look for an older snapshot. Returns the error for callers.
+    /// Marks the source's text or index as damaged and starts to read the source again, from an older snapshot if the newest one is
+    /// damaged. Returns the error for callers.
     package func reportDamage() -> SourceError {
         if let failure = (revision.store.text as? BlockText)?.failure ?? files?.image?.failure {
             let fault = StateFault(failure)
             if setFault(fault) { report(.error, fault.message) }
             return SourceError(fault, of: name)
         }
-        let fault = StateFault("\(files?.newestSnapshot ?? "its snapshot") is damaged in its features")
+        let isLost = revision.view.index.isLost
+        let fault = StateFault(
+            isLost
+                ? "the disk could not deliver its index, which is read again from the snapshot"
+                : "\(files?.newestSnapshot ?? "its snapshot") is damaged in its features")
         if setFault(fault) {
             report(.error, fault.message)
             // A replay looks for an older snapshot itself when it has ended.

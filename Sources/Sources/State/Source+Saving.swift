@@ -38,7 +38,7 @@ extension Source {
         // A snapshot holds a plain revision. The next start continues with its new number.
         let plain = try revision.isPlain ? revision : rebuild(revision)
         plain.follow(revision.log)
-        guard !revision.store.isDamaged else { throw reportDamage() }
+        guard !revision.isDamaged else { throw reportDamage() }
         guard let written = try files.writeSnapshot(plain, generation: generation, updatedAt: moment) else {
             return
         }
@@ -55,7 +55,7 @@ extension Source {
     package func rebuild(_ revision: Revision) throws(SourceError) -> Revision {
         // All text is read before other sources have to wait.
         let store = revision.store.plain(spill: DraftMaker(files, shared)?.spill)
-        guard !revision.store.isDamaged else { throw reportDamage() }
+        guard !revision.isDamaged else { throw reportDamage() }
         return try shared.rebuilding.withLock(.never) { () throws(SourceError) in
             try revision.rebuilt(from: store, owner: owner)
         }

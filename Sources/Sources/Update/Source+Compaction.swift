@@ -39,7 +39,7 @@ extension Source {
             var catchUp = try atLowPriority { [self] () throws(SourceError) in
                 try cluster(base, cancellation)
             }
-            guard !base.store.isDamaged else { throw reportDamage() }
+            guard !base.isDamaged else { throw reportDamage() }
             var (round, largest, isDone) = (0, 0, false)
             while !isDone {
                 meanwhile(round)

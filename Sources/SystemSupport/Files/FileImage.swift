@@ -9,8 +9,8 @@ import Synchronization
 /// raises a signal that ends the process.
 ///
 /// Invariant: `bytes` is one anonymous mapping that exists until `deinit`. A block is written only by the
-/// thread that changed its state from `missing` to `loading`, before it sets `loaded`. Nobody writes it again. Readers
-/// load bytes before they read them, so this may be shared.
+/// thread that changed its state from `missing` to `loading`, before it sets `loaded`. Nobody writes it again, but what nobody will
+/// read can be discarded. Readers load bytes before they read them, so this may be shared.
 package final class FileImage: @unchecked Sendable {
     package let bytes: UnsafeRawBufferPointer
     package let path: String
@@ -98,6 +98,19 @@ package final class FileImage: @unchecked Sendable {
 
     /// How often to look for a block that another thread reads before sleeping in between.
     private static let quickLooks = 1000
+
+    /// Frees the memory of loaded bytes that nobody will read again: the pages that lie entirely in them contain zeros afterwards.
+    package func discard(_ part: UnsafeRawBufferPointer) {
+        guard let start = part.baseAddress, let own = bytes.baseAddress, start >= own,
+            start + part.count <= own + bytes.count
+        else { return }
+        let page = sysconf(Int32(_SC_PAGESIZE))
+        let before = -Int(bitPattern: start) & (page - 1)
+        let length = (part.count - before) & ~(page - 1)
+        if length > 0 {
+            madvise(UnsafeMutableRawPointer(mutating: start) + before, length, Int32(MADV_DONTNEED))
+        }
+    }
 
     /// False while another thread reads the block.
     private func isLoaded(_ block: Int) throws(FileError) -> Bool {

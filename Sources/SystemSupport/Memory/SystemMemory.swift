@@ -56,6 +56,15 @@ package struct SystemMemory: Sendable {
         return uses.min { $0.room < $1.room }
     }
 
+    /// The memory in bytes that the machine can give programs without swapping (proc(5), meminfo, MemAvailable); nil if the kernel
+    /// does not say.
+    package var available: Int? {
+        let lines = ControlGroups.text(of: root + "/proc/meminfo")?.split(separator: "\n") ?? []
+        let line = lines.first { $0.hasPrefix("MemAvailable:") }
+        guard let words = line?.split(separator: " "), words.count >= 2 else { return nil }
+        return Int(words[1]).map { $0 * 1024 }
+    }
+
     private var addressLimit: Int? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else { return nil }

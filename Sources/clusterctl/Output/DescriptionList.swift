@@ -13,6 +13,12 @@ enum DescriptionList {
         }.joined()
     }
 
+    private static func files(of source: SourceDescription) -> String {
+        let all = Quantity.bytes(Double(source.fileBytes))
+        guard source.indexFileBytes > 0 else { return all }
+        return "\(all), \(Quantity.bytes(Double(source.indexFileBytes))) of them the index"
+    }
+
     /// A source's description for people.
     static func entries(of source: SourceDescription) -> [(name: String, value: String)] {
         var entries = [
@@ -20,7 +26,7 @@ enum DescriptionList {
             ("revision", String(source.revision)), ("memory", Quantity.bytes(Double(source.memoryBytes))),
             ("built in", Quantity.duration(milliseconds: source.buildMilliseconds)),
         ]
-        if source.fileBytes > 0 { entries.append(("in a file", Quantity.bytes(Double(source.fileBytes)))) }
+        if source.fileBytes > 0 { entries.append(("in files", files(of: source))) }
         if let box = source.json["bbox"]?.asArray {
             let bounds = box.map { $0.asNumber.map { Quantity.fixed($0, decimals: 4) } ?? $0.text }
             entries.append(("bounds", bounds.joined(separator: ", ")))
