@@ -214,8 +214,9 @@ public final class FeatureImport: Sendable {
     /// Throws if the import would replace data with nothing because no feature was valid or the text was empty.
     private func checkContent(_ gathered: GatheredFeatures) throws(SourceError) {
         let skipped = gathered.skippedReasons.values.reduce(0, +)
-        guard !allowsEmpty, mode == .replace, gathered.accepted == 0, source.revision.hasData else { return }
-        if gathered.advice.isOfBlankText, source.revision.pointCount > 0 {
+        guard !allowsEmpty, mode == .replace, gathered.accepted == 0, source.revision.pointCount > 0
+        else { return }
+        if gathered.advice.isOfBlankText {
             throw .unreadableInput(
                 "The text is empty, and the import would replace the source's data with nothing; allow that with "
                     + "\"allowEmpty\": true (--allow-empty).")

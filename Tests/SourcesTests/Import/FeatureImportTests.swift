@@ -59,6 +59,21 @@ import Testing
                 == whole.world(17).features.compactMap { $0["id"] as? Int })
     }
 
+    @Test(
+        "counts what it leaves out, even if that is everything, unless it would replace points with nothing")
+    func countsWhenNothingIsValid() throws {
+        let test = try TestSource()
+        let invalid = #"[{"type":"Feature"},5]"#
+        #expect(try test.load(invalid, policy: .skip).skipped == 2)
+        // The source now has a revision, but no points that could be lost.
+        let again = try test.load(invalid, policy: .skip)
+        #expect(again.skipped == 2 && again.accepted == 0)
+        try test.load(list(point(1, 0, 0)))
+        let number = test.source.revision.number
+        #expect(throws: SourceError.self) { try test.load(invalid, policy: .skip) }
+        #expect(test.source.revision.number == number && test.source.revision.pointCount == 1)
+    }
+
     @Test("appends in order")
     func appendsInOrder() throws {
         let test = try TestSource()
