@@ -275,6 +275,26 @@ struct HTTPResourceTests {
         }
     }
 
+    @Test("If-Match gets 412 unless it names the answer")
+    func ifMatch() throws {
+        for target in ["clusters?zoom=2", "tiles/0/0/0.mvt", "tiles.json"] {
+            let path = "/sources/s/\(target)"
+            let tag = try #require(try http.get(path)["etag"])
+            let packed = try #require(try http.get(path, ["Accept-Encoding: gzip"])["etag"])
+            for field in [tag, packed, "\"other\", \(tag)", "*"] {
+                #expect(try http.get(path, ["If-Match: \(field)"]).status == 200, "\(target) \(field)")
+            }
+            for field in ["\"other\"", "W/\(tag)"] {
+                let failed = try http.get(path, ["If-Match: \(field)", "If-None-Match: \(tag)"])
+                #expect(failed.status == 412 && failed.text.contains("If-Match"), "\(target) \(field)")
+            }
+            #expect(try http.get(path, ["If-Match: \(tag)", "If-None-Match: \(tag)"]).status == 304)
+            _ = try socket.call("SourceService/UpdateFeatures", ["source": "s", "remove": [1]])
+            #expect(try http.get(path, ["If-Match: \(tag)"]).status == 412, "\(target)")
+        }
+        #expect(try http.get("/sources/s/features/none?zoom=1", ["If-Match: *"]).status == 404)
+    }
+
     @Test("an unknown source is named before what else is wrong")
     func anUnknownSourceIsNamedFirst() throws {
         for target in ["clusters", "features/1", "tiles/99/0/0.mvt", "clusters/x/leaves?limit=-1"] {

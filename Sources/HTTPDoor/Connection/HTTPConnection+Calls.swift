@@ -28,7 +28,9 @@ extension HTTPConnection: CallTransport {
     /// Answers a repeated query without reading its params again: with 304 or from the cache. Returns false if
     /// the data have changed since, or if neither is possible.
     func answerAgain(_ query: RecentQueries.Query) -> Bool {
-        guard let last = query.last, exchange?.head.has(.connectTimeout) == false else { return false }
+        guard let last = query.last, let head = exchange?.head, !head.has(.connectTimeout),
+            !head.has(.ifMatch)
+        else { return false }
         guard caller.canRepeat(last.call) else {
             query.last = nil
             return false
@@ -111,6 +113,13 @@ extension HTTPConnection: CallTransport {
                 let tag = EntityTag(process: door.service.process, revision: revision, request: tagged)
                 plan.tag = tag
                 query?.last = prepared.standing.map { ($0, tag) }
+                if requiresOther(than: tag) {
+                    caller.dismiss(prepared)
+                    return respond(
+                        RequestFailure(
+                            .preconditionFailed,
+                            "The answer is not the one that If-Match names: the data have changed."))
+                }
                 if answerWithoutWork(tag, plan) { return caller.dismiss(prepared) }
             }
             exchange?.answer = plan
@@ -165,6 +174,12 @@ extension HTTPConnection: CallTransport {
         exchange?.answer = plan
         entry.body.withUnsafeBytes { respond($0, keeping: entry, isGzipped: entry.isGzipped) }
         return true
+    }
+
+    /// Whether the client wants only an answer that it knows, by `If-Match`, and this is another.
+    private func requiresOther(than tag: EntityTag) -> Bool {
+        guard let head = exchange?.head, head.has(.ifMatch) else { return false }
+        return head.first(.ifMatch) { tag.isNamed(byIfMatch: $0) ? true : nil } == nil
     }
 
     /// Whether the client only asks if there is an answer, by `If-None-Match: *`. A tag does not show that: the call

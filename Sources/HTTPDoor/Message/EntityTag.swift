@@ -60,6 +60,13 @@ struct EntityTag: Sendable, Hashable {
     /// Whether an `If-None-Match` matches every answer.
     static func matchesAll(_ field: ArraySlice<UInt8>) -> Bool { field.hasSameBytes(as: [UInt8(ascii: "*")]) }
 
+    /// Whether an `If-Match` names this answer, compressed or not, by strong comparison (RFC 9110, section 13.1.1).
+    func isNamed(byIfMatch field: ArraySlice<UInt8>) -> Bool {
+        String(decoding: field, as: UTF8.self).split(separator: ",").contains { entry in
+            !entry.trimmingSpaces.hasPrefix("W/") && match(Array(entry.utf8)[...]) != nil
+        }
+    }
+
     /// Whether a field names this answer, uncompressed, by strong comparison: then the client can combine parts
     /// of it (RFC 9110, section 8.8.3.2).
     func matchesStrongly(_ field: String) -> Bool {
