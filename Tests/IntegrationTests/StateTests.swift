@@ -192,7 +192,9 @@ struct StateTests {
         }
     }
 
-    @Test("after a kill around a snapshot that is written amid updates, low zooms answer as a complete start does")
+    @Test(
+        "after a kill around a snapshot that is written amid updates, low zooms answer as a complete start does"
+    )
     func overviewAroundSnapshots() throws {
         let folder = NSTemporaryDirectory() + "clusterd-around-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -21,7 +21,10 @@ final class StartWait {
     }
 
     /// What is being read, for the service manager.
-    var text: String { "Reading " + Self.list(recovery.unread.map(\.text)) }
+    var text: String {
+        let names = recovery.unread.map(\.text)
+        return names.isEmpty ? "Starting" : "Reading " + Self.list(names)
+    }
 
     /// Such as `a, b, c and 4 more`.
     static func list(_ names: [String]) -> String {
