@@ -50,6 +50,9 @@ public struct TilePublication: Sendable {
         try check()
         try writer.withLock { (writer) throws(ArchiveError) in try writer.synchronize() }
         try check()
+        guard !revision.isDamaged else {
+            throw .source(.conflict("the source's data turned out to be damaged while they were read"))
+        }
         try writer.withLock { (writer) throws(ArchiveError) in
             try writer.publish(as: target.name, overwrite: target.overwrites)
         }

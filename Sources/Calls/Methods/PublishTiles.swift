@@ -100,8 +100,11 @@ private final class PublishTilesJob: Sendable {
             summary = try publication.write(to: file) { progress in
                 state.withLock { $0.progress = progress }
             }
-        } catch { throw RPCError(error, call) }
-        try answering(call) { () throws(SourceError) in try target.source.checkIntact(target.revision) }
+        } catch {
+            // What was read may be the cause.
+            try answering(call) { () throws(SourceError) in try target.source.checkIntact(target.revision) }
+            throw RPCError(error, call)
+        }
         return (summary, file.path)
     }
 }

@@ -207,4 +207,17 @@ struct MappedIndexTests {
         try pair.mapped.restart()
         #expect(pair.mapped.said() == pair.plain.said())
     }
+
+    @Test("an archive of the tiles of a lost index gets no name")
+    func archive() throws {
+        let kept = try KeptSources(isQuick: true, mapping: .all)
+        try kept.create().load(towns(3000))
+        let revision = try kept.source().revision
+        let target = try ExportDirectories([kept.path]).target("a.pmtiles", overwrite: false)
+        try #require(revision.view.index.layers.base.region).fail()
+        let publication = TilePublication(
+            of: revision, nil, ArchiveRequest(zooms: 0...4, layer: "towns"), threads: 1, .never)
+        #expect(throws: ArchiveError.self) { _ = try publication.write(to: target) { _ in } }
+        #expect(!FileManager.default.fileExists(atPath: kept.path + "/a.pmtiles"))
+    }
 }

@@ -115,11 +115,11 @@ final class WatchStream: ServerStream {
 
     private func item(_ revision: Revision) -> StreamStep { .item(AnswerFacts(revision: revision.number)) }
 
-    private func adopt(_ next: WatchTable) throws(RPCError) {
-        // The change just written may contain text that turned out to be damaged.
-        try answering { () throws(SourceError) in try source.checkIntact() }
-        try budget.change(from: table.count, to: next.count, of: call.share)
-        table = next
+    private func adopt(_ job: WatchJob) throws(RPCError) {
+        // The change just written may come from text or an index that turned out to be damaged.
+        try answering { () throws(SourceError) in try source.checkIntact(job.revision) }
+        try budget.change(from: table.count, to: job.table.count, of: call.share)
+        table = job.table
     }
 
     private func isOvertaken(_ job: WatchJob) -> Bool {
@@ -133,7 +133,7 @@ final class WatchStream: ServerStream {
         let job = WatchJob(revision, filter, query, from: table)
         if job.isQuick {
             try job.run(call, into: &bytes)
-            try adopt(job.table)
+            try adopt(job)
             if isEnding { output.wantToSend() }
             return item(revision)
         }
@@ -151,7 +151,7 @@ final class WatchStream: ServerStream {
 
     private func deliver(_ job: WatchJob, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
         if let error = job.error { throw error }
-        try adopt(job.table)
+        try adopt(job)
         job.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
         // Changes since then are sent with the next item.
         output.wantToSend()
