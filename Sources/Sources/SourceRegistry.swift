@@ -41,14 +41,21 @@ public final class SourceRegistry: Sendable {
         }
         return try naming.withLock(.never) { () throws(SourceError) -> Source in
             if let refusal = sources.withLock({ self.refusal(name, owner, $0) }) { throw refusal }
-            let revision = try Revision.empty(options: options, shared: shared)
-            let identity = SourceIdentity(name: name, owner: owner, createdAt: .now)
-            let source = Source(
-                identity, revision, updatedAt: identity.createdAt,
-                files: try directory.create(revision, identity), shared: shared)
+            let source = try empty(name, options: options, owner: owner, in: directory)
             try add(source)
             return source
         }
+    }
+
+    /// A source without data, with its files.
+    private func empty(
+        _ name: SourceName, options: SourceOptions, owner: UInt32?, in directory: StateDirectory
+    ) throws(SourceError) -> Source {
+        let revision = try Revision.empty(options: options, shared: shared)
+        let identity = SourceIdentity(name: name, owner: owner, createdAt: .now)
+        return Source(
+            identity, revision, updatedAt: identity.createdAt,
+            files: try directory.create(revision, identity), shared: shared)
     }
 
     /// Whether creating a source waits for a disk.
@@ -130,6 +137,27 @@ public final class SourceRegistry: Sendable {
             }
             return retire(source)
         }
+        try removing(name, in: directory) { nil }
+    }
+
+    /// Deletes a source and creates it without data, with the same owner. Calls find it all the time.
+    public func recreate(_ name: SourceName, options: SourceOptions) throws(SourceError) {
+        guard let directory = shared.directory else {
+            try delete(name)
+            _ = try create(name, options: options)
+            return
+        }
+        let owner = try source(name).owner
+        try removing(name, in: directory) { () throws(SourceError) in
+            try self.empty(name, options: options, owner: owner, in: directory)
+        }
+    }
+
+    /// Removes a source's files, and lets the source that `successor` makes take its place; if that fails there is none.
+    private func removing(
+        _ name: SourceName, in directory: StateDirectory,
+        successor: () throws(SourceError) -> Source?
+    ) throws(SourceError) {
         // Waits for running reads and writes, which may take long, before taking the lock that others need.
         try wholeSource(name, .never).files?.settleWrites()
         try naming.withLock(.never) { () throws(SourceError) in
@@ -143,8 +171,10 @@ public final class SourceRegistry: Sendable {
                 source.files?.unretire()
                 throw error
             }
-            sources.withLock { $0[name] = nil }
+            let made = Result(catching: successor)
+            sources.withLock { $0[name] = try? made.get() }
             retire(source)
+            _ = try made.get()
         }
     }
 

@@ -111,9 +111,11 @@ final class SourceFiller {
         if let source = try? registry.source(declared.name), source.isLoading { return wait(for: source) }
         var isNew = false
         do throws(SourceError) {
-            try dropDamaged(declared)
             let options = try SourceOptions(reading: declared.options)
-            if let source = try? registry.source(declared.name) {
+            if try Self.emptyDamaged(declared, registry) {
+                warnOfDamage(declared)
+                isNew = true
+            } else if let source = try? registry.source(declared.name) {
                 // A follower of a table changes the options itself before it continues.
                 entry.changesOptions =
                     declared.postgres == nil && source.revision.options.json != options.json
@@ -134,19 +136,16 @@ final class SourceFiller {
         }
     }
 
-    /// Deletes a source whose stored data are damaged if it can be filled again.
-    private func dropDamaged(_ declared: DeclaredSource) throws(SourceError) {
-        if try Self.dropDamaged(declared, registry) { warnOfDamage(declared) }
-    }
-
+    /// Empties a source whose stored data are damaged if it can be filled again.
+    ///
     /// - Returns: whether it did.
-    private static func dropDamaged(
+    private static func emptyDamaged(
         _ declared: DeclaredSource, _ registry: SourceRegistry
     ) throws(SourceError) -> Bool {
         guard declared.file != nil || declared.postgres != nil,
             let source = try? registry.source(declared.name), source.description.state == .damaged
         else { return false }
-        try registry.delete(declared.name)
+        try registry.recreate(declared.name, options: SourceOptions(reading: declared.options))
         return true
     }
 
@@ -176,7 +175,7 @@ final class SourceFiller {
         guard let declared = entries[name]?.declared else { return }
         let (outcome, registry) = (Outcome(), registry)
         loop.work {
-            outcome.wasDamaged = (try? Self.dropDamaged(declared, registry)) ?? false
+            outcome.wasDamaged = (try? Self.emptyDamaged(declared, registry)) ?? false
         } completion: { [weak self] in
             guard let self, !self.isEnding else { return }
             if outcome.wasDamaged { self.warnOfDamage(declared) }

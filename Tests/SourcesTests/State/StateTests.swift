@@ -3,6 +3,7 @@ import Clustering
 import Foundation
 import JSON
 import SourceTestSupport
+import Synchronization
 import Testing
 
 @testable import Answers
@@ -51,6 +52,35 @@ struct StateTests {
         #expect(kept.seen() == changed)
         #expect(try kept.source().revision.number > last)
         #expect(try kept.source().description.updatedAt == updated)
+        #expect(kept.reports.isEmpty)
+    }
+
+    @Test("a source that is created again is found all the time, and is empty")
+    func recreated() throws {
+        let kept = try KeptSources()
+        let name = try kept.create().name
+        try kept.source().load(towns(300))
+        let registry = kept.registry
+        let isOver = Atomic(false)
+        let missing = Atomic(0)
+        let looks = Atomic(0)
+        let looking = DispatchGroup()
+        DispatchQueue.global().async(group: looking) {
+            while !isOver.load(ordering: .relaxed) {
+                looks.add(1, ordering: .relaxed)
+                if (try? registry.source(name)) == nil { missing.add(1, ordering: .relaxed) }
+            }
+        }
+        while looks.load(ordering: .relaxed) == 0 { sched_yield() }
+        for _ in 0..<5 {
+            try registry.recreate(name, options: SourceOptions(reading: JSONReader.parse(#"{"radius":70}"#)))
+        }
+        isOver.store(true, ordering: .relaxed)
+        looking.wait()
+        #expect(missing.load(ordering: .relaxed) == 0)
+        #expect(try !kept.source().revision.hasData && kept.source().revision.options.radius.byZoom[0] == 70)
+        try kept.restart()
+        #expect(try !kept.source().revision.hasData)
         #expect(kept.reports.isEmpty)
     }
 
