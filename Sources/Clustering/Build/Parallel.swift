@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
 import SystemSupport
 
 /// Divides work among the machine's cores; the results never depend on how many there are.
@@ -74,6 +75,17 @@ struct Parallel {
             let work = Unchecked(body)
             BoundedConcurrency.forEach(below: shares, threads: threads) { work.value($0, $1) }
         }
+    }
+
+    /// The results of `body` for each share's index, in the order of the indexes. Runs like `run`.
+    func map<Result: Sendable>(_ shares: Int, _ body: (_ share: Int, _ worker: Int) -> Result) -> [Result] {
+        if shares == 1 { return [body(0, 0)] }
+        let results = Mutex([Result?](repeating: nil, count: shares))
+        run(shares) { share, worker in
+            let result = body(share, worker)
+            results.withLock { $0[share] = result }
+        }
+        return results.withLock { $0.compactMap(\.self) }
     }
 
     /// Sets all values of `memory` to one value.

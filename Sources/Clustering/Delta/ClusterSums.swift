@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Synchronization
 
 /// The sums over the members of planned clusters, computed as `ClusterFormer` does: in order, the origin first.
 struct ClusterSums {
@@ -20,15 +19,13 @@ struct ClusterSums {
     ) {
         let plans = outcome.plans
         let count = parallel.portions(of: plans.count)
-        let parts = Mutex([[Sum]](repeating: [], count: count))
-        parallel.run(count) { number, thread in
+        let parts = parallel.map(count) { number, thread in
             let (start, end) = Parallel.bounds(number, of: count, count: plans.count)
-            let sums = plans[start..<end].map { plan in
+            return plans[start..<end].map { plan in
                 Self.sum(outcome.members[plan.start..<plan.start + plan.count], layers, positions[thread])
             }
-            parts.withLock { $0[number] = sums }
         }
-        all = parts.withLock { $0.flatMap { $0 } }
+        all = parts.count == 1 ? parts[0] : Array(parts.joined())
     }
 
     private static func sum<Scalar: Coordinate>(

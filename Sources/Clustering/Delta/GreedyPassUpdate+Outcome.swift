@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Synchronization
 
 /// Derives the changes of the next level from the new claims.
 extension GreedyPassUpdate {
@@ -74,13 +73,11 @@ extension GreedyPassUpdate {
         // Ordinals follow the nodes' order, so that the same changes always give the same ordinals.
         sort(&origins)
         let count = parallel.portions(of: origins.count)
-        let parts = Mutex([Part](repeating: Part(), count: count))
-        parallel.run(count) { [origins] number in
+        let parts = parallel.map(count) { number, _ in
             let (start, end) = Parallel.bounds(number, of: count, count: origins.count)
-            let part = part(of: origins[start..<end], joined)
-            parts.withLock { $0[number] = part }
+            return part(of: origins[start..<end], joined)
         }
-        for part in parts.withLock({ $0 }) {
+        for part in parts {
             let start = outcome.members.count
             outcome.plans += part.plans.map { LevelOutcome.Plan(start: start + $0.start, count: $0.count) }
             outcome.members += part.members

@@ -2,10 +2,18 @@
 
 /// Reads the nodes of an index's levels during an update. It must be released before the layers change, because
 /// they would otherwise be copied.
-struct LevelReader<Scalar: Coordinate> {
+///
+/// A class, so that a search retains one object instead of each of the layers' parts.
+final class LevelReader<Scalar: Coordinate> {
     let layers: LayeredIndex
     let spatial: SpatialIndex<Scalar>
     let positions: PointPositionCache<Scalar>
+
+    init(layers: LayeredIndex, spatial: SpatialIndex<Scalar>, positions: PointPositionCache<Scalar>) {
+        self.layers = layers
+        self.spatial = spatial
+        self.positions = positions
+    }
 
     func departure(_ key: NodeKey) -> Departure { layers.departure(key, positions) }
 

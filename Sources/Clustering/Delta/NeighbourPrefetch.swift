@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Synchronization
 
 /// Neighbours of nodes that will be visited, found in advance on several threads.
 struct NeighbourPrefetch<Scalar: Coordinate> {
@@ -53,13 +52,10 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         guard keys.count >= parallel.smallestShare else { return }
         let count = parallel.portions(of: keys.count)
         let sorted = Self.alongCurve(keys, search)
-        let made = Mutex([Share](repeating: Share(), count: count))
-        parallel.run(count) { number, thread in
+        shares = parallel.map(count) { number, thread in
             let (start, end) = Parallel.bounds(number, of: count, count: sorted.count)
-            let share = Self.share(sorted[start..<end], search.with(positions[thread]))
-            made.withLock { $0[number] = share }
+            return Self.share(sorted[start..<end], search.with(positions[thread]))
         }
-        shares = made.withLock { $0 }
         compared = shares.reduce(0) { $0 + $1.compared }
         var place: UInt32 = 0
         for node in sorted {

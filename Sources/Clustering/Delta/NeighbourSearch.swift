@@ -177,7 +177,9 @@ struct NeighbourSearch<Scalar: Coordinate> {
             let squared = dx * dx + dy * dy
             guard isOld(neighbour.key), wasUnclaimed(neighbour),
                 level.layers.partition(of: neighbour.key) == part,
-                squared < Double(radius.innerSquared) || reaches(neighbour.key, node.x, node.y, part)
+                squared < Double(radius.innerSquared)
+                    || (neighbour.key.isCluster
+                        ? reaches(neighbour.key, node.x, node.y, part) : squared <= radius.squared)
             else { continue }
             found.append(Claimant(key: neighbour.key, order: neighbour.order))
         }
@@ -234,10 +236,16 @@ struct NeighbourSearch<Scalar: Coordinate> {
         lookUpOrders(&neighbours)
         for neighbour in neighbours where neighbour.order < searched.order {
             let (dx, dy) = (neighbour.x - x, neighbour.y - y)
-            guard neighbour.isMade || dx * dx + dy * dy <= near * near else { continue }
+            let squared = dx * dx + dy * dy
+            guard neighbour.isMade || squared <= near * near else { continue }
             let origin =
                 neighbour.isMade ? level.layers.child(0, ofCluster: neighbour.key.number) : neighbour.key
-            guard isOld(origin), reaches(origin, x, y, part) else { continue }
+            guard isOld(origin),
+                // A point was found at its exact position, so that is not looked up again.
+                neighbour.key.isCluster
+                    ? reaches(origin, x, y, part)
+                    : squared <= radius.squared && level.layers.partition(of: origin) == part
+            else { continue }
             found.append(Claimant(key: origin, order: neighbour.order))
         }
     }

@@ -26,7 +26,7 @@ struct OrderHeap {
         var place = 0
         while true {
             var least = place
-            for child in [2 * place + 1, 2 * place + 2]
+            for child in 2 * place + 1...2 * place + 2
             where child < items.count && items[child].order < items[least].order {
                 least = child
             }
