@@ -26,7 +26,7 @@ enum Stopwatch {
             times.append(now() - start)
         }
         times.sort()
-        return (Double(times[count / 2]), Double(times[min(count - 1, count * 99 / 100)]))
+        return (Double(times[count / 2]), Double(times[(count * 99 + 99) / 100 - 1]))
     }
 }
 

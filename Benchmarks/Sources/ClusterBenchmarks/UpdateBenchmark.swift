@@ -42,9 +42,9 @@ func benchmarkUpdates(_ source: Source, longitudes: [Double], latitudes: [Double
 
     func sample(_ kinds: [(name: String, places: [Int])], _ variant: String) throws {
         for (name, places) in kinds {
-            for count in [1, 10, 100, 1000] where count <= places.count {
+            for (count, samples) in [(1, 1000), (10, 500), (100, 200), (1000, 30)] where count <= places.count {
                 var failure: (any Error)?
-                let time = Stopwatch.sample(count == 1000 ? 15 : 100) { _ in
+                let time = Stopwatch.sample(samples) { _ in
                     let points = Set((0..<count).map { _ in places.randomElement(using: &random) ?? 0 })
                     do { try update(Array(points)) } catch { failure = error }
                 }
