@@ -127,9 +127,3 @@ public final class View: Sendable {
         indexBytes - index.mappedBytes + aggregates.reduce(0) { $0 + $1.memoryBytes } + cache.memoryBytes
     }
 }
-
-/// An expression's error message, with the number of points or clusters that had it.
-package struct PropertyError: Sendable, Equatable {
-    package let message: String
-    package let count: Int
-}
