@@ -1,6 +1,9 @@
 # Builds the Debian package, and an image that runs the daemon with its state in /var/lib/clusterd:
-#   docker build -t clusterd .
-#   docker run --rm -v clusterd-state:/var/lib/clusterd -v clusterd-socket:/run/clusterd clusterd
+#   docker build -t clusterd .        with podman or buildah: --format docker, since OCI images have no HEALTHCHECK
+#   docker run -d --name clusterd -v clusterd-state:/var/lib/clusterd -v clusterd-socket:/run/clusterd clusterd
+#   docker exec -i clusterd clusterctl import cities - < Examples/cities.geojson
+#   docker exec clusterd clusterctl clusters cities
+#   docker stop clusterd && docker start clusterd        the sources are still there
 FROM swift:6.3-bookworm AS build
 WORKDIR /source
 COPY scripts/install-dependencies scripts/
