@@ -101,4 +101,22 @@ struct JunkLineTests {
         let (store, skipped, _) = try read(Array(text.utf8), policy: .skip)
         #expect(store.count == 2 && skipped.map(\.line) == [2])
     }
+
+    @Test("lines are counted across pieces, and between features", arguments: [60, 777, 1 << 20])
+    func linesOfCollection(piece: Int) throws {
+        let features = (0..<300).map { $0 % 7 == 3 ? "{\n\"type\":\n\"Feature\"}" : feature("\($0)") }
+        let text =
+            "{\"type\":\"FeatureCollection\",\n\"features\":[\n" + features.joined(separator: "\n,\n\n")
+            + "]}"
+        let (store, skipped, _) = try read(Array(text.utf8), piece: piece, policy: .skip)
+        var (line, expected) = (3, [Int]())
+        for feature in features {
+            if feature.contains("\n") { expected.append(line) }
+            line += 3 + feature.count { $0 == "\n" }
+        }
+        #expect(
+            store.count == 300 - expected.count
+                && skipped.map(\.line) == Array(expected.prefix(skipped.count)))
+        #expect(skipped.count == 20)
+    }
 }

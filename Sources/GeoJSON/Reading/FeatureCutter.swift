@@ -22,8 +22,8 @@ struct FeatureCutter {
 
         let form: Form
         let bytes: UnsafeRawBufferPointer
-        /// The line of the first byte, from 1.
-        let line: Int
+        /// The number of line ends between the previous piece and this one.
+        let linesBefore: Int
         /// The reference system that the collection declares, if it is not longitude and latitude.
         let foreignReferenceSystem: String?
     }
@@ -55,8 +55,8 @@ struct FeatureCutter {
     private(set) var cuts = 0
     /// The number of bytes dropped before the held ones.
     private var consumed = 0
-    /// The line of the first held byte.
-    private var line = 1
+    /// The number of line ends dropped since the last piece.
+    private var droppedLines = 0
     private(set) var foreignReferenceSystem: String?
 
     /// Whether there was nothing but white space. Asked once the text has ended.
@@ -155,12 +155,16 @@ struct FeatureCutter {
     /// Drops bytes at the beginning.
     private mutating func drop(_ count: Int) {
         guard count > 0 else { return }
-        line += held.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        droppedLines += held.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        remove(count)
+    }
+
+    private mutating func remove(_ count: Int) {
         held.removeFirst(count)
         consumed += count
     }
 
-    /// Yields held bytes, and drops them and all before them.
+    /// Yields held bytes, and drops them and all before them. Their lines are counted by who reads them, since one thread at a time cuts.
     private mutating func hand(
         _ form: Piece.Form, from start: Int = 0, upTo end: Int, _ body: Body
     ) throws(GeoJSONError) {
@@ -172,11 +176,13 @@ struct FeatureCutter {
                 try body(
                     Piece(
                         form: form, bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<end]),
-                        line: line + LineCount.of(before), foreignReferenceSystem: foreignReferenceSystem))
+                        linesBefore: droppedLines + LineCount.of(before),
+                        foreignReferenceSystem: foreignReferenceSystem))
             } catch { failure = error }
         }
         if let failure { throw failure }
-        drop(end)
+        droppedLines = 0
+        remove(end)
     }
 
     // MARK: Collections

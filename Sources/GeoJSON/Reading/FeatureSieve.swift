@@ -26,6 +26,7 @@ public final class FeatureSieve {
     private let batchSize: Int
     private let parser: PieceParser
     private var cutter: FeatureCutter
+    private var lines = PieceLines()
     private var input = GzipInput()
     private var batch: [UInt8] = []
     private var batches: [[UInt8]] = []
@@ -94,17 +95,18 @@ public final class FeatureSieve {
 
     private func skip(_ result: ParsedFeatures, of piece: PieceText) throws(GeoJSONError) {
         let before = accepted + skipped
+        let line = lines.first(of: piece)
         for fault in result.faults {
             var feature = InvalidFeature(
                 index: before + fault.place, fault: fault.fault, line: nil, identifier: fault.identifier)
             if policy == .reject {
-                feature.line = piece.line(of: fault.range.lowerBound)
+                feature.line = line + piece.lines(before: fault.range.lowerBound)
                 throw .badFeature(feature.advised(by: advice))
             }
             skipped += 1
             skippedReasons[fault.fault.rawValue, default: 0] += 1
             guard let onSkipped else { continue }
-            feature.line = piece.line(of: fault.range.lowerBound)
+            feature.line = line + piece.lines(before: fault.range.lowerBound)
             piece.text.withUnsafeBytes {
                 onSkipped(feature, UnsafeRawBufferPointer(rebasing: $0[fault.range]))
             }

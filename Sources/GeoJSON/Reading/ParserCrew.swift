@@ -7,6 +7,7 @@ final class ParserCrew {
     private var parsers: [PieceParser] = []
     private var waiting: [PieceText] = []
     private var waitingBytes = 0
+    private var lines = PieceLines()
 
     /// The most small pieces to gather.
     private static let mostWaiting = 64
@@ -56,7 +57,8 @@ final class ParserCrew {
             },
             admit: { (parsed, piece) throws(GeoJSONError) in
                 builder.note(foreignReferenceSystem: piece.foreignReferenceSystem)
-                return try builder.admit(parsed) { piece.line(of: $0) }
+                let line = lines.first(of: piece)
+                return try builder.admit(parsed) { line + piece.lines(before: $0) }
             })
         parsers = work.parsers
         waitingBytes = 0

@@ -10,15 +10,16 @@ struct PieceText: Sendable {
     /// The expected range of each feature in the text; nil for an array as sent.
     private(set) var texts: [Range<Int>]?
     private(set) var header: TableHeader?
-    /// The line of the first byte of the piece, from 1.
-    let line: Int
+    /// The number of line ends between the previous piece and this one, and in this one. The second is known after `join`.
+    let linesBefore: Int
+    private(set) var lines = 0
     let foreignReferenceSystem: String?
 
     /// - Parameter buffer: memory for the text.
     init(_ piece: FeatureCutter.Piece, buffer: consuming [UInt8] = []) {
         buffer.removeAll(keepingCapacity: true)
         text = buffer
-        line = piece.line
+        linesBefore = piece.linesBefore
         foreignReferenceSystem = piece.foreignReferenceSystem
         switch piece.form {
         case .rows(let header):
@@ -35,11 +36,12 @@ struct PieceText: Sendable {
         }
     }
 
-    /// Makes one array of the text if it is not one yet. It is separate from the initializer, so that each parser's thread does it for
-    /// its own pieces. O(bytes).
+    /// Counts the lines, and makes one array of the text if it is not one yet. It is separate from the initializer, so that each
+    /// parser's thread does it for its own pieces. O(bytes).
     ///
     /// - Parameter memory: memory to reuse. It holds the text as it was cut afterwards.
     mutating func join(reusing memory: inout [UInt8]) {
+        lines = text.withUnsafeBytes { LineCount.of($0) }
         guard let form = formToJoin else { return }
         formToJoin = nil
         swap(&text, &memory)
@@ -60,9 +62,9 @@ struct PieceText: Sendable {
         return joined
     }
 
-    /// The line of an offset in the text, from 1.
-    func line(of offset: Int) -> Int {
-        line + text.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<offset])) }
+    /// The number of line ends before an offset in the text.
+    func lines(before offset: Int) -> Int {
+        text.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<offset])) }
     }
 
     /// Joins texts into one array. The text between them stays, including line ends.
