@@ -5,18 +5,19 @@
     python3 Benchmarks/cores.py [--bin DIR] [--rounds N]
 
 A daemon that may only use 1, 2 and 4 processors loads a million points without a state directory, in alternated rounds;
-medians count. Then daemons on 1, 2 and 3 processors answer long listings to clients on the fourth. The rows in
+medians count. Then daemons on 1, 2 and 3 processors answer to clients on the fourth: tiles, whose clients use little of their
+processor, and long listings, whose clients use all of it beside three processors. The rows in
 Benchmarks/results.md are replaced, and Benchmarks/cores.svg is drawn. Needs four processors; a machine that does nothing else.
 """
-import argparse, json, os, signal, statistics, subprocess, tempfile, time
+import argparse, json, os, resource, signal, statistics, subprocess, tempfile, time
 
 import measure, plot, results
 from cancel import Caller
 
 MARK = "| cores, "
 SOURCE = {"source": "points"}
-# Long answers: their reader needs a fraction of the processor time that the daemon needs.
-LONG = ("-c", "48", "-z", "5-8", "-n", "4000", "-t", "3", "--json")
+# A reader of tiles needs a fifth of the processor time that the daemon needs for them, of long listings half.
+ANSWERS = {"tiles": ("-c", "48", "-d", "4", "-m", "tile", "-z", "3-9"), "long answers": ("-c", "48", "-z", "5-8", "-n", "4000")}
 
 
 class Daemon:
@@ -55,17 +56,28 @@ def loads(binaries, folder, path, rounds):
 
 
 def rates(binaries, folder, path, rounds):
-    """Medians of long answers a second, by number of processors; the clients have the fourth."""
-    taken = {count: [] for count in (1, 2, 3)}
+    """By kind, then number of processors: medians of answers a second, and of the clients' use of their processor, the fourth."""
+    taken = {kind: {count: [] for count in (1, 2, 3)} for kind in ANSWERS}
     for _ in range(rounds):
-        for count, found in taken.items():
+        for count in (1, 2, 3):
             daemon = Daemon(binaries, folder, range(count))
             daemon.load(path)
-            told = subprocess.run(["taskset", "-c", "3", f"{binaries}/clusterctl", "--socket", daemon.socket, "bench", "points", *LONG],
-                                  check=True, capture_output=True, text=True).stdout
-            found.append(json.loads(told)["perSecond"])
+            for kind, asked in ANSWERS.items():
+                before, begun = processor_time(), time.monotonic()
+                told = subprocess.run(
+                    ["taskset", "-c", "3", f"{binaries}/clusterctl", "--socket", daemon.socket, "bench", "points", *asked, "-t", "3", "--json"],
+                    check=True, capture_output=True, text=True).stdout
+                busy = (processor_time() - before) / (time.monotonic() - begun)
+                taken[kind][count].append((json.loads(told)["perSecond"], busy))
             daemon.stop()
-    return {count: statistics.median(found) for count, found in taken.items()}
+    return {kind: {count: [statistics.median(column) for column in zip(*found)] for count, found in counts.items()}
+            for kind, counts in taken.items()}
+
+
+def processor_time():
+    """Seconds of all programs that have ended, the clients among them; daemons end between two measurements."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def main():
@@ -84,9 +96,10 @@ def main():
             rows.append(results.row(f"cores, {what}, {kind}, 1,000,000 points: on 4; on 2", f"{four:.3f} s; {two:.3f} s", f"on 1 {one:.3f} s", one / four))
             series.append((f"{what}, {kind}", colour, [(1, one), (2, two), (4, four)]))
         series.append((f"supercluster in C++, {kind}", "#c33" if kind == "gathered" else "#e98", [(1, peer), (4, peer)]))
-    found = rates(options.bin, folder, measure.make("gathered", 1_000_000)[1], 3)
-    rows.append(results.row("cores, long answers of a daemon on 3; on 2, clients on the fourth", f"{found[3]:,.0f}/s; {found[2]:,.0f}/s",
-                            f"on 1 {found[1]:,.0f}/s", found[3] / found[1]))
+    for kind, found in rates(options.bin, folder, measure.make("gathered", 1_000_000)[1], 3).items():
+        (one, _), (two, _), (three, busy) = (found[count] for count in (1, 2, 3))
+        rows.append(results.row(f"cores, {kind} of a daemon on 3; on 2, clients on the fourth, {busy:.0%} busy beside 3",
+                                f"{three:,.0f}/s; {two:,.0f}/s", f"on 1 {one:,.0f}/s", three / one))
     os.rmdir(folder)
     results.replace(MARK, rows)
     plot.chart(os.path.join(measure.ROOT, "Benchmarks", "cores.svg"), "A million points: seconds against processors (supercluster uses one)", series,
