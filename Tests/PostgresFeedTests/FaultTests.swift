@@ -20,8 +20,8 @@ struct FaultTests {
         return database
     }
 
-    private func expectSame(_ table: FollowedTable) throws {
-        #expect(table.features == (try table.freshCopy()))
+    private func expectSame(_ table: FollowedTable, from server: PostgresServer? = nil) throws {
+        #expect(table.features == (try table.freshCopy(from: server)))
         #expect(table.faults == [])
     }
 
@@ -60,7 +60,7 @@ struct FaultTests {
                 try table.catchUp(server)
             }
             #expect(proxy.connections >= 3, "cut after \(offset): \(proxy.connections)")
-            try expectSame(table)
+            try expectSame(table, from: server)
             table.stop()
             try server.sql(
                 "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '\(table.configuration.slotName)' AND NOT active"

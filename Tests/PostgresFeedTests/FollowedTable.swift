@@ -82,8 +82,12 @@ final class FollowedTable: TableFeedConsumer {
     func stop() { feed.stop {} }
 
     /// What a fresh copy gives at this moment.
-    func freshCopy() throws -> [String: String] {
+    ///
+    /// - Parameter server: connects to it directly. A proxy that waits for this table, whose loop does not run meanwhile, would pass
+    ///   nothing on.
+    func freshCopy(from server: PostgresServer? = nil) throws -> [String: String] {
         var configuration = configuration
+        if let server { configuration.connection = server.connection(configuration.slotScope) }
         configuration.slot = "test_" + UUID().uuidString.prefix(8).lowercased()
         configuration.isTemporary = true
         let other = try FollowedTable(configuration)
