@@ -35,7 +35,7 @@ extension SourceRegistry {
     }
 
     /// Recovers all sources. Blocks until all answer.
-    package func recover() throws(SourceError) {
+    public func recover() throws(SourceError) {
         let recovery = try beginRecovery()
         recovery.wait()
         recovery.serve()
