@@ -5,14 +5,6 @@ import Sources
 import SystemSupport
 import TileCompression
 
-/// The encoded tiles of a batch, one after another.
-struct EncodedBatch: Sendable {
-    var ids: [UInt64] = []
-    var ends: [Int] = []
-    var hashes: [Int] = []
-    var bytes: [UInt8] = []
-}
-
 /// Encodes and compresses the tiles of a view.
 struct TileBatchEncoder: Sendable {
     let revision: Revision

@@ -16,8 +16,8 @@ extension MemoryBudget {
 
     /// Counts bytes that a filter is about to take. What the cache has used least is evicted for it if need be.
     ///
-    /// Filters may hold `filterBytes`. If the sources have a limit, filters may also hold half of what is free of it, and no
-    /// more than that: the other half is left to imports, so all together stay within the limit and `filterBytes`.
+    /// Filters may hold `filterBytes`. If the sources have a limit, filters may also hold half of what is free of it. The
+    /// other half is left to imports, so all together stay within the sum of the limit and `filterBytes`.
     ///
     /// - Complexity: O(sources) if there is a limit.
     func takeForFilters(_ more: Int) throws(SourceError) {

@@ -77,11 +77,11 @@ import Testing
                 let revision = kept.source.revision
                 let query = QueryFilter(try JSONReader.parse(filter))
                 let members = try revision.view(query, zoom: 3, .never).members
-                let anew = FilterCache(budget: 0)
+                let emptyCache = FilterCache(budget: 0)
                 let expression = try ExpressionOption.queryFilter(query.source, path: "filter")
                 let memory = MemoryBudget(MemoryBudget.Limit())
                 let fresh = try KeptColumns(
-                    cache: anew, store: revision.store.plain(), memory: memory, threads: 2
+                    cache: emptyCache, store: revision.store.plain(), memory: memory, threads: 2
                 ).columns(
                     reading: expression.propertyNames,
                     beside: SourceColumns(revision.store.plain(), reading: [], threads: 2, .never),

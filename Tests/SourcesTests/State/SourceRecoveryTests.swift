@@ -9,7 +9,7 @@ import Testing
 @testable import SourceStorage
 @testable import Sources
 
-/// A disk that does not answer for some sources until it is told to.
+/// A disk that does not answer for some sources until the test releases it.
 private final class Disk: Sendable {
     private let hanging: Set<String>
     private let answer = DispatchSemaphore(value: 0)
