@@ -40,7 +40,7 @@ final class FreshFolder {
     func run(_ script: String) throws -> (status: Int32, output: String, errors: String) {
         let prologue = """
             ip link set lo up && mount -t tmpfs none /tmp && cd '\(path)' || exit 99
-            unset DISPLAY WAYLAND_DISPLAY CLUSTERD_SOCKET
+            unset DISPLAY WAYLAND_DISPLAY CLUSTERD_SOCKET TMPDIR
             export XDG_RUNTIME_DIR=/tmp
             trap 'status=$?; set +e; kill $(jobs -p) 2>/dev/null; wait; exit $status' EXIT
             # Runs a command that does not end by itself until it prints something, then sends it a signal. In the
