@@ -32,6 +32,27 @@ struct QuantileTests {
         #expect(QuantileColumn.quantile(quantile, of: numbers) == expected)
     }
 
+    /// What NumPy's `median` gives. Its `quantile` gives 1.0499999999999998 for the first.
+    @Test(
+        "the median of an even count is the mean of the two in the middle",
+        arguments: [
+            ([0.2, 1.9], 1.05), ([1, 2, 4, 8], 3), ([7], 7), ([1, 2, 4], 2),
+        ] as [([Double], Double)])
+    func median(_ numbers: [Double], _ expected: Double) {
+        #expect(QuantileColumn.median(of: numbers) == expected)
+    }
+
+    @Test("numbers at both limits of a double have a median and quantiles")
+    func limits() {
+        let limit = Double.greatestFiniteMagnitude
+        #expect(QuantileColumn.median(of: [-limit, limit]) == 0)
+        #expect(QuantileColumn.median(of: [limit, limit]) == limit)
+        #expect(QuantileColumn.median(of: []) == nil)
+        for (quantile, expected) in [(0, -limit), (0.5, 0), (1, limit)] {
+            #expect(QuantileColumn.quantile(quantile, of: [-limit, limit]) == expected)
+        }
+    }
+
     private static let options =
         #"{"maxZoom":8,"clusterProperties":{"half":["median",["get","n"]],"parts":["quantiles",[0.1,0.5,0.9],["get","n"]]}}"#
 
@@ -96,7 +117,7 @@ struct QuantileTests {
     }
 
     @Test(
-        "definitions that are none are refused with their place",
+        "invalid definitions are rejected, with their position",
         arguments: [
             (#"["quantiles",["get","n"]]"#, ""), (#"["quantiles",[],["get","n"]]"#, "[1]"),
             (#"["quantiles",[0.5,1.5],["get","n"]]"#, "[1][1]"),

@@ -63,17 +63,30 @@ package final class QuantileColumn: AggregateColumn {
 
     private func text(_ sorted: [Double]) -> [UInt8] {
         var writer = ByteWriter(capacity: 64)
-        if !isSingle { writer.append("[") }
-        for (place, quantile) in quantiles.enumerated() {
-            if place > 0 { writer.append(",") }
-            if let number = Self.quantile(quantile, of: sorted) {
-                writer.append(number: number)
-            } else {
-                writer.append("null")
-            }
+        if isSingle {
+            Self.write(Self.median(of: sorted), into: &writer)
+            return writer.bytes
         }
-        if !isSingle { writer.append("]") }
+        writer.append("[")
+        for (index, quantile) in quantiles.enumerated() {
+            if index > 0 { writer.append(",") }
+            Self.write(Self.quantile(quantile, of: sorted), into: &writer)
+        }
+        writer.append("]")
         return writer.bytes
+    }
+
+    private static func write(_ number: Double?, into writer: inout ByteWriter) {
+        if let number { writer.append(number: number) } else { writer.append("null") }
+    }
+
+    /// The median of sorted numbers; nil if there are none. Of an even count it is the mean of the two in the middle, as with
+    /// NumPy's `median`. It is rounded once, so its last digit may differ from that of the quantile 0.5.
+    package static func median(of sorted: [Double]) -> Double? {
+        guard let last = sorted.indices.last else { return nil }
+        let (lower, upper) = (sorted[last / 2], sorted[(last + 1) / 2])
+        let sum = lower + upper
+        return sum.isFinite ? sum / 2 : lower / 2 + upper / 2
     }
 
     /// A quantile of sorted numbers, interpolated linearly between the two nearest; nil if there are none. The same
@@ -85,6 +98,8 @@ package final class QuantileColumn: AggregateColumn {
         let upper = min(lower + 1, last)
         let fraction = position - Double(lower)
         let difference = sorted[upper] - sorted[lower]
+        // Numbers near both limits of a double: their difference is beyond these, what lies between them is not.
+        guard difference.isFinite else { return sorted[lower] * (1 - fraction) + sorted[upper] * fraction }
         return fraction < 0.5
             ? sorted[lower] + difference * fraction : sorted[upper] - difference * (1 - fraction)
     }
