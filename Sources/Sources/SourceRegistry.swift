@@ -68,14 +68,19 @@ public final class SourceRegistry: Sendable {
         }
     }
 
-    /// Replaces a stand-in by the recovered source; false if it has been deleted meanwhile.
-    func takeUp(_ found: Source, insteadOf other: Source) -> Bool {
-        let (isThere, wasLoading) = sources.withLock { sources in
-            guard sources[found.name] === other else { return (false, false) }
-            let wasLoading = other.isLoading
-            if wasLoading { found.replication = other.replication }
-            sources[found.name] = found
-            return (true, wasLoading)
+    /// Replaces a stand-in by a source that was read; false if it has been deleted meanwhile.
+    func takeUp(_ read: ReadSource, insteadOf other: Source) -> Bool {
+        let found = read.source
+        // No index is placed while the source counts twice.
+        let (isThere, wasLoading) = shared.placing.withLock { _ in
+            defer { read.releaseClaim() }
+            return sources.withLock { sources in
+                guard sources[found.name] === other else { return (false, false) }
+                let wasLoading = other.isLoading
+                if wasLoading { found.replication = other.replication }
+                sources[found.name] = found
+                return (true, wasLoading)
+            }
         }
         if wasLoading { other.retire() }
         return isThere

@@ -17,7 +17,7 @@ package struct Snapshot {
     /// Where the features' text is loaded from.
     package let file: FileImage
     /// Counts the data in the memory budget until the source is published.
-    private let claim: MemoryClaim
+    let claim: MemoryClaim
 
     /// Writes a plain revision under a temporary name, and syncs it.
     ///

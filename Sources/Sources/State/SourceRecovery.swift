@@ -78,20 +78,20 @@ public final class SourceRecovery: Sendable {
         shared.beforeReading.withLock { $0 }?(name)
         if !complete.contains(name), let early = Source.early(name, in: directory, shared: shared) {
             shared.clock.note(early.updatedAt)
-            _ = registry.takeUp(early, insteadOf: unread)
+            _ = registry.takeUp(ReadSource(early), insteadOf: unread)
             answers(name) { self.registry.finish(early, in: directory, since: .now) }
             return opened()
         }
         let found = registry.whole(unread, in: directory)
         // Features that expired while the daemon was stopped must not be visible, and the clock must be right for that.
-        if let found, found.revision.options.ttlSeconds != nil {
+        if let found, found.source.revision.options.ttlSeconds != nil {
             return opened { self.takeUp(found, insteadOf: unread) }
         }
         takeUp(found, insteadOf: unread)
         opened()
     }
 
-    private func takeUp(_ found: Source?, insteadOf unread: Source) {
+    private func takeUp(_ found: ReadSource?, insteadOf unread: Source) {
         registry.takeUp(found, insteadOf: unread, isLate: state.withLock { $0.isServing }, since: start)
         answers(unread.name)
     }

@@ -47,13 +47,13 @@ extension SourceRegistry {
     /// Reads all files of a source of which only the name, or the overview, is known.
     ///
     /// - Returns: nil if there is nothing: the call that created it was never answered.
-    func whole(_ unread: Source, in directory: StateDirectory) -> Source? {
+    func whole(_ unread: Source, in directory: StateDirectory) -> ReadSource? {
         do throws(SourceError) {
             let found = try open(unread.name, in: directory)
-            if let found, found.fault == nil { shared.clock.note(found.updatedAt) }
+            if let source = found?.source, source.fault == nil { shared.clock.note(source.updatedAt) }
             return found
         } catch {
-            return Source.unreadable(unread, error, shared: shared)
+            return ReadSource(Source.unreadable(unread, error, shared: shared))
         }
     }
 
@@ -61,24 +61,25 @@ extension SourceRegistry {
     func finish(_ early: Source, in directory: StateDirectory, since start: ContinuousClock.Instant) {
         shared.beforeReading.withLock { $0 }?(early.name)
         let found = whole(early, in: directory)
-        if let overview = early.overview { found?.continueRevision(of: overview) }
+        if let overview = early.overview { found?.source.continueRevision(of: overview) }
         takeUp(found, insteadOf: early, isLate: true, since: start)
     }
 
     /// Lets a source that has been read take the place of one that is loading.
     ///
     /// - Parameters:
-    ///   - found: nil if there is none.
+    ///   - read: nil if there is none.
     ///   - isLate: whether calls are already served.
     ///   - start: when the reading began.
     func takeUp(
-        _ found: Source?, insteadOf unread: Source, isLate: Bool, since start: ContinuousClock.Instant
+        _ read: ReadSource?, insteadOf unread: Source, isLate: Bool, since start: ContinuousClock.Instant
     ) {
         defer { shared.readingCount.subtract(1, ordering: .releasing) }
-        guard let found else { return drop(unread) }
+        guard let read else { return drop(unread) }
+        let found = read.source
         // Features that expired meanwhile must not be visible.
         if found.mayExpire(at: .now) { expire(found, .now) }
-        guard takeUp(found, insteadOf: unread) else { return found.retire() }
+        guard takeUp(read, insteadOf: unread) else { return found.retire() }
         found.saveOverviewLater()
         // A fault has been reported.
         guard isLate, found.fault == nil else { return }
@@ -114,13 +115,15 @@ extension SourceRegistry {
     }
 
     /// Reads a source's files and makes the changes in its journals; nil if there is no such source.
-    private func open(_ name: SourceName, in directory: StateDirectory) throws(SourceError) -> Source? {
+    private func open(
+        _ name: SourceName, in directory: StateDirectory
+    ) throws(SourceError) -> ReadSource? {
         guard let (source, recovered) = try Source.open(name, in: directory, shared: shared) else {
             return nil
         }
         if let recovered { source.replay(recovered) }
         source.verifyLater()
-        return source
+        return ReadSource(source, recovered?.snapshot.claim)
     }
 
     private func warn(_ message: String) {
@@ -149,7 +152,7 @@ extension SourceRegistry {
     }
 
     private func retry(_ source: Source, _ directory: StateDirectory) {
-        guard let found = try? open(source.name, in: directory), found.fault == nil else { return }
+        guard let found = try? open(source.name, in: directory), found.source.fault == nil else { return }
         guard takeUp(found, insteadOf: source) else { return }
         shared.report(
             StateEvent(

@@ -134,10 +134,13 @@ struct MappedIndexTests {
         #expect(kept.seen() == seen)
     }
 
-    @Test("of several sources that a start reads, as many indexes lie in files as have to")
-    func several() throws {
+    /// Sources whose features expire are published once all sources have been read.
+    @Test(
+        "of several sources that a start reads, as many indexes lie in files as have to",
+        arguments: ["{}", #"{"ttlSeconds":1000}"#])
+    func several(_ options: String) throws {
         let kept = try KeptSources(isQuick: true, mapping: .small)
-        for number in 0..<4 { try kept.create("s\(number)").load(towns(3000)) }
+        for number in 0..<4 { try kept.create("s\(number)", options: options).load(towns(3000)) }
         kept.wait()
         let one = try kept.source("s0").revision.memoryBytes
         kept.memory = MemoryBudget.Limit(bytes: 5 * one / 2)
