@@ -75,11 +75,13 @@ package struct FeatureUpdate: Sendable {
 
     /// Applies the update to a base revision, in place if that is
     /// possible; otherwise everything is clustered again. The answers are the same, except for cluster ids.
+    ///
+    /// - Parameter spill: when the text of features that are clustered again goes to a file; nil: never.
     package func apply(
-        to base: Revision, owner: UInt32?, _ cancellation: Cancellation
+        to base: Revision, owner: UInt32?, spill: TextSpill?, _ cancellation: Cancellation
     ) throws(SourceError) -> (Revision, UpdatePlan) {
         var badWeights = 0
-        return try apply(to: base, owner: owner, badWeights: &badWeights, cancellation)
+        return try apply(to: base, owner: owner, spill: spill, badWeights: &badWeights, cancellation)
     }
 
     /// Applies the update as above.

@@ -31,7 +31,8 @@ extension Source {
     package func expire(notAfter limit: Int64, at moment: Timestamp) throws(SourceError) {
         let update = FeatureUpdate(expiry: limit)
         _ = try change(.never) { (base) throws(SourceError) -> Change in
-            let (revision, plan) = try update.apply(to: base, owner: owner, .never)
+            let (revision, plan) = try update.apply(
+                to: base, owner: owner, spill: updateSpill, .never)
             return Change(
                 revision: revision, keeping: .record(.expiry(limit)),
                 changedPlaces: plan.places(in: base, to: revision),

@@ -27,7 +27,8 @@ extension Source {
         let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
             let update = try FeatureUpdate(
                 upserts: json, removals: removals, rules: base.options.featureRules, at: moment)
-            let (revision, made) = try update.apply(to: base, owner: owner, cancellation)
+            let (revision, made) = try update.apply(
+                to: base, owner: owner, spill: updateSpill, cancellation)
             plan = made
             return Change(
                 revision: revision, keeping: .record(.update(upserts: json, removals: removals)),
@@ -36,6 +37,12 @@ extension Source {
         return UpdateOutcome(
             description: description(of: revision), inserted: plan?.inserted ?? 0,
             updated: plan?.updated ?? 0, removed: plan?.removed ?? 0, missing: plan?.missing ?? 0)
+    }
+
+    /// For the text of features that an update clusters again. During a replay it stays in memory: a full disk must not make
+    /// acknowledged data unavailable.
+    var updateSpill: TextSpill? {
+        files?.isReplaying == true ? nil : DraftMaker(files, shared)?.spill
     }
 
     /// The most bytes of memory for each byte of an upsert while it is applied: its text, its record and its index.

@@ -41,6 +41,27 @@ struct FileTextTests {
         try step { try $0.load(towns(2000, from: 70)) }
     }
 
+    @Test("an update that clusters everything again, and an expiry, leave the text in a file")
+    func rebuilt() throws {
+        let kept = try KeptSources(isQuick: true)
+        let source = try kept.create(
+            options: #"{"ttlSeconds":1000,"clusterProperties":{"half":["median",["get","n"]]}}"#)
+        try source.load(towns(3000))
+        func check() throws {
+            let revision = try kept.source().revision
+            #expect(revision.isPlain && revision.fileBytes > 100_000)
+            #expect(revision.store.memoryBytes < revision.fileBytes / 10)
+        }
+        try source.change(upsert: towns(20, from: 2990), remove: [.number(5)])
+        try check()
+        try source.expire(notAfter: 0, at: .now)
+        try check()
+        let said = kept.said()
+        #expect(said.contains("\"half\":"))
+        try kept.restart()
+        #expect(kept.said() == said)
+    }
+
     @Test("no file is left of an import that failed or was cancelled, and one of each that succeeded")
     func drafts() throws {
         let kept = try KeptSources(isQuick: true)
