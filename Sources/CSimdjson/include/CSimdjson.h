@@ -34,10 +34,10 @@ enum csj_error {
 
 /// A value of the document. An array's or object's members follow it; an object's are key, value, key, value.
 typedef struct csj_entry {
-    /// A csj_kind; for strings plus 8 where the text has escapes, plus 16 where one is half a surrogate pair; for numbers
-    /// plus 8 where it is written as an integer.
+    /// A csj_kind. For strings plus 8 if the text has escapes, plus 16 if one of them is half a surrogate pair; for numbers
+    /// plus 8 if the number is written as an integer.
     uint32_t kind;
-    /// The index of the entry behind this one and all that is in it.
+    /// The index of the next entry after this one and everything inside it.
     uint32_t next;
     /// The value's own text, from start up to end, quotes and brackets included.
     uint32_t start;
@@ -48,13 +48,13 @@ typedef struct csj_entry {
 
 typedef struct csj_parser csj_parser;
 
-/// NULL where there is no memory.
+/// Returns NULL if there is no memory.
 csj_parser *csj_create(void);
 void csj_destroy(csj_parser *parser);
 
 /// Parses a whole text, less than 4 GiB. On success entries stay valid until the parser's next use.
-/// On failure error_offset is the offset of the fault. lone_surrogate is where the first string with half a surrogate pair starts,
-/// SIZE_MAX without one; such a half decodes to U+FFFD.
+/// On failure error_offset is the offset of the fault. lone_surrogate is the offset of the first string with half a surrogate pair,
+/// or SIZE_MAX if there is none. Such a half decodes to U+FFFD.
 int csj_parse(csj_parser *parser, const char *text, size_t length, uint32_t maximum_depth,
               const csj_entry **entries, size_t *count, size_t *error_offset, size_t *lone_surrogate);
 
@@ -65,27 +65,26 @@ int csj_is_utf8(const char *text, size_t length);
 /// Returns the decoded length.
 size_t csj_unescape(const char *inside, size_t length, char *target);
 
-/// Reads a number by RFC 8259's grammar that takes up the whole text; 0 where it is none.
+/// Reads a text that is one number by RFC 8259's grammar. Returns 0 if it is not.
 int csj_read_number(const char *text, size_t length, double *value);
 
-/// Where a scan of a stream of JSON text stands. All zero at the start.
+/// The state of a scan of a stream of JSON text. All zero at the start.
 typedef struct csj_scan_state {
     int64_t depth;
     uint32_t in_string;
     uint32_t escaped;
 } csj_scan_state;
 
-/// Walks text, which need not be whole, until a bracket or brace outside of strings brings the depth down to
-/// `depth`; returns the offset behind that bracket, or `length` plus one where there is none. Text is taken for JSON unchecked.
+/// Scans text, which may be incomplete, until a bracket or brace outside of strings brings the depth down to `depth`. Returns the
+/// offset after that bracket, or `length` plus one if there is none. Does not check that the text is JSON.
 size_t csj_scan_to_depth(csj_scan_state *state, const char *text, size_t length, int64_t depth);
 
-/// Walks text, which need not be whole, until a bracket or brace outside of strings brings the depth below 0, and returns how
-/// far it has come. `last` becomes the offset behind the last bracket that brought the depth down to 0; 0 where none did.
+/// Scans text, which may be incomplete, until a bracket or brace outside of strings brings the depth below 0, and returns the
+/// offset at which it stopped. `last` becomes the offset after the last bracket that brought the depth down to 0, or 0.
 size_t csj_scan_to_last(csj_scan_state *state, const char *text, size_t length, size_t *last);
 
-/// Writes a number as JavaScript prints it, at most 25 bytes, and returns how many. Up to 40 bytes of the target
-/// may be written over. Not for numbers that are
-/// not finite.
+/// Writes a finite number as JavaScript prints it, at most 25 bytes, and returns how many. Up to 40 bytes of the target may be
+/// overwritten.
 size_t csj_print_number(double number, char *target);
 
 #ifdef __cplusplus

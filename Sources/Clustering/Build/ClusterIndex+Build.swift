@@ -8,8 +8,8 @@ extension ClusterIndex {
     /// Clusters points at every zoom.
     ///
     /// - Parameters:
-    ///   - longitudes: in degrees, -180 to 180.
-    ///   - latitudes: in degrees, -90 to 90; the same count.
+    ///   - longitudes: in the units of the projection: degrees from -180 to 180, or units of a plane.
+    ///   - latitudes: likewise, degrees from -90 to 90; the same count.
     ///   - weights: a number above 0 for each point, which weights clusters' centres.
     ///   - partitions: a number for each point; only points with the same number cluster together.
     ///   - threads: how many cores may be used; the result does not depend on it.
@@ -57,7 +57,7 @@ extension ClusterIndex {
     ) throws(ClusteringError) -> ClusterIndex {
         guard (weights?.count ?? points.count) == points.count,
             (partitions?.count ?? points.count) == points.count
-        else { throw .invalidOptions("every point needs a weight and part where asked") }
+        else { throw .invalidOptions("weights and partitions must have one value for each point") }
         switch points.columns {
         case .float(let columns):
             return try assemble(columns, weights: weights, partitions: partitions, points.options, parallel) {

@@ -17,7 +17,7 @@ extension ClusterIndex {
     ) throws(ClusteringError) -> ClusterIndex {
         guard (weights?.count ?? points.count) == points.count,
             (partitions?.count ?? points.count) == points.count
-        else { throw .invalidOptions("every point needs a weight and part where asked") }
+        else { throw .invalidOptions("weights and partitions must have one value for each point") }
         let parallel = Parallel(threads: threads, isCancelled: isCancelled)
         switch layers.base.spatial {
         case .float(let spatial):

@@ -4,9 +4,9 @@
 public struct PointChanges: Sendable {
     public struct Placement: Sendable {
         public let point: PointIndex
-        /// In degrees, -180 to 180.
+        /// In the units of the index's projection: degrees, or units of a plane.
         public let longitude: Double
-        /// In degrees, -90 to 90.
+        /// Likewise.
         public let latitude: Double
         /// Above 0; ignored if the index's points are not weighted.
         public let weight: Double
