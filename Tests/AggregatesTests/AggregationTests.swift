@@ -51,7 +51,8 @@ import Testing
         #expect(try cluster(definition, values).text.contains("\"a\":\(told),\"cluster\":true"))
     }
 
-    @Test("a map sees the feature: its id, its properties and that it is a point; a reduce sees none of them")
+    @Test(
+        "a map reads the feature's id, properties and geometry type; a reduce expression reads none of them")
     func mapSeesTheFeature() throws {
         let definitions = [
             #""a":["max",["id"]]"#, #""b":["distinct",["geometry-type"]]"#,
@@ -111,7 +112,7 @@ import Testing
                     message: "Expected value to be of type number, but found string instead.", count: 1)))
     }
 
-    @Test("an operator, the expression it is short for, and one that is evaluated agree, errors included")
+    @Test("an operator and its equivalent reduce expression give the same values and errors")
     func shortAndLong() throws {
         let numbers = ["[1,2,3.5]", "[1,null,3]", "[1,\"x\",3]", "[\"x\",1,2]", "[-1,1e308,1e308]"]
         let flags = ["[true,true,false]", "[false,false,true]", "[true,null,true]", "[1,true,false]"]
@@ -136,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("more than sixty four values end with a mark")
+    @Test("more than 64 values end with a mark")
     func moreThanSixtyFourValuesEndWithAMark() throws {
         let values = (0..<70).map { String($0) }
         let distinct = try cluster(#"["distinct",["get","v"]]"#, values).properties(0)["a"] as? [Any]
@@ -148,7 +149,7 @@ import Testing
         #expect(histogram?[LabelColumn.mark] == 6)
     }
 
-    @Test("only points of one part cluster together")
+    @Test("only points of the same partition cluster together")
     func onlyPointsOfOnePartClusterTogether() throws {
         let answer = try cluster(
             #"["+",1]"#, ["\"x\"", "\"y\"", "\"x\"", "\"y\"", "\"x\""],
@@ -158,7 +159,7 @@ import Testing
         #expect(answer.pointCounts.sorted() == [2, 3])
     }
 
-    @Test("weights move the centre and are shown")
+    @Test("weights move the centre and are in the answer")
     func weightsMoveTheCentreAndAreTold() throws {
         let test = try TestSource(options: #"{"weight":["get","w"]}"#)
         try test.load(list(point(1, 0, 0, #"{"w":3}"#), point(2, 1, 0, #"{"w":1}"#)))

@@ -22,7 +22,7 @@ import Testing
         var w: Double
     }
 
-    @Test("many properties fold as one by one")
+    @Test("several properties folded together equal those folded one by one")
     func manyPropertiesFoldAsOneByOne() throws {
         var state: UInt64 = 9
         func random(_ limit: UInt64) -> Double {

@@ -23,7 +23,7 @@ struct WrittenColumnTests {
         return try WrittenColumn(from: StoredAggregate(reader, clusters: clusters, points: 0) { $0 + 1 })
     }
 
-    @Test("each cluster's text is written as it is")
+    @Test("each cluster's text is copied unchanged")
     func texts() throws {
         let column = try column([0, 2, 2, 7], "17[1,2]", clusters: 3)
         let index = try [].withUnsafeBufferPointer {
@@ -37,7 +37,7 @@ struct WrittenColumnTests {
         #expect(bytes.string == "17;;[1,2];")
     }
 
-    @Test("values that are longer than allowed are not kept", arguments: [5, 6, 7])
+    @Test("values beyond the limit are not stored", arguments: [5, 6, 7])
     func limited(_ limit: Int) throws {
         let column = try column([0, 2, 2, 7], "17[1,2]", clusters: 3)
         let index = try [].withUnsafeBufferPointer {
@@ -52,7 +52,7 @@ struct WrittenColumnTests {
     }
 
     @Test(
-        "starts that lie outside of the text, descend, or are too few are refused",
+        "offsets that are out of bounds, out of order or too few are rejected",
         arguments: [[0, 2, 9], [0, 3, 2], [1, 2, 4], [0, 4], [0, 2, 3, 4]] as [[UInt32]])
     func refused(_ starts: [UInt32]) {
         #expect(throws: StateFault.self) { try column(starts, "true", clusters: 2) }

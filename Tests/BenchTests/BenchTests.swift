@@ -21,7 +21,7 @@ private func frame(_ text: String) -> [UInt8] {
         return found
     }
 
-    @Test("answers of clusterd are followed however they are cut", arguments: [1, 3, 5, 17, 100_000])
+    @Test("answers of clusterd are parsed however the bytes are split", arguments: [1, 3, 5, 17, 100_000])
     func answersOfClusterdAreFollowedHoweverTheyAreCut(piece: Int) {
         let long = "{\"id\":12,\"result\":{\"x\":\"\(String(repeating: "y", count: 9000))\"}}"
         let error = "{\"id\":3,\"error\":{\"code\":5}}"
@@ -38,7 +38,7 @@ private func frame(_ text: String) -> [UInt8] {
             ])
     }
 
-    @Test("ids and revisions are found however messages are cut", arguments: [1, 3, 7, 64, 801, 100_000])
+    @Test("ids and revisions are found however the bytes are split", arguments: [1, 3, 7, 64, 801, 100_000])
     func idsAndRevisionsAreFoundHoweverMessagesAreCut(piece: Int) {
         let features = String(repeating: #"{"id":3,"revision":9},"#, count: 200)
         let item = #"{"id":12,"item":{"add":[\#(features)1],"keep":0,"revision":45}}"#
@@ -74,7 +74,7 @@ private func frame(_ text: String) -> [UInt8] {
             ])
     }
 
-    @Test("errors of redis are followed however long they are", arguments: [1, 7, 70, 1000])
+    @Test("errors of redis are parsed, whatever their length", arguments: [1, 7, 70, 1000])
     func errorsOfRedisAreFollowedHoweverLongTheyAre(piece: Int) {
         var wire = RedisLoad(key: "k")
         var request: [UInt8] = []
@@ -87,7 +87,7 @@ private func frame(_ text: String) -> [UInt8] {
             ])
     }
 
-    @Test("requests are whole frames")
+    @Test("requests are complete frames")
     func requestsAreWholeFrames() throws {
         var wire = ClusterdLoad(
             requests: [Array(",\"method\":\"A\"}".utf8), Array(",\"method\":\"B\"}".utf8)], first: 1)
@@ -97,7 +97,7 @@ private func frame(_ text: String) -> [UInt8] {
         #expect(bytes == frame("{\"id\":1,\"method\":\"B\"}") + frame("{\"id\":10,\"method\":\"A\"}"))
     }
 
-    @Test("quantiles are right to two percent")
+    @Test("quantiles are accurate to two percent")
     func quantilesAreRightToTwoPercent() {
         var histogram = LatencyHistogram()
         for value in 1...100_000 { histogram.record(nanoseconds: UInt64(value) * 1000) }
@@ -119,7 +119,7 @@ private func frame(_ text: String) -> [UInt8] {
     }
 
     @Test(
-        "places lie in their tile",
+        "positions lie in their tile",
         arguments: [
             (-180.0, 90.0, 2, 0, 0), (179.9999, -90, 2, 3, 3), (0, 0, 1, 1, 1), (13.4, 52.52, 10, 550, 335),
         ])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What a daemon uses")
 struct DaemonUsageTests {
-    @Test("a process at the other end of a socket has memory and spends time")
+    @Test("the memory and processor time of a socket's other process are found")
     func readsTheProcess() {
         var pair: [Int32] = [0, 0]
         #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)

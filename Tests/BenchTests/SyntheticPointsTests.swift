@@ -19,7 +19,8 @@ import Testing
         return writer.string
     }
 
-    @Test("points are good features and the same for the same seed", arguments: SyntheticPoints.Kind.allCases)
+    @Test(
+        "points are valid features, and the same for the same seed", arguments: SyntheticPoints.Kind.allCases)
     func pointsAreGoodFeaturesAndTheSameForTheSameSeed(kind: SyntheticPoints.Kind) throws {
         let text = text(kind, seed: 7)
         #expect(text == self.text(kind, seed: 7))
@@ -31,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "decimals are written without needless zeros",
+        "decimals are written without trailing zeros",
         arguments: [
             (0.0, "0"), (-0.5, "-0.5"), (12.3456789, "12.3456789"), (-179.999999, "-179.999999"),
             (1.0000001, "1.0000001"),

@@ -38,7 +38,7 @@ import Testing
         #expect(!gauge.anyIsFull)
     }
 
-    @Test("a stream that is always ahead of its reader does not keep what was read")
+    @Test("a stream that stays ahead of its reader does not retain what was read")
     func aStreamThatIsAheadDoesNotKeepWhatWasRead() async throws {
         let inbox = CallInbox(gauge: InboxGauge {})
         inbox.deliver(Answer(bytes: [48]))
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("discarding gives the room back")
+    @Test("discarding releases the room")
     func discardingGivesTheRoomBack() {
         let gauge = InboxGauge {}
         let inbox = CallInbox(gauge: gauge)
@@ -58,7 +58,7 @@ import Testing
         #expect(!gauge.anyIsFull)
     }
 
-    @Test("a stream that has ended and is released while items wait gives the room back")
+    @Test("an ended stream that is released with waiting items releases the room")
     func aReleasedInboxGivesTheRoomBack() {
         let announcements = Mutex(0)
         let gauge = InboxGauge { announcements.withLock { $0 += 1 } }

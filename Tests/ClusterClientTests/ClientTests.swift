@@ -94,7 +94,7 @@ import Testing
         #expect(error?.code == .unavailable && error?.message.contains("\(absent) or \(absent)2") == true)
     }
 
-    @Test("nobody listening is unavailable and says what to do")
+    @Test("without a listener the error is UNAVAILABLE and says what to do")
     func nobodyListeningIsUnavailableAndSaysWhatToDo() async {
         let error = await failure { try await Client.connect(socketPath: "/nonexistent/clusterd.sock") }
         #expect(error?.code == .unavailable)
@@ -128,7 +128,7 @@ import Testing
         #expect(try await client.call("T/M").text == "{}")
     }
 
-    @Test("a stream hands out its items in order and ends")
+    @Test("a stream yields its items in order and ends")
     func aStreamHandsOutItsItemsInOrderAndEnds() async throws {
         let server = try FakeServer { message, peer in
             for number in 0..<1000 { peer.item(message.id, "{\"n\":\(number)}") }
@@ -142,7 +142,7 @@ import Testing
         #expect(numbers == Array(0..<1000))
     }
 
-    @Test("items before an error are handed out first")
+    @Test("items before an error are yielded first")
     func itemsBeforeAnErrorAreHandedOutFirst() async throws {
         let server = try FakeServer { message, peer in
             peer.item(message.id, "{}")
@@ -203,7 +203,7 @@ import Testing
         #expect(try await call.finish().text == "{\"done\":true}")
     }
 
-    @Test("the connection ends with the last who holds it")
+    @Test("the connection ends with its last reference")
     func theConnectionEndsWithTheLastWhoHoldsIt() async throws {
         let (ended, endedNow) = AsyncStream.makeStream(of: Void.self)
         let server = try FakeServer(onEnd: { endedNow.yield() }) { message, peer in
@@ -213,7 +213,7 @@ import Testing
         for await _ in ended { break }
     }
 
-    @Test("several tasks may take a streams items")
+    @Test("several tasks may consume a stream's items")
     func severalTasksMayTakeAStreamsItems() async throws {
         let server = try FakeServer { message, peer in
             for _ in 0..<100 { peer.item(message.id, "{}") }
@@ -238,7 +238,7 @@ import Testing
         #expect(await failure { try await client.call("T/M") } == RPCError(.invalidArgument, "not JSON"))
     }
 
-    @Test("what a server said before it closed is shown though a call could not be sent")
+    @Test("a server's last error is reported even if a call could not be sent")
     func whatAServerSaidBeforeItClosedIsToldThoughACallCouldNotBeSent() async throws {
         let server = try FakeServer(onAccept: { peer in
             peer.send(#"{"id":null,"error":{"code":8,"status":"RESOURCE_EXHAUSTED","message":"too many"}}"#)
@@ -257,7 +257,7 @@ import Testing
     }
 
     @Test(
-        "a server that breaks the protocol is left",
+        "the client disconnects from a server that breaks the protocol",
         arguments: [[2, 0, 0, 0, 2, 123, 125], [0, 255, 255, 255, 255], [0, 0, 0, 0, 1, 91]] as [[UInt8]])
     func aServerThatBreaksTheProtocolIsLeft(bytes: [UInt8]) async throws {
         let server = try FakeServer { _, peer in peer.sendRaw(bytes) }
@@ -276,7 +276,7 @@ import Testing
         #expect(await call.value?.code == .cancelled)
     }
 
-    @Test("queries have types")
+    @Test("queries return typed values")
     func queriesHaveTypes() async throws {
         let server = try FakeServer { message, peer in
             peer.result(

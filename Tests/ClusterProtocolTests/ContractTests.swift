@@ -16,7 +16,7 @@ import Testing
         #expect(StatusCode.allCases.count == 17)
     }
 
-    @Test("every method is there once")
+    @Test("every method is declared once")
     func everyMethodIsThereOnce() {
         let names = MethodDeclaration.all.map(\.fullName)
         #expect(Set(names).count == names.count)
@@ -30,7 +30,7 @@ import Testing
             ]))
     }
 
-    @Test("the socket is looked for in the contracts order")
+    @Test("the socket is searched for in the contract's order")
     func theSocketIsLookedForInTheContractsOrder() {
         let all = ["CLUSTERD_SOCKET": "/b", "XDG_RUNTIME_DIR": "/c"]
         #expect(SocketPath.resolve(option: "/a") { all[$0] } == "/a")
@@ -40,7 +40,7 @@ import Testing
         #expect(SocketPath.resolve(option: nil) { _ in nil } == "/run/clusterd/clusterd.sock")
     }
 
-    @Test("a client tries the sessions socket and then the systems")
+    @Test("a client tries the session's socket, then the system's")
     func aClientTriesTheSessionsSocketAndThenTheSystems() {
         let all = ["CLUSTERD_SOCKET": "/b", "XDG_RUNTIME_DIR": "/c"]
         #expect(SocketPath.candidates(option: "/a") { all[$0] } == ["/a"])
@@ -51,7 +51,7 @@ import Testing
         #expect(SocketPath.candidates(option: nil) { _ in nil } == ["/run/clusterd/clusterd.sock"])
     }
 
-    @Test("a bad param is named")
+    @Test("an invalid param is named")
     func aBadParamIsNamed() {
         let error = RPCError.invalidParam("params.bbox[2]", "must be a number.")
         #expect(error.code == .invalidArgument)

@@ -65,7 +65,7 @@ struct BoxQueryTests {
         }
     }
 
-    @Test("a limit gives the first of the whole answer and says whether there is more")
+    @Test("a limit returns the first nodes of the whole answer and whether there are more")
     func limits() throws {
         let index = try ClusterIndex.build(PointSet.uniform.places(500), ClusteringOptions())
         let whole = index.all(at: 17)
@@ -79,7 +79,7 @@ struct BoxQueryTests {
         }
     }
 
-    @Test("tiles hold what lies in them and in a margin around, across the antimeridian too")
+    @Test("tiles contain the nodes inside and in a margin, across the antimeridian too")
     func tiles() throws {
         let places = PointSet.uniform.places(1500) + PointSet.edges.places(40)
         let options = ClusteringOptions(radius: 60)

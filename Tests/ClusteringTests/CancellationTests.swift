@@ -16,7 +16,7 @@ private final class Patience: Sendable {
     func isSpent() -> Bool { asked.add(1, ordering: .relaxed).newValue > most }
 }
 
-@Suite("Builds that are called off")
+@Suite("Cancelled builds")
 struct CancellationTests {
     private func build(
         _ set: PointSet, _ count: Int, _ options: ClusteringOptions, _ patience: Patience
@@ -26,7 +26,7 @@ struct CancellationTests {
     }
 
     @Test(
-        "wherever it is called off, a build ends at once and well",
+        "a build that is cancelled at any point ends at once, with an error",
         arguments: [PointSet.uniform, .gathered, .line, .crowd])
     func anywhere(_ set: PointSet) throws {
         // Enough for two threads.
@@ -46,7 +46,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a pass over many points asks again and again", arguments: [PointSet.uniform, .crowd])
+    @Test("a pass over many points checks for cancellation regularly", arguments: [PointSet.uniform, .crowd])
     func often(_ set: PointSet) throws {
         let options = ClusteringOptions(minimumZoom: 3, maximumZoom: 3)
         let (few, many) = (Patience(.max), Patience(.max))
@@ -55,7 +55,7 @@ struct CancellationTests {
         #expect(many.count >= few.count + 4)
     }
 
-    @Test("projecting many points asks again and again, and stops")
+    @Test("projecting many points checks for cancellation regularly, and stops")
     func projecting() throws {
         func project(_ count: Int, _ patience: Patience) throws {
             let longitudes = (0..<count).map { Double($0 % 360) - 180 }

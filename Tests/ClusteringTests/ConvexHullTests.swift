@@ -7,7 +7,7 @@ import Testing
 struct ConvexHullTests {
     private func position(_ x: Double, _ y: Double) -> Position { Position(longitude: x, latitude: y) }
 
-    @Test("one place is a point, places on a line its two ends")
+    @Test("the hull of one position is a point, that of positions on a line its two ends")
     func degenerate() {
         let place = position(1.5, 2.5)
         #expect(ConvexHull.hull(of: []) == nil)
@@ -27,7 +27,7 @@ struct ConvexHullTests {
         #expect(ConvexHull.hull(of: places) == .polygon(corners))
     }
 
-    @Test("hulls hold all their places and turn left at every corner", arguments: 1...40)
+    @Test("hulls contain all positions and turn left at every corner", arguments: 1...40)
     func properties(_ seed: UInt64) throws {
         var random = SeededGenerator(state: seed)
         let count = Int.random(in: 3...400, using: &random)
@@ -50,7 +50,7 @@ struct ConvexHullTests {
         }
     }
 
-    @Test("orientation is exact where doubles round")
+    @Test("orientation is exact even if doubles round")
     func exact() {
         let a = position(0.5, 0.5)
         let b = position(12, 12)

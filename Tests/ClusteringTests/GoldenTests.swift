@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The index gives supercluster's recorded answers")
 struct GoldenTests {
-    @Test("what is seen of the world at every zoom, and the leaves of clusters", arguments: 0..<5, [8, 9])
+    @Test("the nodes of the world at every zoom, and clusters' leaves", arguments: 0..<5, [8, 9])
     func goldens(_ number: Int, _ version: Int) throws {
         let golden = try GoldenCase.load(version: version)[number]
         func option(_ name: String, _ preset: Double) -> Double {

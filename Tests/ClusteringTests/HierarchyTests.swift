@@ -22,7 +22,7 @@ struct HierarchyTests {
         }
     }
 
-    @Test("children are what the next zoom shows of a cluster, and hold its points", arguments: sets)
+    @Test("children are the cluster's nodes at the next zoom, and contain its points", arguments: sets)
     func children(_ set: PointSet) throws {
         let index = try ClusterIndex.build(set.places(1500), ClusteringOptions())
         for ordinal in 0..<UInt32(index.clusterCount) {
@@ -69,7 +69,7 @@ struct HierarchyTests {
         }
     }
 
-    @Test("points at one place, deeper than floats can tell, still have their children")
+    @Test("coincident points have children, even beyond the precision of floats")
     func deepDuplicates() throws {
         let index = try ClusterIndex.build(PointSet.onePlace.places(300), ClusteringOptions(maximumZoom: 24))
         guard case .cluster(let cluster) = try #require(index.all(at: 0).first) else {
@@ -89,7 +89,7 @@ struct HierarchyTests {
     }
 
     @Test(
-        "options out of range are refused",
+        "options out of range are rejected",
         arguments: [
             ClusteringOptions(radius: -1), ClusteringOptions(radius: .nan), ClusteringOptions(extent: 0),
             ClusteringOptions(minimumZoom: 5, maximumZoom: 4), ClusteringOptions(maximumZoom: 25),
@@ -99,7 +99,7 @@ struct HierarchyTests {
         #expect(throws: ClusteringError.self) { _ = try ClusterIndex.build([], options) }
     }
 
-    @Test("a level is a zoom's floor within the index's zooms")
+    @Test("a level is the zoom rounded down, within the index's zooms")
     func levels() throws {
         let index = try ClusterIndex.build([], ClusteringOptions(minimumZoom: 2, maximumZoom: 9))
         for (zoom, level) in [

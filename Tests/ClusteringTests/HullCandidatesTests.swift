@@ -3,7 +3,7 @@ import Testing
 
 @testable import Clustering
 
-@Suite("Points that may have a part in a hull")
+@Suite("Candidates of hulls")
 struct HullCandidatesTests {
     /// Places whose largest cluster has enough points that some are left out.
     private static let count = 10_000
@@ -51,7 +51,7 @@ struct HullCandidatesTests {
         try compare(index(of: places, precision: precision)) { places[Int($0.rawValue)] }
     }
 
-    @Test("most points of a full shape are left out")
+    @Test("most inner points are left out")
     func few() throws {
         for set in [PointSet.uniform, .crowd, .grid] {
             let places = set.places(Self.count)
@@ -97,7 +97,7 @@ struct HullCandidatesTests {
         return turned > .pi ? -value : value
     }
 
-    @Test("points that updates placed elsewhere, put in or took out count as they are now")
+    @Test("points that updates moved, added or removed count with their current positions")
     func updates() throws {
         var places = PointSet.crowd.places(Self.count)
         var index = try index(of: places)
@@ -135,7 +135,7 @@ struct HullCandidatesTests {
         PointChanges.Placement(point: point, longitude: place.longitude, latitude: place.latitude)
     }
 
-    @Test("looking for candidates stops at any look for cancellation")
+    @Test("the search for candidates stops at every check for cancellation")
     func cancellation() throws {
         let places = PointSet.uniform.places(120_000)
         let index = try index(of: places)

@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test("follows the removal of who claimed all at one place")
+    @Test("follows the removal of the claimant of many coincident points")
     func followsTheRemovalOfWhoClaimedAllAtOnePlace() throws {
         var live = try Live(PointSet.onePlace.places(2000), ClusteringOptions())
         for step in 0..<2 {
@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    @Test("nodes at one place are not all compared with each other")
+    @Test("coincident nodes are not all compared with each other")
     func nodesAtOnePlaceAreNotAllComparedWithEachOther() throws {
         let index = try ClusterIndex.build(PointSet.onePlace.places(2000), ClusteringOptions())
         guard case .float(let spatial) = index.layers.base.spatial else { return }
@@ -287,7 +287,7 @@ import Testing
         #expect(ClusterIndex.nodeLimit == 0xFFFF_FFFF)
     }
 
-    @Test("leaves untouched clusters their ids")
+    @Test("clusters that a change does not touch keep their ids")
     func leavesUntouchedClustersTheirIds() throws {
         var live = try Live(PointSet.gathered.places(2000), ClusteringOptions())
         let before = live.index
@@ -324,7 +324,7 @@ import Testing
         #expect(plain.updated(many, coordinates: { _ in (0, 0) }) == nil)
     }
 
-    @Test("boxes that are none show nothing")
+    @Test("invalid boxes show nothing")
     func boxesThatAreNoneShowNothing() throws {
         var live = try Live(PointSet.uniform.places(50), ClusteringOptions())
         var changes = PointChanges()

@@ -86,7 +86,7 @@ struct OverviewTests {
         }
     }
 
-    @Test("they have no more nodes or points than they may")
+    @Test("they respect the limits of nodes and points")
     func limits() throws {
         let places = PointSet.gathered.places(3000)
         let index = try ClusterIndex.build(places, ClusteringOptions())
@@ -168,7 +168,7 @@ struct OverviewTests {
     }
 
     @Test(
-        "a section of another size, or one that names nodes that are not there, is refused",
+        "a section of the wrong size, or with nodes out of range, is rejected",
         arguments: [IndexSection.spatialSlots, .alive, .clusterX, .clusterCounts, .clusterZooms])
     func damage(_ section: IndexSection) throws {
         let index = try ClusterIndex.build(PointSet.gathered.places(300), ClusteringOptions())

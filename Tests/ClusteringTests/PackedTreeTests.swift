@@ -13,7 +13,7 @@ struct PackedTreeTests {
         return UnitBox(minimumX: x, minimumY: y, maximumX: x + width, maximumY: y + height)
     }
 
-    @Test("they answer what the tree of all levels does, in its order and up to a limit")
+    @Test("they give the same answers as the tree of all levels, in the same order and up to a limit")
     func sameAnswers() throws {
         let index = try ClusterIndex.build(PointSet.gathered.places(60_000), ClusteringOptions())
         guard case .float(let spatial) = index.layers.base.spatial else {

@@ -6,7 +6,7 @@ import Testing
 @Suite("Values in pages that copies share")
 struct PagedArrayTests {
     @Test(
-        "It holds what an array holds, and so do all its earlier copies",
+        "A paged array and all its earlier copies have an array's values",
         arguments: 1...8 as ClosedRange<UInt64>)
     func followsArrays(seed: UInt64) {
         var random = SeededGenerator(state: seed)
@@ -36,7 +36,7 @@ struct PagedArrayTests {
         }
     }
 
-    @Test("One that repeats a value does so at every place", arguments: [0, 1, 255, 256, 257, 5000])
+    @Test("an array of a repeated value has it at every index", arguments: [0, 1, 255, 256, 257, 5000])
     func repeats(count: Int) {
         let paged = PagedArray<UInt64>(repeating: 7, count: count)
         #expect(paged.count == count)

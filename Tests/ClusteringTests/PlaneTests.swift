@@ -31,7 +31,7 @@ struct PlaneTests {
         #expect(!projection.isRound && Projection.mercator.isRound)
     }
 
-    @Test("a box without area is no plane")
+    @Test("a box without area is rejected")
     func badBoxes() {
         #expect(PlanarBox(minimumX: 0, minimumY: 0, maximumX: 0, maximumY: 1) == nil)
         #expect(PlanarBox(minimumX: 0, minimumY: 2, maximumX: 1, maximumY: 1) == nil)
@@ -59,7 +59,7 @@ struct PlaneTests {
         #expect(nodes.count == 100)
     }
 
-    @Test("there is no antimeridian: a box beyond the east edge has nothing of the west")
+    @Test("there is no antimeridian: a box beyond the east edge contains nothing from the west")
     func noAntimeridian() throws {
         var options = ClusteringOptions(radius: 10)
         options.projection = .planar(Self.box(-180, -90, 180, 90))

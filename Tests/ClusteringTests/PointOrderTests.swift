@@ -188,7 +188,7 @@ struct PointOrderTests {
         try Self.expectEqual(live, "appended")
     }
 
-    @Test("points of a choice come in order, added ones between those of the build")
+    @Test("selected points are in order, with added points between built ones")
     func choice() throws {
         let places = PointSet.uniform.places(20)
         var live = try Sorted(

@@ -195,7 +195,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("weights move centres and parts keep apart", arguments: [2, 4])
+    @Test("weights move centres, and partitions stay apart", arguments: [2, 4])
     func weightsAndPartitions(_ minimumPoints: Int) throws {
         let places = PointSet.gathered.places(3000)
         var random = SeededGenerator(state: 5)

@@ -50,7 +50,7 @@ struct SnapshotTests {
         }
     }
 
-    @Test("a damaged section is refused or does no harm", arguments: IndexSection.allCases)
+    @Test("a damaged section is rejected or does no harm", arguments: IndexSection.allCases)
     func damage(_ section: IndexSection) throws {
         let places = PointSet.gathered.places(300)
         let options = ClusteringOptions()

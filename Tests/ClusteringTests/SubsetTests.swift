@@ -45,7 +45,7 @@ struct SubsetTests {
             partitions: points.map { $0 % 3 })
     }
 
-    @Test("so many points that several threads put them in order", arguments: [PointSet.gathered, .grid])
+    @Test("enough points for several threads", arguments: [PointSet.gathered, .grid])
     func many(_ set: PointSet) throws {
         var random = SeededGenerator(state: 9)
         let places = set.places(50_000)
@@ -64,7 +64,7 @@ struct SubsetTests {
         #expect(throws: ClusteringError.cancelled) { try index.subset([1, 2]) { true } }
     }
 
-    @Test("points lie where updates have put them")
+    @Test("points have the positions that updates gave them")
     func updates() throws {
         var random = SeededGenerator(state: 8)
         var places = PointSet.gathered.places(4000)

@@ -63,7 +63,7 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
         #expect(parsed.has("all") && parsed.has("brief") && !parsed.has("socket"))
     }
 
-    @Test("last value wins and repeatable options keep all")
+    @Test("the last value wins, and repeatable options keep all values")
     func lastValueWinsAndRepeatableOptionsKeepAll() throws {
         let parsed = try run(program, "-z1", "-z", "2", "--dir=a", "--dir", "b")
         #expect(parsed.integer("zoom") == 2)
@@ -76,7 +76,7 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
         #expect(try run(program, "--source-map=").string("source-map") == "")
     }
 
-    @Test("errors are worded as GNU does")
+    @Test("errors have the wording of GNU programs")
     func errorsAreWordedAsGNUDoes() {
         #expect(complaint(program, "--nothing") == "unrecognized option '--nothing'")
         #expect(
@@ -109,7 +109,7 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
         #expect(complaint(program, "--dir=") == "invalid argument '' for '--dir': a path is expected")
     }
 
-    @Test("the error says where to read more")
+    @Test("the error points to the help")
     func theErrorSaysWhereToReadMore() {
         let error = UsageError(commandPath: ["tool", "clusters"], message: "missing operand SOURCE")
         #expect(
@@ -132,13 +132,13 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
         }
     }
 
-    @Test("two dashes end the options")
+    @Test("\"--\" ends the options")
     func twoDashesEndTheOptions() throws {
         #expect(try run(tree, "clusters", "--", "--json", "-").operands == ["--json", "-"])
         #expect(try run(tree, "clusters", "-", "b", "c", "--json").operands == ["-", "b", "c"])
     }
 
-    @Test("help wins over missing operands and shows the subcommand")
+    @Test("--help takes precedence over missing operands and shows the subcommand")
     func helpWinsOverMissingOperandsAndShowsTheSubcommand() throws {
         guard case .help(let text) = try tree.parse(["clusters", "--help", "--nonsense"]) else {
             Issue.record("no help")

@@ -42,7 +42,7 @@ private let tool = Command(
         return Set(text.split(separator: "\n").map(String.init))
     }
 
-    @Test("bash offers what fits")
+    @Test("bash completes what fits")
     func bashOffersWhatFits() throws {
         #expect(try complete(["tool", ""]) == ["show"])
         #expect(try complete(["tool", "--le"]) == ["--level"])
@@ -69,7 +69,7 @@ private let tool = Command(
             fish.contains(#"complete -c tool -l socket -s s -r -F -d 'the daemon\'s [only] socket: this'"#))
     }
 
-    @Test("the man page escapes what troff would take")
+    @Test("the manual escapes troff's control characters")
     func theManPageEscapesWhatTroffWouldTake() {
         let page = ManualPage.text(
             for: tool, section: 1, version: "1.0", more: [ManualPage.Section("FILES", [("/a-b", "a file")])])

@@ -7,7 +7,8 @@ import Testing
 struct BlockChecksumTests {
     private func checksum(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { BlockChecksum.of($0) } }
 
-    @Test("every flipped bit, cut and exchange of words changes it", arguments: [0, 1, 31, 32, 33, 64, 200])
+    @Test(
+        "every flipped bit, truncation and swap of words changes it", arguments: [0, 1, 31, 32, 33, 64, 200])
     func differs(_ count: Int) {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ $0 / 7) }
         var seen: Set<UInt64> = [checksum(bytes)]

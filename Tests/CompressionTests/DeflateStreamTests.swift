@@ -10,7 +10,7 @@ struct DeflateStreamTests {
     }
 
     @Test(
-        "every size comes back as it was, from one stream used again",
+        "every size round-trips through one reused stream",
         arguments: [InflateStream.Format.zlib, .gzip])
     func roundTrip(_ format: InflateStream.Format) throws {
         var stream = try DeflateStream(format: format)

@@ -11,19 +11,19 @@ struct ZlibTests {
         Array(repeating: 7, count: 1_000_000),
     ]
 
-    @Test("what was deflated inflates to itself", arguments: texts.indices, [1, 6, 9])
+    @Test("deflating and inflating round-trips", arguments: texts.indices, [1, 6, 9])
     func roundTrip(_ text: Int, _ level: Int) throws {
         let bytes = Self.texts[text]
         #expect(try Zlib.inflate(Zlib.deflate(bytes, level: level), limit: bytes.count) == bytes)
     }
 
-    @Test("a bomb costs the limit")
+    @Test("a compression bomb costs at most the limit")
     func bomb() throws {
         let bomb = try Zlib.deflate(Array(repeating: 0, count: 10_000_000), level: 9)
         #expect(throws: CompressionError.limitExceeded(1000)) { _ = try Zlib.inflate(bomb, limit: 1000) }
     }
 
-    @Test("cut, damaged and lengthened streams are refused")
+    @Test("truncated, damaged and extended streams are rejected")
     func damaged() throws {
         let good = try Zlib.deflate(Array("some text, some more text".utf8))
         for length in good.indices {
@@ -40,7 +40,7 @@ struct ZlibTests {
         #expect(throws: CompressionError.self) { _ = try Zlib.inflate([1, 2, 3], format: .gzip, limit: 10) }
     }
 
-    @Test("gzip members that follow each other are one content, however they are cut")
+    @Test("consecutive gzip members are one content, however the bytes are split")
     func gzip() throws {
         // "hi\n" and "ho\n", as gzip -n writes them.
         let member1: [UInt8] = [

@@ -59,7 +59,7 @@ struct DoorGroupTests {
     }
 
     @Test(
-        "connections are dealt out to the emptiest of as many loops as they are worth, and each stays where it is",
+        "connections are spread over as many loops as their number justifies, and each stays on its loop",
         arguments: [
             (4, [2, 2]), (9, [4, 5]), (16, [8, 8]), (18, [9, 9]), (20, [2, 9, 9]), (27, [9, 9, 9]),
             (30, [10, 10, 10]),
@@ -81,7 +81,7 @@ struct DoorGroupTests {
         #expect(shares.withLock { $0.values.sorted() } == expected)
     }
 
-    @Test("limits hold over all loops")
+    @Test("limits apply to all loops together")
     func limits() throws {
         try serve({ $0.maxConnections = 4 }) { path, shutDown in
             var clients = try (0..<4).map { _ in try RawClient(path: path) }

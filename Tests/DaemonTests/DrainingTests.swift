@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("while a call is in flight, all connections are read, and what they send is UNAVAILABLE")
+    @Test("while a call finishes, all connections are read, and new calls get UNAVAILABLE")
     func callInFlight() throws {
         let loop = try EventLoop()
         var limits = Limits()

@@ -91,7 +91,7 @@ struct FairnessTests {
         return journal.order
     }
 
-    @Test("a thousand cheap calls in one write let another connection's call in between")
+    @Test("a thousand cheap calls in one write do not delay another connection's call")
     func cheapCalls() throws {
         let order = try order([("many", 1000), ("one", 1)], isQuick: true)
         let before = try #require(order.firstIndex(of: "one"))
@@ -100,7 +100,7 @@ struct FairnessTests {
         #expect(order.count == 1001)
     }
 
-    @Test("connections that all send many take turns")
+    @Test("connections that all send many calls take turns")
     func turns() throws {
         let order = try order([("a", 500), ("b", 500), ("c", 500)], isQuick: true)
         for start in stride(from: 0, to: 1000, by: 200) {
@@ -108,7 +108,7 @@ struct FairnessTests {
         }
     }
 
-    @Test("hundreds of heavy calls keep their queue to themselves")
+    @Test("hundreds of heavy calls wait in their own queue")
     func heavyCalls() throws {
         let order = try order([("many", 300), ("one", 2)], isQuick: false, queryThreads: 1)
         var limits = Limits()

@@ -5,7 +5,7 @@ import Testing
 @testable import Daemon
 
 @Suite("Output of the log") struct LogOutputTests {
-    @Test("a line does not wait for a reader that has stopped, and arrives once it reads again")
+    @Test("logging does not wait for a stopped reader, and the line arrives once it reads again")
     func stoppedReader() throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)

@@ -15,7 +15,7 @@ import Testing
         return Log(settings, isJournal: isJournal)
     }
 
-    @Test("lines are for who reads them")
+    @Test("lines have the format of their reader")
     func linesAreForWhoReadsThem() {
         let fields: KeyValuePairs<String, JSONValue> = ["source": "a", "ms": 1.5]
         #expect(log(.auto).line(.info, "done", fields) == "clusterd: info: done source=\"a\" ms=1.5\n")
@@ -35,7 +35,7 @@ import Testing
         #expect(time.count == 24 && time.hasSuffix("Z") && time.hasPrefix("20"))
     }
 
-    @Test("nothing that is said makes a line of its own")
+    @Test("a message with line breaks stays one line")
     func nothingThatIsSaidMakesALineOfItsOwn() {
         #expect(log(.journal).line(.info, "one\n<0>two\u{1B}", [:]) == "<6>one <0>two \n")
     }

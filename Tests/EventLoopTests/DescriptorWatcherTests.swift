@@ -12,7 +12,7 @@ import Testing
         return (ends[0], ends[1])
     }
 
-    @Test("A watcher reports what it waits for, and nothing after it waits for nothing")
+    @Test("A watcher reports the events that it waits for, and none after it stops")
     func reports() throws {
         let loop = try EventLoop()
         let (near, far) = pair()
@@ -37,7 +37,7 @@ import Testing
         watcher = nil
     }
 
-    @Test("The other side's end is readable; a released watcher lets the loop end")
+    @Test("the other side's end is readable; a released watcher lets the loop end")
     func ends() throws {
         let loop = try EventLoop()
         let (near, far) = pair()

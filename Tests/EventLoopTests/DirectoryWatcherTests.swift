@@ -5,7 +5,7 @@ import Testing
 @testable import EventLoop
 
 @Suite("Directory watcher") struct DirectoryWatcherTests {
-    @Test("gives of names that come and are replaced")
+    @Test("reports names that appear or are replaced")
     func tellsOfNamesThatComeAndAreReplaced() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -30,13 +30,13 @@ import Testing
         withExtendedLifetime((watcher, limit, write, look)) {}
     }
 
-    @Test("a directory that is not there is an error")
+    @Test("a missing directory is an error")
     func aDirectoryThatIsNotThereIsAnError() throws {
         let loop = try EventLoop()
         #expect(throws: EventLoopError.self) { try DirectoryWatcher(on: loop, path: "/no/such/directory") {} }
     }
 
-    @Test("is silent after its end and keeps no loop running")
+    @Test("reports nothing after its end, and does not keep the loop running")
     func isSilentAfterItsEndAndKeepsNoLoopRunning() throws {
         let loop = try EventLoop()
         var watcher: DirectoryWatcher? = try DirectoryWatcher(on: loop, path: NSTemporaryDirectory()) {

@@ -24,7 +24,7 @@ import struct Foundation.UUID
         #expect(seen.withLock { $0 } == Array(0..<100))
     }
 
-    @Test("a socket file that another put in its place stays")
+    @Test("a socket file that replaced the loop's own is not removed")
     func aSocketFileThatAnotherPutInItsPlaceStays() throws {
         let loop = try EventLoop()
         let first = try Listener(on: loop, path: path) { _ in }
@@ -46,7 +46,7 @@ import struct Foundation.UUID
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("addresses of the internet are listened on")
+    @Test("listening on TCP addresses works")
     func addressesOfTheInternetAreListenedOn() throws {
         let loop = try EventLoop()
         for host in ["127.0.0.1", "::1"] {
@@ -64,7 +64,7 @@ import struct Foundation.UUID
         #expect(try InternetAddress.resolve(host: "::", port: 80).first?.description == "[::]:80")
     }
 
-    @Test("bytes go there and back whatever their number")
+    @Test("any number of bytes round-trips")
     func bytesGoThereAndBackWhateverTheirNumber() throws {
         let loop = try EventLoop()
         let sent = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -109,7 +109,7 @@ import struct Foundation.UUID
         loop.run()
     }
 
-    @Test("what the system holds falls when the other end reads a part")
+    @Test("the system's buffered bytes decrease when the other end reads")
     func whatTheSystemHoldsFallsWhenTheOtherEndReadsAPart() throws {
         let loop = try EventLoop()
         let reader = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -142,7 +142,7 @@ import struct Foundation.UUID
         listener.close()
     }
 
-    @Test("connecting to nobody says why")
+    @Test("a failed connection says why")
     func connectingToNobodySaysWhy() throws {
         let loop = try EventLoop()
         var failure: EventLoopError?
@@ -153,7 +153,7 @@ import struct Foundation.UUID
         #expect(failure?.number == ENOENT)
     }
 
-    @Test("a timer fires again until it is let go of")
+    @Test("a timer repeats until it is released")
     func aTimerFiresAgainUntilItIsLetGoOf() throws {
         let loop = try EventLoop()
         var count = 0
@@ -167,7 +167,7 @@ import struct Foundation.UUID
         #expect(count == 3)
     }
 
-    @Test("work runs elsewhere and completes on the loop")
+    @Test("work runs on another thread and completes on the loop")
     func workRunsElsewhereAndCompletesOnTheLoop() throws {
         let loop = try EventLoop()
         let worker = Mutex<UInt>(0)

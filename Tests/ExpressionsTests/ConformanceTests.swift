@@ -5,7 +5,7 @@ import Testing
 @testable import Expressions
 
 @Suite("Conformance") struct ConformanceTests {
-    @Test("records are there")
+    @Test("the records are found")
     func recordsAreThere() {
         #expect(ConformanceCase.all.count == 182)
     }

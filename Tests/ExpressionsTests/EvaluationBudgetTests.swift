@@ -41,7 +41,7 @@ import Testing
         #expect((0..<5).map { values.value($0) } == Array(repeating: value, count: 5))
     }
 
-    @Test("a variable that fails does so at each of its uses, and only if it is used")
+    @Test("a failing variable fails at each use, and only if it is used")
     func failingVariable() throws {
         let text =
             #"["let","v",["to-number",["get","n"]],["case",["has","n"],["+",["var","v"],["var","v"]],0]]"#
@@ -66,7 +66,7 @@ import Testing
         for row in 0..<3000 { #expect(values.value(row) == .number(Double(row * row + row))) }
     }
 
-    @Test("rows share one budget, and its end is an error that says how large it was")
+    @Test("rows share one budget, and exceeding it is an error that names its size")
     func budgetIsShared() throws {
         let filter = try compile(#"["==",["^",["get","n"],2],9]"#)
         let enough = EvaluationBudget(steps: 100_000)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("what is done on many rows at once is charged too")
+    @Test("vectorized operations are charged too")
     func vectorsAreCharged() throws {
         let filter = try compile(#"["all",["<",["get","n"],5],[">",["get","n"],1]]"#)
         let budget = EvaluationBudget(steps: 2 * EvaluationBudget.portion)
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("a row whose texts are too long is an error of that row")
+    @Test("a row with too long texts is an error of that row only")
     func rowLimit() throws {
         let text = String(repeating: "é", count: 400_000)
         let parts = Array(repeating: #"["==",["upcase",["get","t"]],"x"]"#, count: 8).joined(separator: ",")

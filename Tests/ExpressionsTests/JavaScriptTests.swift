@@ -6,7 +6,7 @@ import Testing
 @testable import Expressions
 
 /// What a JavaScript engine made of random values, beside what this language makes of them.
-@Suite("Java script") struct JavaScriptTests {
+@Suite("JavaScript") struct JavaScriptTests {
     private static func cases(_ name: String) throws -> [JSONObject] {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Golden/\(name)")
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap {
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "values are what JavaScript makes of them",
+        "values are converted as in JavaScript",
         arguments: [("javascript.jsonl", 740), ("number-format.jsonl", 750)])
     func agreesWithJavaScript(_ file: String, _ count: Int) throws {
         let cases = try Self.cases(file)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("random expressions have the values that an evaluator in JavaScript gives them")
+    @Test("random expressions have the values of an evaluator in JavaScript")
     func agreesWithEvaluator() throws {
         let cases = try Self.cases("evaluator.jsonl")
         #expect(cases.count == 3000)

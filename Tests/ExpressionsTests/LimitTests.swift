@@ -92,7 +92,7 @@ import Testing
         #expect(compiles(sum(property, 2048)) == "An expression may have 4096 parts at most.")
     }
 
-    @Test("lists are one part")
+    @Test("a list counts as one node")
     func listsAreOnePart() {
         let labels = (0..<10_000).map { JSONValue.number(Double($0)) }
         let property = JSONValue.array([.string("get"), .string("a")])
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("constant parts are not worked out any more once the call is over")
+    @Test("constant folding stops once the call is over")
     func cancelledWhileCompiling() throws {
         // Each part is a text of its own, worked out while compiling.
         let part = #"["concat",["upcase","a"],["downcase","B"],["to-string",["+",1,2]]]"#

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "gives where and what",
+        "has the position and the text",
         arguments: [
             (#"["<",1,2,3]"#, "", "Cannot use collator to compare non-string types."),
             (#"["<","a","b",3]"#, "[3]", "Expected collator but found number instead."),
@@ -109,7 +109,7 @@ import Testing
         #expect(try object.evaluate() == .object(["a": .array([.string("get"), .string("x")])]))
     }
 
-    @Test("values that double are bounded")
+    @Test("values that grow exponentially are bounded")
     func valuesThatDoubleAreBounded() throws {
         // Each variable holds the one before twice.
         var text = #"["to-string",["var","v39"]]"#
@@ -132,13 +132,13 @@ import Testing
         }
     }
 
-    @Test("one stop does not ask the input")
+    @Test("a step with one stop does not evaluate its input")
     func oneStopDoesNotAskTheInput() throws {
         let expression = try compile(#"["interpolate",["linear"],["get","none"],0,7]"#)
         #expect(try expression.evaluate() == .number(7))
     }
 
-    @Test("labels are shown apart by bytes")
+    @Test("labels are distinguished by bytes")
     func labelsAreToldApartByBytes() throws {
         let expression = try compile(#"["match",["get","x"],"é",1,"e\u0301",2,3]"#)
         #expect(try expression.evaluate(properties: ["x": .string("e\u{301}")]) == .number(2))
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(
-        "writes debts",
+        "writes negative amounts",
         arguments: [
             ("en-US", "-€5.00"), ("de", "-5,00\u{a0}€"), ("nl", "€\u{a0}-5,00"), ("de-CH", "EUR-5.00"),
             ("sl", "\u{2212}5,00\u{a0}€"), ("es-CL", "EUR-5,00"), ("pt", "-€\u{a0}5,00"),
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test(
-        "writes as the locale does",
+        "writes numbers as the locale does",
         arguments: [
             (#"["number-format",["-",0],{}]"#, "-0"), (#"["number-format",1234,{"locale":"it"}]"#, "1234"),
             (#"["number-format",-1234.5,{"locale":"hr"}]"#, "\u{2212}1.234,5"),

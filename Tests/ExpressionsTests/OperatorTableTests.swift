@@ -5,7 +5,7 @@ import Testing
 @testable import Expressions
 
 @Suite("Operator table") struct OperatorTableTests {
-    @Test("the documentation lists exactly the operators that there are")
+    @Test("the documentation lists exactly the existing operators")
     func documentation() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../../proto-docs/expressions.md")

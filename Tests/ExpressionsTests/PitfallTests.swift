@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "knows what it is for",
+        "rejects operators that the expression's purpose does not have",
         arguments: [
             ("zoom", ExpressionPurpose.map), ("accumulated", .map), ("accumulated", .filter),
             ("zoom", .reduce),
@@ -201,7 +201,7 @@ import Testing
         #expect(try same.evaluate(properties: properties) == .bool(true))
     }
 
-    @Test("rows are points")
+    @Test("rows have the geometry type Point")
     func rowsArePoints() throws {
         let filter = try Expression(
             compiling: JSONReader.parse(#"["==",["geometry-type"],"Point"]"#), expected: .boolean,

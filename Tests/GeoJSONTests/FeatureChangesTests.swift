@@ -9,7 +9,7 @@ struct FeatureChangesTests {
         try store("[" + numbers.map { feature("\($0)") }.joined(separator: ",") + "]")
     }
 
-    @Test("what replaced features were is not kept for ever, and the others stay what they are")
+    @Test("replaced features are released eventually, and the others stay unchanged")
     func sparse() throws {
         var changed = try numbered(0..<10)
         changed = changed.changing(
@@ -31,7 +31,7 @@ struct FeatureChangesTests {
         #expect(changed.livingPlaces?.map { changed.text(Int($0)) } == expected)
     }
 
-    @Test("rows come as runs of plain stores, whether few of them or all are asked for")
+    @Test("rows are runs of plain stores, for few rows and for all")
     func slices() throws {
         let base = try numbered(0..<2000)
         let replaced = (0..<100).map { FeatureReplacement(place: 20 * $0, row: $0 % 3 == 0 ? nil : $0) }

@@ -53,7 +53,7 @@ struct FeatureFileReaderTests {
         #expect((0..<store.count).map { store.text($0) } == Self.features)
     }
 
-    @Test("every form, cut at every byte", arguments: files.indices)
+    @Test("every form, split at every byte", arguments: files.indices)
     func cuts(_ index: Int) throws {
         let bytes = Array(Self.files[index].text.utf8)
         for cut in 0...bytes.count {
@@ -107,7 +107,7 @@ struct FeatureFileReaderTests {
     }
 
     @Test(
-        "what holds no features is refused",
+        "text without features is rejected",
         arguments: [
             "[", "7", "{", "[{}", "[{}]]", "hello\nyou", "a,b\n1,2\n",
             #"{"type":"FeatureCollection","features":["#,
@@ -128,7 +128,7 @@ struct FeatureFileReaderTests {
     }
 
     @Test(
-        "a collection whose features are not one array is refused also where bad features are left out",
+        "a collection whose features are not one array is rejected even if invalid features are skipped",
         arguments: [
             #"{"type":"FeatureCollection","features":null}"#, #"{"features":{},"type":"FeatureCollection"}"#,
             #"{"type":"FeatureCollection","features":[],"features":[{"a":1}]}"#,
@@ -143,13 +143,13 @@ struct FeatureFileReaderTests {
         }
     }
 
-    @Test("an empty file and an empty collection hold none")
+    @Test("an empty file and an empty collection have no features")
     func empty() throws {
         #expect(try read([]).store.count == 0)
         #expect(try read([Array(#"{"type":"FeatureCollection","features":[ ]}"#.utf8)]).store.count == 0)
     }
 
-    @Test("a comma behind the last feature is refused, wherever the text is cut")
+    @Test("a comma after the last feature is rejected, wherever the text is split")
     func trailingComma() {
         let bytes = Array(#"{"type":"FeatureCollection","features":[{"a":1} , ]}"#.utf8)
         for cut in 0...bytes.count {
@@ -158,7 +158,7 @@ struct FeatureFileReaderTests {
         }
     }
 
-    @Test("one feature, on a line or laid out over several")
+    @Test("one feature, on one line or on several")
     func single() throws {
         #expect(try read([Array(Self.features[3].utf8)]).store.text(0) == Self.features[3])
         let laidOut = Self.features[3].replacingOccurrences(of: ",\"geometry", with: ",\n  \"geometry")
@@ -166,7 +166,7 @@ struct FeatureFileReaderTests {
         #expect(store.count == 1 && store.text(0) == Self.features[3])
     }
 
-    @Test("a line that is no JSON is one bad feature")
+    @Test("a line that is not JSON is one invalid feature")
     func badLine() throws {
         let text = [Self.features[0], "{oops", "{},{}", Self.features[1]].joined(separator: "\n")
         let (store, skipped) = try read([Array(text.utf8)], policy: .skip)

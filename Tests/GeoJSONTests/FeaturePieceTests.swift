@@ -4,7 +4,7 @@ import Testing
 
 @testable import GeoJSON
 
-@Suite("Features taken over by their parts") struct FeaturePieceTests {
+@Suite("Features copied by their parts") struct FeaturePieceTests {
     private static let rows:
         [(id: String, coordinates: String, properties: String, position: (Double, Double))] = [
             ("1", "[1.5,2]", #"{"a":1,"b":"x"}"#, (1.5, 2)),
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("a feature is the same, taken over by its parts or read from its text", arguments: [nil, "a"])
+    @Test("a feature is the same whether copied by its parts or read from its text", arguments: [nil, "a"])
     func sameFeatures(promoted: String?) throws {
         let rules = FeatureRules(promoteId: promoted)
         let (parts, read) = (try build(rules, byParts: true), try build(rules, byParts: false))

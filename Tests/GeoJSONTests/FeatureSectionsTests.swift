@@ -72,7 +72,7 @@ struct FeatureSectionsTests {
         #expect(original.copy(of: [], mostBytes: 0)?.count == 0)
     }
 
-    @Test("a store on sections answers as the one they came from", arguments: [0, 1, 63, 64, 65, 2000])
+    @Test("a store on sections equals the original", arguments: [0, 1, 63, 64, 65, 2000])
     func roundTrip(_ count: Int) throws {
         let original = try Self.features(count)
         let mapped = try SectionsCopy(original).open()
@@ -85,7 +85,7 @@ struct FeatureSectionsTests {
         #expect((0..<count).allSatisfy { joined.text(count + $0) == original.text($0) })
     }
 
-    @Test("damaged text is not told, and said to be damaged")
+    @Test("damaged text is not returned, and is reported")
     func damagedText() throws {
         let original = try Self.features(3000)
         let copy = SectionsCopy(original)
@@ -99,7 +99,7 @@ struct FeatureSectionsTests {
         #expect(try !copy.open().verifyText())
     }
 
-    @Test("every byte flipped and every cut is refused, noticed, or changes nothing")
+    @Test("every flipped byte and every truncation is rejected, detected, or changes nothing")
     func damage() throws {
         let original = try Self.features(150)
         let expected = (0..<150).map { original.text($0) }

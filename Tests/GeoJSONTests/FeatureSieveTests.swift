@@ -31,7 +31,7 @@ private let names = ["a", "b]}", "c\\\"{[", "Zürich 東京", ""]
 private let all = names.map { feature("1", "[1,2]", "{\"name\":\"\($0)\"}") }
 private let whole = all.joined(separator: ",")
 
-@Suite("Valid features sent on")
+@Suite("Valid features in batches")
 struct FeatureSieveTests {
     static let texts: [String] = [
         #"{"type":"FeatureCollection","features":["# + whole + "]}",
@@ -44,13 +44,14 @@ struct FeatureSieveTests {
         "[" + whole + "]",
     ]
 
-    @Test("every form, cut anywhere, gives the same features", arguments: texts, [1, 2, 7, 64, 1 << 20])
+    @Test(
+        "every form gives the same features, wherever it is split", arguments: texts, [1, 2, 7, 64, 1 << 20])
     func forms(text: String, piece: Int) throws {
         let result = try sift(text, piece: piece)
         #expect(result.joined == whole && result.sieve.accepted == all.count)
     }
 
-    @Test("batches are as large as asked for")
+    @Test("batches have the requested size")
     func batches() throws {
         #expect(try sift(Self.texts[0], piece: 50, batchSize: 1).batches == all.count)
         #expect(try sift(Self.texts[0], piece: 50).batches == 1)
@@ -66,7 +67,7 @@ struct FeatureSieveTests {
         for piece in [1, 5, 100] { #expect(try sift(text, piece: piece).joined == expected) }
     }
 
-    @Test("what is left out is shown with its line, id and text")
+    @Test("skipped features are reported with line, id and text")
     func skipped() throws {
         let sieve = FeatureSieve(
             FeatureFormat(), rules: FeatureRules(), policy: .skip, batchSize: 1 << 20)

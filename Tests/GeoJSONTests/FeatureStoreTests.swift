@@ -58,7 +58,7 @@ struct FeatureStoreTests {
         #expect(store.count == 1 && store.text(0) == text)
     }
 
-    @Test("members may come in any order, the last of equal ones counts")
+    @Test("members may be in any order; of equal ones, the last counts")
     func order() throws {
         let store = try store(
             #"[{"properties":{"a":1},"id":1,"geometry":{"coordinates":[3,4],"type":"Point"},"id":"two","type":"Feature"}]"#
@@ -68,7 +68,7 @@ struct FeatureStoreTests {
     }
 
     @Test(
-        "bad features and why",
+        "invalid features have a reason",
         arguments: [
             ("1", .notAFeature), ("null", .notAFeature), (#"{"type":"Point"}"#, .notAFeature),
             (#"{"type":"Feature","geometry":null,"properties":{}}"#, .noGeometry),
@@ -99,7 +99,7 @@ struct FeatureStoreTests {
         #expect(builder.finish().count == 2)
     }
 
-    @Test("the index of a bad feature counts over the whole import")
+    @Test("the index of an invalid feature counts over the whole import")
     func index() throws {
         var builder = FeatureStoreBuilder(policy: .reject, promoteId: nil)
         try builder.add("[\(feature()),\(feature())]")
@@ -133,7 +133,7 @@ struct FeatureStoreTests {
         #expect(!store.hasIdentifier(1) && !store.hasIdentifier(2))
     }
 
-    @Test("properties can be chosen and coordinates rounded")
+    @Test("properties can be selected and coordinates rounded")
     func selection() throws {
         let store = try store(
             "[\(feature("1", "[1.23456,-7.005,3]", #"{"a":1,"b\u0063":{"x":"},"},"d":[1,2], "e" : "q\"" }"#))]"
@@ -167,7 +167,7 @@ struct FeatureStoreTests {
     }
 
     @Test(
-        "coordinates at hand and those read by one thread or several are the same; reading stops when cancelled"
+        "coordinates in memory equal those read by one or several threads; reading stops when cancelled"
     )
     func allCoordinates() throws {
         let count = 100_000

@@ -76,7 +76,7 @@ struct GEOSTests {
         }
     }
 
-    @Test("shapes whose answer is known")
+    @Test("shapes with known answers")
     func known() throws {
         let ring = "[[0,0],[10,0],[10,10],[0,10],[0,0]]"
         let cases: [(String, centroid: [Double], inside: [Double])] = [
@@ -147,7 +147,7 @@ struct GEOSTests {
     }
 
     @Test(
-        "geometries that are none of GeoJSON's are invalid",
+        "geometries that GeoJSON does not have are invalid",
         arguments: [
             #"{"type":"LineString","coordinates":[[1,2]]}"#, #"{"type":"LineString","coordinates":[]}"#,
             #"{"type":"Polygon","coordinates":[]}"#,

@@ -23,7 +23,7 @@ struct GzipInputTests {
         return output
     }
 
-    @Test("is inflated a window at a time, however much a few bytes stand for")
+    @Test("is inflated window by window, whatever the compression ratio")
     func window() throws {
         let text = Self.text(80)
         let bytes = try Self.compressed(text)
@@ -46,7 +46,9 @@ struct GzipInputTests {
         #expect(found == text && steps >= text.count / GzipInput.windowSize)
     }
 
-    @Test("gives the same in pieces of any size, compressed or not", arguments: [1, 2, 3, 1000, 1 << 20])
+    @Test(
+        "gives the same features in pieces of any size, compressed or not",
+        arguments: [1, 2, 3, 1000, 1 << 20])
     func pieces(_ size: Int) throws {
         let text = Self.text(2)
         for bytes in [text, try Self.compressed(text)] {
@@ -66,7 +68,7 @@ struct GzipInputTests {
         }
     }
 
-    @Test("is refused once there is no room, after a few windows", arguments: [1, 4])
+    @Test("is rejected after a few windows if there is no room", arguments: [1, 4])
     func refusal(_ threads: Int) throws {
         let bytes = try Self.compressed(Self.text(400))
         var builder = FeatureStoreBuilder(policy: .reject, rules: FeatureRules())

@@ -48,7 +48,7 @@ struct JunkLineTests {
         ("UTF-16's byte order mark", [0xFF, 0xFE]),
     ]
 
-    @Test("costs its own line, wherever it is and however the bytes come", arguments: junk.indices)
+    @Test("costs only its own line, wherever it is and however the bytes are split", arguments: junk.indices)
     func costs(_ index: Int) throws {
         let good = (0..<1000).map { Array(feature("\($0)", "[\(Double($0) / 10),2]").utf8) }
         for (place, piece) in [
@@ -70,7 +70,7 @@ struct JunkLineTests {
         #expect(store.count == 2 && skipped.map(\.line) == [2, 3, 4])
     }
 
-    @Test("lines that are called a sequence are read as lines", arguments: [3, 1000])
+    @Test("lines declared as a sequence are read as lines", arguments: [3, 1000])
     func calledSequence(piece: Int) throws {
         let lines = [feature(), "oops", feature("2")].joined(separator: "\n")
         let (store, skipped, _) = try read(
@@ -92,7 +92,7 @@ struct JunkLineTests {
         )
     }
 
-    @Test("in a collection junk between commas costs itself")
+    @Test("junk between commas of a collection costs only itself")
     func collection() throws {
         let text =
             #"{"type":"FeatureCollection","features":["#

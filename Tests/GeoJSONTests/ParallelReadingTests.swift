@@ -69,7 +69,7 @@ struct ParallelReadingTests {
         ("one after another", { $0.joined() }),
     ]
 
-    @Test("gives the same for any number of threads and size of pieces", arguments: forms.indices)
+    @Test("gives the same features for any number of threads and size of pieces", arguments: forms.indices)
     func sameOutcome(_ form: Int) throws {
         let text = Self.forms[form].text(Self.features(2000))
         let one = try read(text, threads: 1, piece: 1 << 20, policy: .skip)
@@ -80,7 +80,7 @@ struct ParallelReadingTests {
         }
     }
 
-    @Test("reports the first fault of the text, whichever thread meets one", arguments: forms.indices)
+    @Test("reports the first fault of the text, whichever thread finds one", arguments: forms.indices)
     func firstFault(_ form: Int) throws {
         var features = Self.features(13)
         features += (0..<300).map { feature("\($0)", "[1,2]") }
@@ -116,7 +116,7 @@ struct ParallelReadingTests {
         }
     }
 
-    @Test("stops at the same feature when there is no more room, and when cancelled")
+    @Test("stops at the same feature when there is no room, and when cancelled")
     func refused() throws {
         let text = Self.forms[1].text(Self.features(12) + (0..<3000).map { feature("\($0)", "[1,2]") })
         for threads in [1, 4] {
@@ -134,7 +134,7 @@ struct ParallelReadingTests {
         }
     }
 
-    @Test("text that goes to a file is the same text", arguments: [1, 3000, 200_000, 1 << 30])
+    @Test("text written to a file is the same text", arguments: [1, 3000, 200_000, 1 << 30])
     func spill(_ bytes: Int) throws {
         let text = Self.features(4000).joined(separator: "\n")
         let whole = try read(text, threads: 1, piece: 1 << 20, policy: .skip)

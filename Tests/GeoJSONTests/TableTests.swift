@@ -94,7 +94,7 @@ struct TableTests {
     }
 
     @Test(
-        "a table without what is needed is refused with its columns",
+        "a table without required columns is rejected, and the error lists its columns",
         arguments: [
             (
                 "name,breite,laenge\na,1,2\n", TableColumns(),
@@ -112,7 +112,7 @@ struct TableTests {
         #expect(error?.message.contains(problem) == true, "\(error?.message ?? "")")
     }
 
-    @Test("a bad row costs itself, and is named by its line", arguments: [1, 10, 1000])
+    @Test("an invalid row costs only itself, and is named by its line", arguments: [1, 10, 1000])
     func bad(piece: Int) throws {
         var text =
             "id,lon,lat,name\n1,1,2,\"two\nlines\"\n2,1,2\n3,1,2,a,b\n4,,2,a\n5,1,north,a\n6,1,91,a\n7,1,2,\"a\"b\n"
@@ -133,14 +133,14 @@ struct TableTests {
         #expect(skipped[2].identifier == "4")
     }
 
-    @Test("bytes that are not UTF-8 cost their row")
+    @Test("bytes that are not UTF-8 cost only their row")
     func encoding() throws {
         let text = Array("lon,lat,a\n1,2,x\n3,4,".utf8) + [0xFF] + Array("\n5,6,y\n".utf8)
         let (store, skipped, _) = try read(text, policy: .skip)
         #expect(store.count == 2 && skipped.map(\.fault) == [.badEncoding])
     }
 
-    @Test("a table of a header alone has no features")
+    @Test("a table with only a header has no features")
     func headerOnly() throws { #expect(try rows("lon,lat\n").isEmpty) }
 
     @Test("every string survives quoting")

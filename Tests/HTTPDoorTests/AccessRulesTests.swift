@@ -24,11 +24,11 @@ import Testing
     }
 
     @Test(
-        "malformed hosts are no hosts",
+        "malformed hosts are rejected",
         arguments: ["", "a b", "a:b", "a:99999", "[::1", "[x]", "a/b", "a@b", "[::1]x"])
     func malformedHostsAreNoHosts(_ host: String) { #expect(HostName(host) == nil) }
 
-    @Test("on wildcards only loopback names are served")
+    @Test("on wildcard addresses only loopback names are served")
     func onWildcardsOnlyLoopbackNamesAreServed() throws {
         let rules = HostRules(wildcardPorts: [8080])
         for (text, isAdmitted) in [
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("own origins are those of the host")
+    @Test("same-origin requests are allowed")
     func ownOriginsAreThoseOfTheHost() {
         let rules = OriginRules()
         func verdict(_ origin: String?, _ host: String) -> OriginRules.Verdict {

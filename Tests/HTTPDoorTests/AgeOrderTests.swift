@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPDoor
 
 @Suite("Age order") struct AgeOrderTests {
-    @Test("keys leave by age, and one that is added again is the youngest")
+    @Test("the oldest keys are removed first, and adding a key again makes it the youngest")
     func keysLeaveByAge() {
         var order = AgeOrder<Int>()
         for key in [1, 2, 3, 1] { order.add(key) }

@@ -27,7 +27,7 @@ struct ByteRangeTests {
     }
 
     @Test(
-        "that are malformed, of another unit or of several parts count for nothing",
+        "that are malformed, of another unit or of several parts are ignored",
         arguments: [
             nil, "", "bytes", "bytes=", "bytes=-", "bytes=a-b", "bytes=1", "bytes=5-4", "bytes=1-2,4-5",
             "bytes=--1",

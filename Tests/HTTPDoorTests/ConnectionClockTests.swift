@@ -31,7 +31,7 @@ import Testing
         #expect(isTimeOut(clock.check(now: 60_000, limits)))
     }
 
-    @Test("each request restarts the waits, even if it is answered at once")
+    @Test("each request restarts the timers, even if it is answered at once")
     func eachRequestBeginsTheWaitsAnew() {
         var clock = ConnectionClock(now: 0)
         clock.receivedHead(now: 50_000)
@@ -58,7 +58,7 @@ import Testing
         #expect(isTimeOut(clock.check(now: 60_000, limits)))
     }
 
-    @Test("time in which the server does not read is not the clients")
+    @Test("time during which the server does not read is not charged to the client")
     func timeInWhichTheServerDoesNotReadIsNotTheClients() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.body, now: 0)
@@ -69,7 +69,7 @@ import Testing
         #expect(clock.check(now: 9_000_000, limits) == .fine)
     }
 
-    @Test("web sockets are pinged and close without an answer")
+    @Test("WebSockets are pinged, and closed without an answer")
     func webSocketsArePingedAndCloseWithoutAnAnswer() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.webSocket, now: 0)
@@ -81,7 +81,7 @@ import Testing
         #expect(clock.check(now: 90_000, limits) == .gone)
     }
 
-    @Test("web sockets whose clients still read messages are pinged afterwards")
+    @Test("WebSockets whose clients still read messages are pinged afterwards")
     func webSocketsWhoseClientsStillReadMessagesArePingedAfterwards() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.webSocket, now: 0)
@@ -95,7 +95,7 @@ import Testing
         #expect(clock.check(now: 210_000, isWriting: true, limits) == .close)
     }
 
-    @Test("events are commented every quarter of a minute")
+    @Test("event streams get a comment every 15 seconds")
     func eventsAreCommentedEveryQuarterOfAMinute() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.events, now: 0)

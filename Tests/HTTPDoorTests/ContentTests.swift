@@ -16,7 +16,7 @@ import Testing
 
     private func target(_ number: Int) -> ArraySlice<UInt8> { Array("/t/\(number)".utf8)[...] }
 
-    @Test("kept tiles are found by their tag")
+    @Test("cached tiles are found by their tag")
     func keptTilesAreFoundByTheirTag() {
         let cache = AnswerCache(limit: 1 << 20, held: HTTPCounters())
         let kept = entry(1, 10)
@@ -31,7 +31,7 @@ import Testing
         #expect(cache.entry(target(1), acceptsGzip: true, newer.tag) === newer)
     }
 
-    @Test("the oldest tiles go first and the room is bounded")
+    @Test("the oldest tiles are evicted first, and the cache is bounded")
     func theOldestTilesGoFirstAndTheRoomIsBounded() {
         let counters = HTTPCounters()
         let cache = AnswerCache(limit: 100_000, held: counters)
@@ -62,7 +62,7 @@ import Testing
         #expect(long.count < 100 && long.withUnsafeBytes { Gzip.isCompressed($0) })
     }
 
-    @Test("pages are found in an install and above a build")
+    @Test("pages are found in an installation and above a build")
     func pagesAreFoundInAnInstallAndAboveABuild() throws {
         let folder = NSTemporaryDirectory() + "assets-" + UUID().uuidString.prefix(8)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -91,7 +91,7 @@ import Testing
         #expect(!store.hasLeaflet)
     }
 
-    @Test("a log that is a pipe does not wait for its reader, which gets whole lines")
+    @Test("a log on a pipe does not wait for its reader, which gets complete lines")
     func aLogThatIsAPipeDoesNotWaitForItsReader() throws {
         let path = NSTemporaryDirectory() + "log-" + UUID().uuidString.prefix(8)
         try #require(mkfifo(path, 0o600) == 0)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Negotiation") struct NegotiationTests {
     @Test(
-        "gzip is used where it is accepted",
+        "gzip is used if it is accepted",
         arguments: [
             ("gzip", true), ("deflate, GZIP;q=0.5", true), ("gzip;q=0", false), ("*", true), ("*;q=0", false),
             ("identity", false), ("gzip;q=0, *", false), ("", false), ("br", false),
@@ -77,7 +77,7 @@ import Testing
         #expect(HTTPDate.seconds(text, year: 2026) == seconds)
     }
 
-    @Test("heads are written with what they have")
+    @Test("response heads have their fields")
     func headsAreWrittenWithWhatTheyHave() {
         var head = ResponseHead(status: .ok, length: .bytes(3), mediaType: "application/json", etag: tag)
         head.closes = true

@@ -26,7 +26,7 @@ import Testing
             ])
     }
 
-    @Test("what is no number stays text")
+    @Test("values that are not numbers stay text")
     func whatIsNoNumberStaysText() throws {
         #expect(try read("zoom=x&bbox=1,,nan") == ["zoom": "x", "bbox": [1, "", "nan"]])
         #expect(try read("properties=") == ["properties": []])
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("encoding is undone by decoding", arguments: ["", "a b/c?d&e=f+g%", "Zürich 🚲"])
+    @Test("encoding and decoding round-trip", arguments: ["", "a b/c?d&e=f+g%", "Zürich 🚲"])
     func encodingIsUndoneByDecoding(_ text: String) {
         let encoded = PercentEncoding.encode(text)
         #expect(PercentEncoding.decode(Array(encoded.utf8)[...]) == text)

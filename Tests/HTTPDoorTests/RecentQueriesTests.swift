@@ -9,7 +9,7 @@ import Testing
 
     private func target(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }
 
-    @Test("a target is understood once")
+    @Test("a target is parsed once")
     func aTargetIsUnderstoodOnce() {
         var queries = RecentQueries()
         #expect(queries.query(target("/a"), hash: 7) == nil)

@@ -21,7 +21,7 @@ import Testing
             ["GET /a 0", "end ", "HEAD /b 0", "end ", "GET /c 0 closes", "end "])
     }
 
-    @Test("heads that come again are the same, and nothing around them is lost")
+    @Test("repeated heads are recognised, and nothing around them is lost")
     func headsThatComeAgainAreTheSame() {
         let (a, b) = ("GET /a HTTP/1.1\r\n\(Self.host)\r\n", "GET /a HTTP/1.1\r\n\(Self.host)X: y\r\n\r\n")
         let post = "POST /a HTTP/1.1\r\n\(Self.host)Content-Length: 2\r\n\r\n"
@@ -35,7 +35,7 @@ import Testing
                 + ["GET /a 0", "end ", "GET /a 0", "end ", "failure 400"])
     }
 
-    @Test("only heads that say all of their request are kept")
+    @Test("only heads that are complete requests are cached")
     func onlyHeadsThatSayAllAreKept() {
         let recent = RecentHeads()
         func isKept(_ text: String) -> Bool {
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "what two readers could read differently is refused",
+        "ambiguous messages are rejected",
         arguments: [
             ("two lengths", "Content-Length: 1\r\nContent-Length: 2\r\n", 400),
             ("the same length twice", "Content-Length: 1\r\nContent-Length: 1\r\n", 400),
@@ -191,7 +191,7 @@ import Testing
         expect("\(line)\(String(repeating: "b", count: 500))", ["failure 431"], limits: limits)
     }
 
-    @Test("a long target is too long whatever follows the limit")
+    @Test("a target beyond the limit is rejected, whatever follows")
     func aLongTargetIsTooLongWhateverFollowsTheLimit() {
         let limits = RequestLimits(headBytes: 1024, targetBytes: 64)
         let long = "GET /" + String(repeating: "a", count: 80)

@@ -83,7 +83,7 @@ import Testing
                 == .query(.feature, params, text: Array(#"{"featureId":9007199254740993}"#.utf8)))
     }
 
-    @Test("what is no number stays text for the method to refuse")
+    @Test("values that are not numbers stay text, which the method rejects")
     func whatIsNoNumberStaysTextForTheMethodToRefuse() throws {
         #expect(try params("/sources/a/tiles/one/2/3.mvt")?["z"] == .string("one"))
         #expect(try params("/sources/a/clusters/x/hull")?["clusterId"] == .string("x"))

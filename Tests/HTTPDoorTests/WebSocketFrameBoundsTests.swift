@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPDoor
 
-@Suite("Web socket frame bounds") struct WebSocketFrameBoundsTests {
+@Suite("WebSocket frame bounds") struct WebSocketFrameBoundsTests {
     private func follow(_ bytes: [UInt8], pieces size: Int) -> (taken: Int, isBetweenMessages: Bool) {
         var bounds = WebSocketFrameBounds(limit: 70_000)
         var taken = 0
@@ -16,7 +16,7 @@ import Testing
         return (taken, bounds.isBetweenMessages)
     }
 
-    @Test("frames of each form of length are followed to their ends", arguments: [1, 2, 7, 1 << 20])
+    @Test("frames with each form of length are followed to their ends", arguments: [1, 2, 7, 1 << 20])
     func ends(size: Int) {
         var bytes: [UInt8] = []
         for count in [0, 1, 125, 126, 65535, 65536, 70_000] {

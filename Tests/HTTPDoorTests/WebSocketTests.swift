@@ -26,7 +26,7 @@ enum ClientFrame {
     static func text(_ text: String) -> [UInt8] { frame(Array(text.utf8)) }
 }
 
-@Suite("Web socket") struct WebSocketTests {
+@Suite("WebSocket") struct WebSocketTests {
     /// What a codec makes of bytes in pieces of `size`, and what it writes.
     private func run(_ bytes: [UInt8], pieces size: Int) throws -> (
         events: [WebSocketCodec.Event], output: [UInt8]
@@ -65,7 +65,7 @@ enum ClientFrame {
             [.text([]), .text([UInt8(ascii: "a")]), .text([])])
     }
 
-    @Test("what comes before a message that is too large still counts")
+    @Test("messages before one that is too large still count")
     func whatComesBeforeALargeMessageCounts() throws {
         try expect(
             ClientFrame.text("a") + [0x81, 0xFF, 0, 0, 1, 0, 0, 0, 0, 0], [.text([UInt8(ascii: "a")])],
@@ -128,7 +128,7 @@ enum ClientFrame {
         }
     }
 
-    @Test("reasons are cut between characters")
+    @Test("close reasons are truncated between characters")
     func reasonsAreCutBetweenCharacters() throws {
         let codec = WebSocketCodec(maximumMessage: 10)
         codec.close(WebSocketCode(number: 1008), String(repeating: "ü", count: 100))
@@ -138,7 +138,7 @@ enum ClientFrame {
         #expect(codec.isClosing)
     }
 
-    @Test("heads have the shortest length")
+    @Test("frame heads have the shortest length")
     func headsHaveTheShortestLength() {
         for (count, head) in [
             (0, [0x81, 0]), (125, [0x81, 125]), (126, [0x81, 126, 0, 126]), (65535, [0x81, 126, 255, 255]),

@@ -16,7 +16,7 @@ struct AccessTests {
         return try DaemonProcess(["--config", path] + arguments)
     }
 
-    @Test("others may query and no more")
+    @Test("other users may only query")
     func others() throws {
         let daemon = try daemon()
         _ = try daemon.client().call("SourceService/CreateSource", ["source": "a"])
@@ -45,7 +45,7 @@ struct AccessTests {
     }
 
     @Test(
-        "a user's daemon without a service manager finds a socket path that it may create",
+        "a daemon without a service manager finds a socket path that its user may create",
         .enabled(if: OtherUser.mayRunPrograms, "needs a checkout and a toolchain that other users may enter"))
     func ownSocket() throws {
         // A user that nobody is.

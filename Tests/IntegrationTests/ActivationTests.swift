@@ -69,7 +69,7 @@ struct ActivationTests {
         print(json.dumps({"ends": ends, "answers": answers, "exists": os.path.exists(folder + "/s")}))
         """
 
-    @Test("who connects to a socket handed over while the daemon is down waits, and is served by the next")
+    @Test("clients of a passed socket wait while the daemon is down, and are served by the next one")
     func restart() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -48,7 +48,7 @@ struct ArchitectureTests {
         return targets
     }
 
-    @Test("names every module, with exactly what the manifest lets it import")
+    @Test("names every module with exactly its imports in the manifest")
     func modulesAgree() throws {
         let declared = try Self.declared()
         let documented = try Self.documented()
@@ -70,7 +70,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("a file of the sources has at most one type that other modules may use, and its name")
+    @Test("a source file has at most one type that other modules may use, and that type's name")
     func oneTypeInAFile() throws {
         let sources = Self.root.appendingPathComponent("Sources")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))

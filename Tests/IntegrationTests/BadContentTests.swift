@@ -11,7 +11,7 @@ struct BadContentTests {
 
     init() throws { daemon = try DaemonProcess() }
 
-    @Test("of equal keys the last counts")
+    @Test("of equal keys, the last one counts")
     func equalKeys() throws {
         let client = try daemon.client()
         try client.send(
@@ -42,7 +42,7 @@ struct BadContentTests {
         #expect(RawClient.status(try client.receive()["error"]).status == "UNIMPLEMENTED")
     }
 
-    @Test("a param's path is shown to the element")
+    @Test("a param's path includes the element")
     func paths() throws {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
@@ -60,7 +60,7 @@ struct BadContentTests {
         #expect(missing.status == "NOT_FOUND")
     }
 
-    @Test("a bad feature of an update is named by its place among the params, and nothing changes")
+    @Test("an invalid feature of an update is named by its path among the params, and nothing changes")
     func updatePaths() throws {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "u", "options": [:]])
@@ -82,7 +82,7 @@ struct BadContentTests {
         #expect(try client.call("SourceService/GetSource", ["source": "u"])["points"] == 0)
     }
 
-    @Test("the whole options are wanted: null is none")
+    @Test("options must be an object: null is rejected")
     func nullOptions() throws {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "o", "options": ["radius": 60]])
@@ -92,7 +92,7 @@ struct BadContentTests {
         #expect(options?["radius"] == 60)
     }
 
-    @Test("huge numbers are numbers where they are finite, and out of range where an id or a count is wanted")
+    @Test("huge finite numbers are valid, and out of range as an id or a count")
     func numbers() throws {
         let client = try daemon.client()
         for number in ["1e308", "-1e308", "123456789012345678901234567890", "1e-400", "0.5", "-0"] {
@@ -104,7 +104,7 @@ struct BadContentTests {
         }
     }
 
-    @Test("too many connections: an error, then the end; the others go on")
+    @Test("too many connections: an error, then the end; the others are unaffected")
     func connections() throws {
         let daemon = try DaemonProcess(limits: ["maxConnections": 3])
         let clients = try (0..<3).map { _ in try daemon.client() }
@@ -136,7 +136,7 @@ struct BadContentTests {
         #expect(try client.call("ServerService/Check") == ["status": "SERVING"])
     }
 
-    @Test("bytes of messages that never become whole are bounded over all connections")
+    @Test("bytes of incomplete messages are bounded over all connections")
     func unfinishedMessages() throws {
         let daemon = try DaemonProcess(limits: ["maxInputBytes": 4 << 20])
         let clients = try (0..<3).map { _ in try daemon.client() }

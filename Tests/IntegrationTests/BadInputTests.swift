@@ -36,14 +36,14 @@ struct BadInputTests {
         #expect(try fatal(prefix).status == "RESOURCE_EXHAUSTED")
     }
 
-    @Test("a client that sends all of a message that is too long reads why, and then the end")
+    @Test("a client that sends an oversized message reads the reason, then the end")
     func sentWhole() throws {
         let tooLong = [UInt8](repeating: 0x20, count: (16 << 20) + 1)
         #expect(try fatal(RawClient.frame(tooLong)).status == "RESOURCE_EXHAUSTED")
         #expect(try fatal(RawClient.frame(tooLong, flag: 3)).status == "INVALID_ARGUMENT")
     }
 
-    @Test("after a frame that ends the connection its calls are over, and its client may take its time")
+    @Test("after a frame that ends the connection its calls are over, and its client has time to read")
     func callsOfAFailedConnection() throws {
         let (client, other) = (try daemon.client(), try daemon.client())
         _ = try other.call("SourceService/CreateSource", ["source": "s", "options": [:]])
@@ -64,7 +64,7 @@ struct BadInputTests {
         #expect(try fatal(RawClient.frame(cut, flag: 1)).status == "INVALID_ARGUMENT")
     }
 
-    @Test("a good compressed frame is taken, and answers are compressed where that is asked for and pays")
+    @Test("a valid compressed frame is accepted, and answers are compressed if requested and worthwhile")
     func goodCompression() throws {
         let client = try daemon.client()
         let request =
@@ -77,7 +77,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "what is no JSON object or has no usable id is an error without id, and the connection goes on",
+        "a message that is not a JSON object or has no usable id is an error without an id, and the connection stays open",
         arguments: [
             "", " ", "x", "[]", "1", "null", "\"a\"", "{", #"{"id":1"#, "{}", #"{"id":0,"method":"m"}"#,
             #"{"id":-1,"method":"m"}"#, #"{"id":1.5,"method":"m"}"#, #"{"id":"1","method":"m"}"#,
@@ -98,7 +98,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "what is too deep or too large a number is answered under the id that it has",
+        "a message with too deep nesting or too large numbers is answered under its id",
         arguments: [
             #"{"id":7,"method":"m","params":{"x":1e999}}"#,
             #"{"params":{"id":3,"x":[-1e999,"\"}{"]}, "method":"m" , "id" : 7 }"#,
@@ -123,7 +123,7 @@ struct BadInputTests {
         #expect(try client.receive()["result"] == ["status": "SERVING"])
     }
 
-    @Test("frames cut anywhere, one byte at a time, and thousands in one write")
+    @Test("frames split anywhere, one byte at a time, and thousands in one write")
     func cuts() throws {
         let client = try daemon.client()
         let bytes = RawClient.frame(Self.check)
@@ -210,7 +210,7 @@ struct BadInputTests {
                 .status == "DEADLINE_EXCEEDED")
     }
 
-    @Test("connections that come and go leave no descriptor behind")
+    @Test("closed connections leave no descriptor behind")
     func descriptors() throws {
         let client = try daemon.client()
         _ = try client.call("ServerService/Check")

@@ -16,7 +16,7 @@ struct BoxTests {
     private static let edges: [Double] = [-540, -360, -180, 0, 180, 360, 540]
     private static let parallels: [Double] = [-100, -90, -85.0511287798, 0, 85.0511287798, 90, 100]
 
-    @Test("hold what lies in them", arguments: [-3.5, 0, 1, 2.7, 5, 9.999, 12, 17, 400])
+    @Test("contain the nodes inside", arguments: [-3.5, 0, 1, 2.7, 5, 9.999, 12, 17, 400])
     func brute(_ zoom: Double) throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()

@@ -27,7 +27,7 @@ struct ClusterctlTests {
         return try JSONReader.parse(result.output)
     }
 
-    @Test("imports a file into a source that was not there, and asks for everything in it")
+    @Test("imports a file into a new source, and queries everything in it")
     func everything() throws {
         let imported = try run(
             ["import", "cities", Self.cities, "-p", #"people=["+",["get","population"]]"#, "--radius", "60"])
@@ -71,7 +71,7 @@ struct ClusterctlTests {
         return 1
     }
 
-    @Test("prints what changes in a viewport, a line a change")
+    @Test("prints the changes of a viewport, one line each")
     func watching() throws {
         _ = try run(["import", "cities", Self.cities])
         let shown = try run([
@@ -86,7 +86,7 @@ struct ClusterctlTests {
         #expect(refused.status == 3 && refused.errors.contains("nowhere"))
     }
 
-    @Test("speaks of its own commands and options")
+    @Test("messages name its own commands and options")
     func words() throws {
         let missing = try run(["source", "nowhere"])
         #expect(
@@ -142,7 +142,7 @@ struct ClusterctlTests {
         #expect(try json(["source", "piped"])["points"] == (flag.isEmpty ? 2 : 5))
     }
 
-    @Test("refuses a bad import whole, names the feature, and leaves no empty source behind")
+    @Test("rejects an invalid import as a whole, names the feature, and leaves no empty source behind")
     func badImports() throws {
         let good = #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}"#
         let bad = #"{"type":"Feature","geometry":null,"properties":{}}"#
@@ -184,14 +184,14 @@ struct ClusterctlTests {
         }
     }
 
-    @Test("loads a file on the daemon's side, where that is allowed")
+    @Test("loads a file on the daemon's side, if that is allowed")
     func load() throws {
         #expect(try run(["load", "cities", Self.cities]).output.hasPrefix("cities: 505 features imported"))
         #expect(try run(["load", "secret", "/etc/passwd"]).status == 5)
         #expect(try run(["source", "secret"]).status == 3)
     }
 
-    @Test("underlines what is wrong in an expression")
+    @Test("underlines the error in an expression")
     func expressions() throws {
         #expect(try run(["eval", #"["+",1,2]"#]).output == "3\n")
         let wrong = try run(["eval", #"["+", 1, ["get", 7]]"#])
@@ -241,7 +241,7 @@ struct ClusterctlTests {
         #expect(plane.status == 0 && plane.output.hasPrefix("<?xml"), "\(plane.errors)")
     }
 
-    @Test("says what to do where nobody listens, and what is wrong with a command line")
+    @Test("says what to do if nobody listens, and what is wrong with a command line")
     func failures() throws {
         let away = try run(["--socket", "/nonexistent.sock", "sources"])
         #expect(away.status == 4 && away.errors.contains("clusterd --socket /nonexistent.sock"))
@@ -274,7 +274,7 @@ struct ClusterctlTests {
         #expect(try run(["source", "late"]).status == 3)
     }
 
-    @Test("the Python client, as an app would start from it")
+    @Test("the Python client's example works")
     func python() throws {
         let result = try DaemonProcess.run(
             "/usr/bin/env", ["python3", Self.examples + "/clusterd_client.py", Self.cities],

@@ -43,7 +43,7 @@ func collection(_ count: Int, longitude: Double = 0) -> String {
 
 @Suite("The configuration while the daemon runs")
 struct ConfigurationReloadTests {
-    @Test("declared sources are there with the first answer, and as their options say")
+    @Test("declared sources exist at the first answer, with their options")
     func declaredSources() throws {
         let configured = try ConfiguredDaemon(
             {
@@ -58,7 +58,7 @@ struct ConfigurationReloadTests {
         #expect(!configured.daemon.errorText().contains("secret"))
     }
 
-    @Test("a file that changes is loaded again as a whole, without a gap in answers")
+    @Test("a changed file is loaded again as a whole, without a gap in answers")
     func watchedFile() throws {
         let configured = try ConfiguredDaemon(
             { #"{"sources":{"a":{"file":"\#($0)/a.geojson"}}}"# }, files: ["a.geojson": collection(50)])
@@ -118,7 +118,7 @@ struct ConfigurationReloadTests {
         #expect(errors.contains("limits.queryThreads changed") && errors.contains("state changed"))
     }
 
-    @Test("another filter brings back what the one before left out")
+    @Test("another filter brings back features that the previous one left out")
     func otherFilter() throws {
         func configuration(_ folder: String, _ least: Int) -> String {
             #"{"sources":{"a":{"file":"\#(folder)/a.geojson","options":{"filter":[">=",["id"],\#(least)]}}}}"#
@@ -137,7 +137,7 @@ struct ConfigurationReloadTests {
         #expect(try points() == 30)
     }
 
-    @Test("a bad file is refused with line and column, and all stays as it was")
+    @Test("an invalid file is rejected with line and column, and nothing changes")
     func badFile() throws {
         let configured = try ConfiguredDaemon { #"{"importDirectories":["\#($0)"],"sources":{"b":{}}}"# }
         try Data(collection(5).utf8).write(to: URL(fileURLWithPath: configured.folder + "/a.geojson"))
@@ -153,7 +153,7 @@ struct ConfigurationReloadTests {
         }
     }
 
-    @Test("slow calls are shown with method, source, size and time, and nothing of what they hold")
+    @Test("slow calls are logged with method, source, size and time, without their content")
     func slowCalls() throws {
         let configured = try ConfiguredDaemon(
             { #"{"log":{"slowCallMs":1,"format":"json"},"importDirectories":["\#($0)"]}"# },
@@ -170,7 +170,7 @@ struct ConfigurationReloadTests {
         #expect(!configured.daemon.errorText().contains("a.geojson"))
     }
 
-    @Test("what the daemon holds is shown to the service manager")
+    @Test("the service manager's status shows what the daemon holds")
     func status() throws {
         let configured = try ConfiguredDaemon { _ in "{}" }
         let client = try configured.daemon.client()

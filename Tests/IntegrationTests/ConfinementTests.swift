@@ -58,7 +58,7 @@ struct UnitTests {
     }
 
     @Test(
-        "the daemon serves under the unit's restrictions, as many as this machine can set",
+        "the daemon serves under those of the unit's restrictions that this machine supports",
         .enabled(
             if: OtherUser.isPossible && has("systemd-analyze") && OtherUser.mayRunPrograms,
             "needs root, systemd-analyze, and a checkout and toolchain that other users may enter"))

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// How calls end that do not simply finish: by a shutdown, in the midst of work, or by their answer's size.
-@Suite("Calls that end otherwise")
+@Suite("Calls that end early")
 struct EndingTests {
     private static let world: JSONValue = [-180, -90, 180, 90]
     private static let many = GoldenDataset.points(kind: "u", count: 6000, seed: 2).map(\.feature)
@@ -87,7 +87,7 @@ struct EndingTests {
         #expect(daemon.process.waitForEnd() == 0)
     }
 
-    @Test("an import cancelled while it builds leaves the source as it was")
+    @Test("an import cancelled during its build leaves the source unchanged")
     func cancelledBuild() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()

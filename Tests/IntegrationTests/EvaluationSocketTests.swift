@@ -36,7 +36,7 @@ struct EvaluationSocketTests {
         return .string("array<\(item), \(Int(length))>")
     }
 
-    @Test("answers the specification's cases, each input as it is written there")
+    @Test("answers the specification's cases, each with its original input")
     func specification() throws {
         for test in try Self.cases() {
             var params: JSONObject = ["expression": test["expression"] ?? .null]
@@ -77,7 +77,7 @@ struct EvaluationSocketTests {
         }
     }
 
-    @Test("what is unknown may be left out or null, but nothing is of another type")
+    @Test("unknown members may be omitted or null, but not of another type")
     func params() throws {
         #expect(try evaluate(["expression": ["zoom"], "zoom": 3])["result"] == ["value": 3])
         let nothing: JSONObject = ["expression": 1, "feature": .null, "type": .null]

@@ -32,7 +32,7 @@ struct ExportTests {
     }
 
     @Test(
-        "what was imported is exported, in every form, and read back the same",
+        "imported features are exported in every form, and read back unchanged",
         arguments: ["geojson", "lines", "csv"])
     func forms(format: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -64,7 +64,7 @@ struct ExportTests {
         #expect(try features(String(contentsOfFile: folder + "/real.geojson", encoding: .utf8)).count == 505)
     }
 
-    @Test("more features than a page holds stream at one revision, filtered and cut")
+    @Test("more features than one page stream at one revision, filtered and limited")
     func pages() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let lines = (0..<20_000).map { number in
@@ -88,7 +88,7 @@ struct ExportTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
     }
 
-    @Test("an empty source is an empty file, and one that is not there is an error")
+    @Test("an empty source gives an empty file, and a missing one is an error")
     func nothing() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(try run(["create", "empty"]).status == 0)

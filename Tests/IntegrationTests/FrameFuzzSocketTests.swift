@@ -7,7 +7,7 @@ import Testing
 /// can still be followed.
 @Suite("Random streams over the socket")
 struct FrameFuzzSocketTests {
-    @Test("end well: by answers, or by an error and the end of the connection")
+    @Test("end with answers, or with an error and the end of the connection")
     func streams() throws {
         let daemon = try DaemonProcess(limits: ["maxMessageBytes": FuzzedFrame.limit])
         let bystander = try daemon.client()

@@ -65,7 +65,7 @@ struct HTTPArchiveTests {
         #expect(try http.get("/archives/a.pmtiles", ["Range: bytes=0-6"]).text == "PMTiles")
     }
 
-    @Test("keep to conditions: If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since, If-Range")
+    @Test("honour If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since and If-Range")
     func conditions() throws {
         defer { removeFolder() }
         let first = try http.get("/archives/a.pmtiles", ["Range: bytes=0-9"])
@@ -124,7 +124,7 @@ struct HTTPArchiveTests {
         }
     }
 
-    @Test("reach pages of other sites with what a reader of PMTiles looks at")
+    @Test("are readable by pages of other sites, with the headers that a reader of PMTiles needs")
     func origins() throws {
         defer { removeFolder() }
         let part = try http.get("/archives/a.pmtiles", ["Origin: http://a.example", "Range: bytes=0-9"])
@@ -139,7 +139,7 @@ struct HTTPArchiveTests {
         #expect(preflight["access-control-allow-headers"] == "range,if-match")
     }
 
-    @Test("stay the same file for a client that reads one while another takes its name")
+    @Test("stay the same file for a client while another file takes the name")
     func replacement() throws {
         defer { removeFolder() }
         // More than the system holds for a client that does not read.
@@ -175,7 +175,7 @@ struct HTTPArchiveTests {
         #expect(daemon.process.waitForEnd() == 0)
     }
 
-    @Test("break off, rather than end early, if the file loses its end")
+    @Test("are aborted, instead of ending early, if the file is truncated")
     func truncation() throws {
         defer { removeFolder() }
         let large = content + [UInt8](repeating: 7, count: 40 << 20)

@@ -90,7 +90,7 @@ struct HTTPConnectionTests {
         #expect(try daemon.http().get("/sources/s").text.contains("\"state\":\"empty\""))
     }
 
-    @Test("connections that ask again and again stay open")
+    @Test("connections with repeated requests stay open")
     func connectionsThatAskAgainStayOpen() throws {
         let daemon = try DaemonProcess(http: "\"headSeconds\":1,\"idleSeconds\":1")
         let (whole, cut) = (try daemon.http(), try daemon.http())
@@ -123,7 +123,7 @@ struct HTTPConnectionTests {
         for id in 1...50 { #expect(try client.receive()["id"] == .number(Double(id))) }
     }
 
-    @Test("over a unix socket all that came before the client ended its side is answered")
+    @Test("over a Unix socket, all requests before a half-close are answered")
     func whatCameBeforeTheClientEndedItsSideIsAnswered() throws {
         let path = NSTemporaryDirectory() + "h\(UUID().uuidString.prefix(8)).sock"
         let daemon = try DaemonProcess(["--http", "unix:\(path)"])
@@ -192,7 +192,7 @@ struct HTTPConnectionTests {
         #expect(try http.get("http://evil.example/health", ["Host: localhost"]).status == 421)
     }
 
-    @Test("only listed origins may ask")
+    @Test("only listed origins may send requests")
     func onlyListedOriginsMayAsk() throws {
         let daemon = try DaemonProcess(http: "\"origins\":[\"https://maps.example\"]")
         let http = try daemon.http()
@@ -254,7 +254,7 @@ struct HTTPConnectionTests {
         #expect(!peer.output.isEmpty && line?.contains("uid=") == false)
     }
 
-    @Test("over a unix socket the peer has its own right")
+    @Test("over a Unix socket, the peer has its own right")
     func overAUnixSocketThePeerHasItsOwnRight() throws {
         let path = NSTemporaryDirectory() + "h\(UUID().uuidString.prefix(8)).sock"
         let daemon = try DaemonProcess(["--http", "unix:\(path)"])
@@ -270,7 +270,7 @@ struct HTTPConnectionTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("connections beyond the limit are shown to come back")
+    @Test("connections beyond the limit are asked to come back")
     func connectionsBeyondTheLimitAreToldToComeBack() throws {
         let daemon = try DaemonProcess(http: "\"maxConnections\":2")
         let clients = try (0..<2).map { _ in try daemon.http() }
@@ -295,7 +295,7 @@ struct HTTPConnectionTests {
         #expect(try second.isClosed())
     }
 
-    @Test("HTTP leaves connections to the protocol's socket")
+    @Test("HTTP leaves connections for the protocol's socket")
     func httpLeavesConnectionsToTheSocket() throws {
         for (limits, descriptors) in [("{\"maxConnections\":20}", nil), ("{}", 64)] {
             let daemon = try DaemonProcess(http: "", limits: limits, descriptors: descriptors)
@@ -311,7 +311,7 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test("what a connection holds of requests that wait is counted")
+    @Test("a connection's waiting requests are counted")
     func whatAConnectionHoldsIsCounted() throws {
         let daemon = try DaemonProcess(http: "")
         let client = try daemon.client()
@@ -342,7 +342,7 @@ struct HTTPConnectionTests {
         #expect(try daemon.http().get("/health").status == 200)
     }
 
-    @Test("a shutdown answers what was asked and closes")
+    @Test("a shutdown answers pending requests and closes")
     func aShutdownAnswersWhatWasAskedAndCloses() throws {
         let daemon = try DaemonProcess(http: "")
         let idle = try daemon.http()
@@ -351,7 +351,7 @@ struct HTTPConnectionTests {
         #expect(try idle.isClosed())
     }
 
-    @Test("a reload takes over hosts and opens the log again")
+    @Test("a reload applies hosts and reopens the log")
     func aReloadTakesOverHostsAndOpensTheLogAgain() throws {
         let folder = NSTemporaryDirectory() + "clusterd-log-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

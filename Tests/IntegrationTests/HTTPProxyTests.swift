@@ -13,7 +13,7 @@ struct HTTPProxyTests {
     }
 
     @Test(
-        "the example for nginx serves everything",
+        "the documented nginx configuration serves everything",
         .enabled(if: nginx != nil, "needs nginx: apt-get install nginx-light"))
     func theExampleForNginxServesEverything() throws {
         let daemon = try DaemonProcess(
@@ -37,7 +37,7 @@ struct HTTPProxyTests {
     }
 
     @Test(
-        "the example for caddy serves everything",
+        "the documented Caddy configuration serves everything",
         .enabled(if: caddy != nil, "needs Caddy: apt-get install caddy"))
     func theExampleForCaddyServesEverything() throws {
         let daemon = try DaemonProcess(

@@ -6,7 +6,7 @@ import Testing
 
 /// Conditional requests (RFC 9110, 13): `If-Match` and `If-None-Match`.
 extension HTTPResourceTests {
-    @Test("tags are those of the data and the request")
+    @Test("tags depend on the data and the request")
     func tagsAreThoseOfTheDataAndTheRequest() throws {
         let target = "/sources/s/clusters?zoom=3"
         let first = try http.get(target)
@@ -28,7 +28,7 @@ extension HTTPResourceTests {
         }
     }
 
-    @Test("a target that is requested again and again gets 304 until the data change or go")
+    @Test("repeated requests get 304 until the data change or are deleted")
     func aTargetThatIsRequestedAgainGets304UntilTheDataChange() throws {
         let target = "/sources/s/tiles/0/0/0.mvt"
         var tag = try #require(try http.get(target)["etag"])

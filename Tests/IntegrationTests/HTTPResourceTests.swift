@@ -35,7 +35,7 @@ struct HTTPResourceTests {
         return try JSONReader.parse(response.body)
     }
 
-    @Test("answers are those of the socket")
+    @Test("answers equal those of the socket")
     func answersAreThoseOfTheSocket() throws {
         let cluster = try #require(
             try json("/sources/s/clusters?zoom=2")["features"]?.array?.first {
@@ -127,7 +127,7 @@ struct HTTPResourceTests {
         }
     }
 
-    @Test("tiles are the bytes of the call")
+    @Test("tiles have the bytes of the call")
     func tilesAreTheBytesOfTheCall() throws {
         let answer = try socket.call(
             "ClusterService/GetTile", ["source": "s", "z": 0, "x": 0, "y": 0, "encoding": "mvt"])
@@ -195,14 +195,14 @@ struct HTTPResourceTests {
         #expect(try Zlib.inflate(packed.body, format: .gzip, limit: 1 << 20) == plain.body)
     }
 
-    @Test("an unknown source is named before what else is wrong")
+    @Test("an unknown source is reported before other errors")
     func anUnknownSourceIsNamedFirst() throws {
         for target in ["clusters", "features/1", "tiles/99/0/0.mvt", "clusters/x/leaves?limit=-1"] {
             #expect(try http.get("/sources/nothing/\(target)").status == 404, "\(target)")
         }
     }
 
-    @Test("tiles that are kept are replaced when the data change")
+    @Test("cached tiles are replaced when the data change")
     func tilesThatAreKeptAreReplacedWhenTheDataChange() throws {
         let target = "/sources/s/tiles/0/0/0.json"
         for count in [0, 1, 2] {
@@ -216,7 +216,7 @@ struct HTTPResourceTests {
     }
 
     @Test(
-        "files are imported by put",
+        "files are imported by PUT",
         arguments: [
             ("application/geo+json", "{\"type\":\"FeatureCollection\",\"features\":[\(one),\(two)]}"),
             ("application/geo+json-seq", "\u{1E}\(one)\n\u{1E}\(two)\n"),
@@ -254,7 +254,7 @@ struct HTTPResourceTests {
         return packed
     }
 
-    @Test("bad imports leave the data alone")
+    @Test("invalid imports leave the data unchanged")
     func badImportsLeaveTheDataAlone() throws {
         let type = "Content-Type: application/x-ndjson"
         func put(_ target: String, _ fields: [String], _ text: String) throws -> HTTPClient.Response {
@@ -313,7 +313,7 @@ struct HTTPResourceTests {
         #expect(refused.status == 413 && refused.text.contains("values"), "\(refused.text)")
     }
 
-    @Test("large uploads wait for continue")
+    @Test("large uploads wait for \"100 Continue\"")
     func largeUploadsWaitForContinue() throws {
         let text = Self.features(3000)
         let body = Array("{\"type\":\"FeatureCollection\",\"features\":\(text)}".utf8)
@@ -330,7 +330,7 @@ struct HTTPResourceTests {
         #expect(try http.isClosed())
     }
 
-    @Test("the bounds of a plane are where a map shows its tiles")
+    @Test("the bounds of a planar source are those of its tiles on a map")
     func theBoundsOfAPlaneAreWhereAMapShowsItsTiles() throws {
         _ = try socket.call(
             "SourceService/CreateSource",
@@ -372,7 +372,7 @@ struct HTTPResourceTests {
         #expect(try http.get("/sources/s/tiles.json?filter=%5B%22no%22%5D").status == 400)
     }
 
-    @Test("methods are called by post")
+    @Test("methods are called by POST")
     func methodsAreCalledByPost() throws {
         let type = "Content-Type: application/json; charset=utf-8"
         func post(_ method: String, _ body: String, _ fields: [String]) throws -> HTTPClient.Response {
@@ -407,7 +407,7 @@ struct HTTPResourceTests {
         #expect(try post("ServerService/Check", "{}", [type, "Connect-Timeout-Ms: soon"]).status == 400)
     }
 
-    @Test("errors have the sockets messages")
+    @Test("errors have the socket's messages")
     func errorsHaveTheSocketsMessages() throws {
         let pairs: [(String, Int, String, JSONValue)] = [
             ("/sources/none", 404, "SourceService/GetSource", ["source": "none"]),
@@ -494,7 +494,7 @@ struct HTTPResourceTests {
         #expect(try http.get("/nothing").status == 404)
     }
 
-    @Test("head has the fields of get")
+    @Test("HEAD has the fields of GET")
     func headHasTheFieldsOfGet() throws {
         for target in [
             "/sources/s", "/sources/s/tiles/0/0/0.mvt", "/sources/s/clusters?zoom=1", "/", "/nothing",

@@ -27,7 +27,7 @@ struct HTTPWatchTests {
         _ = try socket.call("SourceService/UpdateFeatures", ["source": "s", "upsert": .array([feature])])
     }
 
-    @Test("a web socket carries both directions")
+    @Test("a WebSocket carries both directions")
     func aWebSocketCarriesBothDirections() throws {
         let response = try http.openWebSocket(Self.target)
         #expect(response.status == 101)
@@ -45,7 +45,7 @@ struct HTTPWatchTests {
         #expect(try http.isClosed())
     }
 
-    @Test("bytes behind the handshake are the web sockets")
+    @Test("bytes after the handshake belong to the WebSocket")
     func bytesBehindTheHandshakeAreTheWebSockets() throws {
         let handshake = http.request(
             "GET", Self.target,
@@ -61,7 +61,7 @@ struct HTTPWatchTests {
     }
 
     @Test(
-        "bad items close with the reason",
+        "invalid items close the connection with the reason",
         arguments: [
             (#"{"bbox":[1,2],"zoom":3}"#, 1008, "item.bbox"), ("nonsense", 1008, "item"),
             (#"{"zoom":3}"#, 1008, "item.bbox"),
@@ -75,7 +75,7 @@ struct HTTPWatchTests {
         #expect(try http.isClosed())
     }
 
-    @Test("bad frames close their connection only")
+    @Test("invalid frames close only their connection")
     func badFramesCloseTheirConnectionOnly() throws {
         let honest = try daemon.http()
         #expect(try honest.openWebSocket(Self.target).status == 101)
@@ -96,7 +96,7 @@ struct HTTPWatchTests {
         #expect(try JSONReader.parse(try honest.receiveText())["add"]?.array?.count == 1)
     }
 
-    @Test("the end of a source and of the daemon are shown")
+    @Test("the end of a source and of the daemon are reported")
     func theEndOfASourceAndOfTheDaemonAreTold() throws {
         #expect(try http.openWebSocket(Self.target).status == 101)
         let other = try daemon.http()
@@ -175,7 +175,7 @@ struct HTTPWatchTests {
         #expect(try JSONReader.parse(watched.output)["add"]?.array?.count == 1)
     }
 
-    @Test("a client that goes ends its watch")
+    @Test("a client that disconnects ends its watch")
     func aClientThatGoesEndsItsWatch() throws {
         for number in 1...3 {
             let client = try daemon.http()

@@ -55,7 +55,7 @@ struct ImportSocketTests {
         #expect(missing.status != 0 && missing.errors.contains("\"east\""), "\(missing)")
     }
 
-    @Test("both ways skip the same, count it by reason and warn", arguments: ways)
+    @Test("both ways skip the same features, count them by reason and warn", arguments: ways)
     func skipping(way: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let lines = [
@@ -72,7 +72,7 @@ struct ImportSocketTests {
         #expect(result.errors.contains("popluation") && result.errors.contains("\"population\""))
     }
 
-    @Test("what was left out is written to a file")
+    @Test("skipped features are written to a file")
     func rejects() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = try file(
@@ -86,7 +86,7 @@ struct ImportSocketTests {
         #expect(values.first?["id"] == 2 && values.last?["text"] == "oops")
     }
 
-    @Test("ids of what was left out are complete, however long they are")
+    @Test("ids of skipped features are complete, whatever their length")
     func longIdentifiers() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let (text, number) = (String(repeating: "x", count: 5000), "12345678901234567890123")
@@ -103,7 +103,7 @@ struct ImportSocketTests {
         #expect(try JSONReader.parse(String(written[0]))["message"]?.string?.utf8.count ?? .max < 200)
     }
 
-    @Test("data are not replaced with nothing unless that is asked for", arguments: ways)
+    @Test("data are not replaced with nothing unless requested", arguments: ways)
     func nothing(way: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(try run(["import", "s"], input: feature(1)).status == 0)
@@ -127,7 +127,7 @@ struct ImportSocketTests {
         #expect(try run([way, "s", try file("empty.geojson", "")]).status == 0)
     }
 
-    @Test("longitudes are wrapped around if that is asked for", arguments: ways)
+    @Test("longitudes are wrapped if requested", arguments: ways)
     func wrapping(way: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = try file("far.ndjson", feature(1, "[190,5]"))
@@ -137,7 +137,7 @@ struct ImportSocketTests {
         #expect(try source("s")["bbox"] == [-170, 5, -170, 5])
     }
 
-    @Test("longitudes of a MultiPoint's positions are brought back too, and altitudes stay", arguments: ways)
+    @Test("longitudes of a MultiPoint are wrapped too, and altitudes stay", arguments: ways)
     func wrappingPositions(way: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let points = feature(1, "[[190,5,100],[3,4]]").replacingOccurrences(of: "Point", with: "MultiPoint")

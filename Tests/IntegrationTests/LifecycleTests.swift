@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The daemon's life")
 struct LifecycleTests {
-    @Test("signals end it with status 0, its socket file gone", arguments: [SIGTERM, SIGINT])
+    @Test("signals end it with status 0 and remove its socket file", arguments: [SIGTERM, SIGINT])
     func signals(_ signal: Int32) throws {
         let daemon = try DaemonProcess()
         #expect(try daemon.client().call("ServerService/Check") == ["status": "SERVING"])
@@ -29,7 +29,7 @@ struct LifecycleTests {
         #expect(second.waitForEnd() == 0)
     }
 
-    @Test("a socket in use is an error that says by whom")
+    @Test("a socket in use is an error that names the process")
     func liveSocket() throws {
         let daemon = try DaemonProcess()
         let (status, _, errors) = try DaemonProcess.run("clusterd", ["--socket", daemon.socketPath])
@@ -38,7 +38,7 @@ struct LifecycleTests {
         #expect(try daemon.client().call("ServerService/Check") == ["status": "SERVING"])
     }
 
-    @Test("a file that is no socket is left alone")
+    @Test("a file that is not a socket is left alone")
     func otherFile() throws {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString)"
         try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
@@ -61,7 +61,7 @@ struct LifecycleTests {
     }
 
     @Test(
-        "wrong flags are status 2",
+        "invalid flags end with status 2",
         arguments: [
             ["--nope"], ["--socket"], ["--log-level", "loud"], ["extra"], ["--config", "/nonexistent/x"],
         ])

@@ -35,7 +35,7 @@ struct LiveMapTests {
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         """#
 
-    @Test("it follows keys, and the source without any", .timeLimit(.minutes(10)))
+    @Test("it reacts to keys and to changes of the source", .timeLimit(.minutes(10)))
     func live() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()

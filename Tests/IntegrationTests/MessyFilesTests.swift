@@ -84,7 +84,7 @@ struct MessyFilesTests {
         "error: \(error.replacingOccurrences(of: "|", with: "/"))"
     }
 
-    @Test("each gives what the table says, on both import paths")
+    @Test("each has the documented result, on both import paths")
     func table() async throws {
         let folder = NSTemporaryDirectory() + "clusterd-messy-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

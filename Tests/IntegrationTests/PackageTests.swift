@@ -8,7 +8,7 @@ struct PackageTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
 
-    @Test("shells take the scripts")
+    @Test("shells accept the scripts")
     func scripts() throws {
         for folder in ["scripts", "scripts/deb"] {
             for name in try FileManager.default.contentsOfDirectory(atPath: "\(Self.root)/\(folder)") {
@@ -30,7 +30,7 @@ struct PackageTests {
     }
 
     /// What is installed, and that it goes where it is told to and nowhere else.
-    @Test("make install installs it all below DESTDIR", .enabled(if: has("make"), "needs make"))
+    @Test("make install installs everything below DESTDIR", .enabled(if: has("make"), "needs make"))
     func install() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -87,7 +87,7 @@ struct PackageTests {
         #expect(unit.contains("ExecStart=/opt/it/bin/clusterd\n"))
     }
 
-    @Test("the configuration that is shipped is good, but for a group that the package makes")
+    @Test("the packaged configuration is valid, except for a group that the package creates")
     func configuration() throws {
         let text = try String(contentsOfFile: Self.root + "/systemd/clusterd.json", encoding: .utf8)
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"

@@ -101,7 +101,7 @@ struct PressureTests {
         withExtendedLifetime(stalled) {}
     }
 
-    @Test("a client whose large messages follow each other slowly is not late")
+    @Test("a client with slow consecutive large messages is not late")
     func slowLargeMessages() throws {
         let daemon = try DaemonProcess(limits: ["messageSeconds": 1])
         let (client, other) = (try daemon.client(), try daemon.client())
@@ -128,7 +128,7 @@ struct PressureTests {
         #expect(try client.receive()["result"]?["accepted"] == .number(Double(2000 * (sent + 1))))
     }
 
-    @Test("with no descriptor to spare, clients wait until others have gone")
+    @Test("without free descriptors, clients wait until others disconnect")
     func descriptors() throws {
         let daemon = try DaemonProcess(descriptors: 48)
         var clients = try (0..<60).map { _ in try daemon.client() }
@@ -145,7 +145,7 @@ struct PressureTests {
         }
     }
 
-    @Test("descriptors that run out while it serves: accepting pauses and goes on")
+    @Test("when descriptors run out, accepting pauses and resumes")
     func exhaustion() throws {
         let daemon = try DaemonProcess()
         let first = try daemon.client()
@@ -166,7 +166,7 @@ struct PressureTests {
         }
     }
 
-    @Test("a client that ends its side gets the answers to all it sent, then the end")
+    @Test("a client that half-closes gets all its answers, then the end")
     func halfClosed() throws {
         let daemon = try DaemonProcess()
         _ = try load(daemon)
@@ -185,7 +185,7 @@ struct PressureTests {
         #expect(client.isClosed())
     }
 
-    @Test("many connections that ask at the same moment are all answered, in order")
+    @Test("many simultaneous connections are all answered, in order")
     func together() throws {
         let daemon = try DaemonProcess()
         _ = try load(daemon)
@@ -230,7 +230,7 @@ struct PressureTests {
         #expect(try other.call("SourceService/GetSource", ["source": "s"])["points"] == 6000)
     }
 
-    @Test("a message that cannot be read ends the connection's imports, which might have lost it")
+    @Test("an unreadable message ends the connection's imports, because they may have lost an item")
     func lostItem() throws {
         let daemon = try DaemonProcess()
         let client = try load(daemon)
@@ -244,7 +244,7 @@ struct PressureTests {
         #expect(try client.call("SourceService/GetSource", ["source": "s"])["points"] == 6000)
     }
 
-    @Test("a large message keeps its place among small ones, and holds nobody else up")
+    @Test("a large message keeps its order among small ones, and delays no other connection")
     func largeMessages() throws {
         let daemon = try DaemonProcess()
         let (client, other) = (try load(daemon), try daemon.client())
@@ -263,7 +263,7 @@ struct PressureTests {
         #expect(try client.call("ServerService/Check") == ["status": "SERVING"])
     }
 
-    @Test("statistics show what waits, what is kept, and what went over the wire")
+    @Test("statistics show queues, caches and transferred bytes")
     func statistics() throws {
         let daemon = try DaemonProcess()
         let client = try load(daemon)
@@ -299,7 +299,7 @@ struct PressureTests {
                 "_bucket{method=\"clusterd.v1.ClusterService/GetConvexHull\",le=\"+Inf\"} 2\n"))
     }
 
-    @Test("what went over the wire is counted at once, and so are calls in flight")
+    @Test("transferred bytes and calls in flight are counted at once")
     func countedAtOnce() throws {
         let daemon = try DaemonProcess()
         let (client, other) = (try daemon.client(), try daemon.client())
@@ -317,7 +317,7 @@ struct PressureTests {
         }
     }
 
-    @Test("calls that stay open are charged with what their params hold")
+    @Test("open calls are charged with their params' memory")
     func openCallsAreCharged() throws {
         let daemon = try DaemonProcess(limits: ["maxInputBytes": 1 << 20])
         let client = try load(daemon)

@@ -17,7 +17,7 @@ struct PrintedTextTests {
         return result.output
     }
 
-    @Test("shells take the completions", arguments: ["bash", "zsh", "fish"])
+    @Test("shells accept the completions", arguments: ["bash", "zsh", "fish"])
     func completions(_ shell: String) throws {
         for (program, arguments) in [
             ("clusterd", ["--print", shell]), ("clusterctl", ["completion", shell]),
@@ -33,7 +33,7 @@ struct PrintedTextTests {
         }
     }
 
-    @Test("troff takes the manuals", .enabled(if: has("groff"), "needs groff"))
+    @Test("troff accepts the manuals", .enabled(if: has("groff"), "needs groff"))
     func manuals() throws {
         for (program, arguments) in [
             ("clusterd", ["--print", "manual"]), ("clusterd", ["--print", "configuration-manual"]),

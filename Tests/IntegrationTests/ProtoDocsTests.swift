@@ -88,7 +88,7 @@ import Testing
     }
 
     /// The messages of requests have every param that the daemon knows, and every option of a source.
-    @Test("every param is in its message")
+    @Test("every param is in its message of clusterd.proto")
     func everyParamIsInItsMessage() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()

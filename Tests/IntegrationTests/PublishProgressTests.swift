@@ -4,9 +4,9 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("Reports of how far an archive is")
+@Suite("Progress of archives")
 struct PublishProgressTests {
-    @Test("come at least once, and say at last that all tiles are written")
+    @Test("are sent at least once, and the last one says that all tiles are written")
     func progress() throws {
         let folder = NSTemporaryDirectory() + "clusterd-progress-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -8,7 +8,7 @@ import Testing
 @Suite("Archives that the daemon writes")
 struct PublishTests {
     /// Publishes the cities and lets another implementation read the archive, tile by tile beside GetTile.
-    @Test("have GetTile's tiles for another reader of PMTiles")
+    @Test("have GetTile's tiles in another reader of PMTiles")
     func anotherReader() throws {
         guard try Self.python("import pmtiles").status == 0 else {
             print("PublishTests: PyPI's pmtiles is not installed; the archive is not read by it")
@@ -42,7 +42,7 @@ struct PublishTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["c.pmtiles"])
     }
 
-    @Test("are refused elsewhere, and a cancelled one leaves nothing behind")
+    @Test("are rejected elsewhere, and a cancelled one leaves nothing behind")
     func refusals() async throws {
         let folder = NSTemporaryDirectory() + "clusterd-publish-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -77,7 +77,7 @@ struct PublishTests {
     }
 
     @Test(
-        "leave nothing behind when the disk is full, and the daemon goes on",
+        "leave nothing behind when the disk is full, and the daemon continues",
         .disabled(if: Sanitizer.isOfThreads, "no program starts that may only write small files"))
     func fullDisk() async throws {
         let folder = NSTemporaryDirectory() + "clusterd-publish-" + UUID().uuidString.prefix(8)

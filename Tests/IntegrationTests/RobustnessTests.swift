@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What surrounds the daemon: signals, a log that nobody reads, users' shares, and how it ends.
-@Suite("What surrounds the daemon")
+@Suite("The daemon's surroundings")
 struct RobustnessTests {
     @Test("stray signals have no effect")
     func straySignals() throws {
@@ -19,7 +19,7 @@ struct RobustnessTests {
         #expect(daemon.end() == 0)
     }
 
-    @Test("clients are shown that the daemon ends, and calls get UNAVAILABLE until the connection ends")
+    @Test("clients are notified of the shutdown, and calls get UNAVAILABLE until the connection ends")
     func goaway() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()
@@ -36,7 +36,7 @@ struct RobustnessTests {
         #expect(daemon.process.waitForEnd() == 0)
     }
 
-    @Test("a denied call and a changing call get a line with who, what, which source and how much")
+    @Test("denied calls and calls that change sources are logged with caller, method, source and size")
     func audit() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()
@@ -72,7 +72,7 @@ struct RobustnessTests {
         #expect(last["ok"] == .bool(false) && last["error"]?.string?.contains("line 1") == true)
     }
 
-    @Test("a socket that the daemon makes is its own user's unless configured otherwise")
+    @Test("a socket that the daemon creates is private unless configured otherwise")
     func socketMode() throws {
         func mode(_ arguments: [String]) throws -> mode_t {
             let daemon = try DaemonProcess(arguments)
@@ -87,7 +87,7 @@ struct RobustnessTests {
         #expect(try mode(["--config", path]) == 0o660)
     }
 
-    @Test("--check-config warns about what is not there, and the status stays 0")
+    @Test("--check-config warns about missing files and users, and the status stays 0")
     func warnings() throws {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
         defer { unlink(path) }
@@ -174,7 +174,7 @@ struct RobustnessTests {
         #expect(stalled == 1)
     }
 
-    @Test("a message that does not go on is an error after limits.messageSeconds")
+    @Test("an incomplete message is an error after limits.messageSeconds")
     func unfinished() throws {
         let daemon = try DaemonProcess(limits: ["messageSeconds": 1])
         let partial = try daemon.client()

@@ -58,7 +58,7 @@ struct SourceTests {
         #expect(revisions == revisions.sorted() && Set(revisions).count == 3)
     }
 
-    @Test("a bad feature refuses the whole import by its index, or is counted")
+    @Test("an invalid feature rejects the whole import with its index, or is counted")
     func badFeatures() throws {
         try create()
         var features = points.prefix(700).map(\.feature)
@@ -76,7 +76,7 @@ struct SourceTests {
                 && skipped?["skippedReasons"]?.object?.count == 2)
     }
 
-    @Test("a query of a revision that is no more is aborted")
+    @Test("a query of an earlier revision is aborted")
     func revisions() throws {
         try create()
         let first =
@@ -91,7 +91,7 @@ struct SourceTests {
     }
 
     @Test(
-        "options that are wrong are refused by path, and no source comes to be",
+        "invalid options are rejected by path, and no source is created",
         arguments: [
             (["radius": "x"], "params.options.radius"), (["maxZoom": 25], "params.options.maxZoom"),
             (["minZoom": 9, "maxZoom": 3], "params.options"), (["colour": "red"], "params.options.colour"),
@@ -104,7 +104,7 @@ struct SourceTests {
         #expect(try client.failure("SourceService/GetSource", ["source": "s"]).status == "NOT_FOUND")
     }
 
-    @Test("pages of leaves neither repeat nor lose one")
+    @Test("pages of leaves neither repeat nor omit one")
     func paging() throws {
         try create("s", ["radius": 500])
         _ = try client.importFeatures("s", points.map(\.feature))
@@ -154,7 +154,7 @@ struct SourceTests {
     }
 
     @Test(
-        "queries that are wrong are refused by path",
+        "invalid queries are rejected by path",
         arguments: [
             ("GetClusters", ["source": "s", "zoom": 1], "params.bbox"),
             ("GetClusters", ["source": "s", "bbox": [0, 0, "x", 1], "zoom": 1], "params.bbox[2]"),
@@ -213,7 +213,7 @@ struct SourceTests {
                 && square["revision"] != nil)
     }
 
-    @Test("a hull of rounded places has no corners on a line, and is what the rounded places are")
+    @Test("a hull of rounded positions has no collinear corners, and has the positions' shape")
     func roundedHulls() throws {
         try create("s", ["radius": 400, "maxZoom": 0])
         func hull(_ places: [(Double, Double)]) throws -> JSONValue? {
@@ -241,7 +241,7 @@ struct SourceTests {
         #expect(try hull([(0.01, 0), (0.02, 0)]) == ["type": "Point", "coordinates": [0, 0]])
     }
 
-    @Test("features come back as they were sent, and a point that says cluster is a point")
+    @Test("features are returned unchanged, and a point with a property \"cluster\" is a point")
     func verbatim() throws {
         try create()
         let feature =
@@ -283,7 +283,7 @@ struct SourceTests {
                 == "PERMISSION_DENIED")
     }
 
-    @Test("the navigation aids of ../shared, where it stands")
+    @Test("the navigation aids of ../shared")
     func navaids() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../shared/data/navaids.geojson").standardized

@@ -18,7 +18,7 @@ private final class StateFolder {
     }
 }
 
-@Suite("Sources that outlive the daemon")
+@Suite("Sources in a state directory")
 struct StateTests {
     private let folder = StateFolder()
     private let points = GoldenDataset.points(kind: "c", count: 3000, seed: 9)
@@ -55,7 +55,7 @@ struct StateTests {
         _ = try client.call("SourceService/DeleteSource", ["source": "gone"])
     }
 
-    @Test("after kill -9 all that was acknowledged is there")
+    @Test("after kill -9 all acknowledged data are there")
     func kill() throws {
         let first = try folder.start()
         let client = try first.client()
@@ -297,7 +297,7 @@ struct StateTests {
         ]
     }
 
-    @Test("two daemons cannot have one directory")
+    @Test("two daemons cannot share a state directory")
     func lock() throws {
         let daemon = try folder.start()
         let second = try DaemonProcess.run(
@@ -309,7 +309,7 @@ struct StateTests {
         #expect(try third.client().call("ServerService/Check") == ["status": "SERVING"])
     }
 
-    @Test("a damaged source says so, and the others answer")
+    @Test("a damaged source is reported, and the others answer")
     func damage() throws {
         let daemon = try folder.start()
         try prepare(try daemon.client())
@@ -334,7 +334,7 @@ struct StateTests {
     }
 
     @Test(
-        "where the disk is full the call fails and all stays as it was",
+        "when the disk is full, the call fails and nothing changes",
         .disabled(if: Sanitizer.isOfThreads, "no program starts that may only write small files"))
     func fullDisk() throws {
         // 250 KB: room for the small source's snapshot, none for the large one's.
@@ -354,7 +354,7 @@ struct StateTests {
         #expect(try answers(second.client(), "s") == after)
     }
 
-    @Test("features that grow too old go, while the daemon serves and while it does not")
+    @Test("features expire while the daemon runs and while it does not")
     func expiry() throws {
         let daemon = try folder.start()
         let client = try daemon.client()
@@ -382,7 +382,7 @@ struct StateTests {
         #expect(try second.client().call("SourceService/GetSource", ["source": "soon"])["points"] == 0)
     }
 
-    @Test("the service manager's directory is used where none is asked for")
+    @Test("the service manager's state directory is used if no other is given")
     func serviceManager() throws {
         let daemon = try DaemonProcess(environment: ["STATE_DIRECTORY": folder.path])
         _ = try daemon.client().call("SourceService/CreateSource", ["source": "kept"])

@@ -38,7 +38,9 @@ struct VectorTileSocketTests {
             ])
     }
 
-    @Test("have the features of JSON tiles: places, tags, and the ids that they can carry", arguments: 0...3)
+    @Test(
+        "have the features of JSON tiles: positions, tags, and the ids that they can contain",
+        arguments: 0...3)
     func sameFeatures(_ z: Int) throws {
         for x in 0..<(1 << z) {
             for y in 0..<(1 << z) {
@@ -75,7 +77,7 @@ struct VectorTileSocketTests {
         #expect(tags == Dictionary(members.map { ($0.key, $0.value) }) { $1 })
     }
 
-    @Test("of another encoding are refused by the param's name")
+    @Test("of an unknown encoding are rejected with the param's name")
     func unknownEncoding() throws {
         let failure = try client.failure(
             "ClusterService/GetTile", ["source": "Orte", "z": 0, "x": 0, "y": 0, "encoding": "geobuf"])

@@ -58,7 +58,7 @@ struct WatchTests {
         #expect(try client.exchange("ServerService/Check")["result"] != nil)
     }
 
-    @Test("a client that ends at once is shown what there is")
+    @Test("a client that ends its stream at once gets the current features")
     func endAtOnce() throws {
         let id = try watch()
         try client.send(#"{"id":\#(id),"end":true}"#)
@@ -66,7 +66,7 @@ struct WatchTests {
         #expect(try client.receive()["end"] == [:])
     }
 
-    @Test("cancelling, a deadline, and a source that goes away")
+    @Test("cancellation, a deadline, and a deleted source end it")
     func endings() throws {
         var id = try watch()
         _ = try item()
@@ -102,7 +102,7 @@ struct WatchTests {
         #expect(client.isClosed())
     }
 
-    @Test("what it is said to take is how long its first change took")
+    @Test("its latency is that of its first change")
     func latency() throws {
         let clock = ContinuousClock()
         let start = clock.now
@@ -117,7 +117,7 @@ struct WatchTests {
         #expect((longest ?? .infinity) < first / .milliseconds(1))
     }
 
-    @Test("bad params and items are named")
+    @Test("invalid params and items are named")
     func badInput() throws {
         let params: [(String, JSONValue, String)] = [
             ("maxRateHz", 0, "params.maxRateHz"), ("maxRateHz", -1, "params.maxRateHz"),
@@ -147,7 +147,7 @@ struct WatchTests {
         }
     }
 
-    @Test("who asks for one revision is shown when it is past")
+    @Test("a watch of one revision ends when that revision is replaced")
     func revision() throws {
         try upsert(Self.point(1, 10, 10))
         _ = try watch(["revision": 7])
@@ -158,7 +158,7 @@ struct WatchTests {
         #expect(try failure().status == "ABORTED")
     }
 
-    @Test("every kind of change is shown", arguments: [false, true])
+    @Test("every kind of change is sent", arguments: [false, true])
     func changes(isCompressed: Bool) throws {
         _ = try watch(extra: isCompressed ? #","acceptEncoding":"deflate""# : "")
         var replay = MarkerReplay()
@@ -199,7 +199,7 @@ struct WatchTests {
         #expect(changes < 200)
     }
 
-    @Test("viewports that show more than there is room for end, the others go on")
+    @Test("viewports beyond the limit of features end, and the others continue")
     func limitedMemory() throws {
         let daemon = try DaemonProcess(limits: ["maxWatchedFeatures": 100])
         let (client, other) = (try daemon.client(), try daemon.client())
@@ -217,7 +217,7 @@ struct WatchTests {
         #expect(try client.receive()["item"]?["add"]?.array?.count == 60)
     }
 
-    @Test("replayed changes are what GetClusters gives, whatever happens between", arguments: [1, 2])
+    @Test("replayed changes give the answer of GetClusters, whatever happens in between", arguments: [1, 2])
     func replay(_ seed: UInt32) throws {
         var random = PythonRandom(seed: seed)
         let points = GoldenDataset.points(kind: "d", count: 500, seed: seed)

@@ -68,7 +68,7 @@ struct ByteWriterTests {
         #expect(String(javaScript: -.infinity) == "-Infinity" && String(javaScript: .nan) == "NaN")
     }
 
-    @Test("strings are escaped only where JSON demands it")
+    @Test("strings are escaped only if JSON requires it")
     func strings() {
         let text = "a\"b\\c\u{8}\t\n\u{c}\r\u{1}\u{1f}é😀/"
         #expect(JSONValue.string(text).text == #""a\"b\\c\b\t\n\f\r\u0001\u001fé😀/""#)
@@ -111,7 +111,7 @@ struct ByteWriterTests {
         #expect(writer.string == "012")
     }
 
-    @Test("strings are the same where their bytes are, short or long")
+    @Test("strings are equal if their bytes are, short or long")
     func sameBytes() {
         let composed = "\u{e9}"
         let decomposed = "e\u{301}"

@@ -62,7 +62,7 @@ struct JSONReaderTests {
     }
 
     @Test(
-        "what is not JSON is refused",
+        "text that is not JSON is rejected",
         arguments: [
             "", " ", "tru", "truex", "nul", "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x10", "NaN",
             "Infinity",
@@ -97,7 +97,7 @@ struct JSONReaderTests {
         }
     }
 
-    @Test("a text cut anywhere is refused and leads nowhere else")
+    @Test("a truncated text is rejected")
     func cut() throws {
         let text = Array(#"{"id":7,"a":[1,-2.5e3,"x\u00e9y",{"b":null,"c":[true,false]}],"d":"ü"}"#.utf8)
         _ = try JSONReader.parse(text)
@@ -160,7 +160,7 @@ struct JSONReaderTests {
         }
     }
 
-    @Test("of equal keys the last value counts, in the place of the first, however many members there are")
+    @Test("of equal keys the last value counts, at the first one's position, whatever the number of members")
     func manyMembers() throws {
         for count in [15, 16, 17, 100, 3000] {
             let names = (0..<count).map { "key \($0) \u{E9}" }

@@ -39,7 +39,7 @@ struct JSONTextTests {
     }
 
     @Test(
-        "what is no number is none",
+        "invalid numbers are rejected",
         arguments: [
             "", "-", ".", "1.", ".5", "-.5", "01", "-01.5", "00", "1.2.3", "1,2", "+1", "1 ", "0x1", "1e",
             "--1",
@@ -70,7 +70,7 @@ struct JSONTextTests {
         #expect(numbers > 10_000)
     }
 
-    @Test("members' strings of every length end where they end, with whatever in them")
+    @Test("strings of every length and content are scanned to their end")
     func strings() throws {
         for length in 0...40 {
             for special in ["", "\\\"", "\\\\", "\\u0022", "é"] {

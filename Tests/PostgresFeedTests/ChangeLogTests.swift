@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("Changes come back in order, from memory and from a spool", arguments: [1 << 20, 4096, 0])
+    @Test("changes come back in order, from memory and from a spool", arguments: [1 << 20, 4096, 0])
     func comesBack(budget: Int) throws {
         let loop = try EventLoop()
         let log = ChangeLog(on: loop, spoolingIn: "/tmp", budget: budget)
@@ -63,7 +63,7 @@ import Testing
         #expect(throws: (any Error).self) { _ = try log.contents() }
     }
 
-    @Test("Missing values are taken from the stored properties, wherever they belong")
+    @Test("missing values are taken from the stored properties, wherever they belong")
     func fillsGaps() throws {
         let row = FeatureRow(
             id: [49], previousID: nil, template: Array("{\"a\":,\"b\":1,\"c\":}".utf8),

@@ -18,7 +18,7 @@ struct CheckTests {
         return try TableCheck.run(configuration)
     }
 
-    @Test("Each problem is found, and its SQL solves it")
+    @Test("each problem is found, and its SQL solves it")
     func problemsAndTheirSQL() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
@@ -125,7 +125,7 @@ struct CheckTests {
         #expect(missing.problems.first?.message.contains("no column z") == true)
     }
 
-    @Test("Rights that are missing are reported with the SQL that an administrator runs")
+    @Test("rights that are missing are reported with the SQL that an administrator runs")
     func rights() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
@@ -161,7 +161,7 @@ struct CheckTests {
         table.stop()
     }
 
-    @Test("Servers that cannot be reached, or that do not replicate logically, are reported")
+    @Test("servers that cannot be reached, or that do not replicate logically, are reported")
     func servers() throws {
         let server = try PostgresServer(settings: ["wal_level = replica"])
         let database = try server.makeDatabase()

@@ -35,7 +35,7 @@ struct ConnectionTests {
         return value
     }
 
-    @Test("the system finds out that the network is gone, as soon as the connection string wants")
+    @Test("a lost network is detected within the connection string's timeouts")
     func keepalives() throws {
         defer { close(listener) }
         let standard = try ConnectionHandle(connection, isReplication: true)
@@ -86,7 +86,7 @@ struct ConnectionTests {
         #expect(SecretText.hide(password, in: text, user: "reader") == expected)
     }
 
-    @Test("a server without a connection to spare says what to raise")
+    @Test("for a server without free connections the error says which setting to raise")
     func noConnectionLeft() {
         let error = PostgresError(
             "FATAL:  number of requested standby connections exceeds max_wal_senders (currently 10)")

@@ -99,7 +99,7 @@ import Testing
         ]
     }
 
-    @Test("Each message of logical replication is read")
+    @Test("each message of logical replication is read")
     func logicalMessages() throws {
         for (bytes, isStreamed, description) in messages {
             #expect(try describe(bytes, isStreamed: isStreamed).hasPrefix(description))
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("Frames of replication are read, and a status has the documented form")
+    @Test("frames of replication are read, and a status has the documented form")
     func frames() throws {
         let data = [UInt8(ascii: "w")] + big(UInt64(1)) + big(UInt64(2)) + big(UInt64(3)) + [7, 8]
         let keepalive = [UInt8(ascii: "k")] + big(UInt64(5)) + big(UInt64(3)) + [1]
@@ -159,7 +159,7 @@ import Testing
                 + [0])
     }
 
-    @Test("The header, rows and the end of a copy are read; bytes that are none of them are errors")
+    @Test("the header, rows and the end of a copy are read; bytes that are none of them are errors")
     func copies() throws {
         func field(_ text: String?) -> [UInt8] {
             text.map { big(Int32($0.utf8.count)) + Array($0.utf8) } ?? big(Int32(-1))
@@ -196,7 +196,7 @@ import Testing
         #expect(throws: PostgresDataError.self) { try headerSize([UInt8](repeating: 65, count: 40)) }
     }
 
-    @Test("Points of both byte orders are read from EWKB and from WKB with ISO's kinds")
+    @Test("points of both byte orders are read from EWKB and from WKB with ISO's kinds")
     func points() throws {
         func point(_ hex: String) throws -> PointGeometry {
             try Array(hex.utf8).withBytes { (bytes) throws(PostgresDataError) in
@@ -227,7 +227,7 @@ import Testing
         return writer.string
     }
 
-    @Test("Texts of values that are not valid are errors, not crashes")
+    @Test("texts of values that are not valid are errors, not crashes")
     func damagedValues() throws {
         let fields = [ValueKind.Field(name: Array("\"a\"".utf8), kind: .number, index: 0)]
         let array = ValueKind.array(of: .text, delimiter: UInt8(ascii: ","))
@@ -250,7 +250,7 @@ import Testing
         #expect(try json("()", .composite(fields)) == #"{"a":null}"#)
     }
 
-    @Test("The delay between attempts doubles up to 30 s, with jitter, and begins again after a success")
+    @Test("the delay between attempts doubles up to 30 s, with jitter, and begins again after a success")
     func backOff() {
         var backOff = BackOff()
         var ranges: [ClosedRange<UInt64>] = []
@@ -266,7 +266,7 @@ import Testing
         #expect(backOff.next(at: 0) { $0.upperBound } == 100)
     }
 
-    @Test("Only a connection that lasted shortens the delay: attempts that never succeed do not")
+    @Test("only a connection that lasted shortens the delay: attempts that never succeed do not")
     func backOffWithoutConnection() {
         var backOff = BackOff()
         var now: UInt64 = 1_000_000
@@ -281,7 +281,7 @@ import Testing
         #expect((0..<3).map { _ in delay() } == [100, 200, 400])
     }
 
-    @Test("Rows of a copy that have more or fewer values than columns are an error")
+    @Test("rows of a copy that have more or fewer values than columns are an error")
     func valueCounts() {
         func column(_ name: String) -> TableLayout.Column {
             TableLayout.Column(name: name, type: 25, modifier: -1, kind: .text)
@@ -297,7 +297,7 @@ import Testing
         }
     }
 
-    @Test("Numbers of the server's that no server sends are bounded")
+    @Test("implausible numbers from the server are bounded")
     func extremeNumbers() {
         for number in ["1e-9223372036854775808", "1e9223372036854775807", "1e1000"] {
             var writer = ByteWriter()

@@ -69,7 +69,7 @@ struct FaultTests {
         }
     }
 
-    @Test("After a server's crash changes go on where they stopped, without a copy")
+    @Test("after a server's crash changes go on where they stopped, without a copy")
     func serverCrash() throws {
         let server = try PostgresServer(settings: ["fsync = on"])
         let database = try makeTable(server)
@@ -243,7 +243,7 @@ struct FaultTests {
         table.stop()
     }
 
-    @Test("What was not published while nobody followed is copied")
+    @Test("what was not published while nobody followed is copied")
     func unpublished() throws {
         let server = try PostgresServer.shared()
         let database = try makeTable(server)
@@ -292,7 +292,7 @@ struct FaultTests {
         table.stop()
     }
 
-    @Test("While the consumer confirms nothing, reading stops; then all comes in order")
+    @Test("while the consumer confirms nothing, reading stops; then all comes in order")
     func backpressure() throws {
         let server = try PostgresServer.shared()
         let database = try makeTable(server)

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("Names are split and quoted as in SQL")
+    @Test("names are split and quoted as in SQL")
     func names() {
         #expect(SQLName.split("public.vehicles") == ["public", "vehicles"])
         #expect(SQLName.split("Public.\"My.Table\"") == ["public", "My.Table"])
@@ -39,7 +39,7 @@ import Testing
         #expect(SQLName.literal("a\\b") == "E'a\\\\b'")
     }
 
-    @Test("The default slot name has the machine's id, fits, and differs with the scope")
+    @Test("the default slot name has the machine's id, fits, and differs with the scope")
     func slotNames() {
         let machine = "3d1219c7c4c5404aaa1f6d2a48adfda4"
         let name = SlotName.standard(

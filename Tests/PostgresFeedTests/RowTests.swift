@@ -43,7 +43,7 @@ struct RowTests {
         table.stop()
     }
 
-    @Test("Coordinates of SRID 3857 become the degrees of PostGIS, to the last few digits")
+    @Test("coordinates of SRID 3857 become the degrees of PostGIS, to the last few digits")
     func mercator() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
@@ -71,7 +71,7 @@ struct RowTests {
     }
 
     @Test(
-        "Large values that an UPDATE does not touch are kept, also when the key changes",
+        "large values that an UPDATE does not touch are kept, also when the key changes",
         arguments: ["DEFAULT", "FULL"])
     func toast(identity: String) throws {
         let server = try PostgresServer.shared()
@@ -160,7 +160,7 @@ struct RowTests {
         }
     }
 
-    @Test("Tables with capitals, in other schemas, with partitions or children are followed")
+    @Test("tables with capitals, in other schemas, with partitions or children are followed")
     func otherTables() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
@@ -201,7 +201,7 @@ struct RowTests {
         tables.forEach { $0.stop() }
     }
 
-    @Test("Only the declared properties are taken, in the table's order, and other columns may change")
+    @Test("only the declared properties are taken, in the table's order, and other columns may change")
     func declaredProperties() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
@@ -221,7 +221,7 @@ struct RowTests {
         table.stop()
     }
 
-    @Test("Generated columns, which replication leaves out, are computed: as position and as properties")
+    @Test("generated columns, which replication leaves out, are computed: as position and as properties")
     func generatedColumns() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()

@@ -152,7 +152,7 @@ struct ValueTests {
         ("geography", ["'SRID=4326;POINT(1.5 2)'"]),
     ]
 
-    @Test("Each type's values are the same by copy, INSERT and UPDATE, and those of to_jsonb")
+    @Test("each type's values are the same by copy, INSERT and UPDATE, and those of to_jsonb")
     func values() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
@@ -257,7 +257,7 @@ struct ValueTests {
         return result
     }
 
-    @Test("Random numbers have the text of to_jsonb, copied and followed")
+    @Test("random numbers have the text of to_jsonb, copied and followed")
     func randomNumbers() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()

@@ -8,7 +8,7 @@ import Testing
 @Suite("Map projection") struct MapProjectionTests {
     private let plane = MapProjection.planar(BoundingBox(west: 100, south: -50, east: 300, north: 50))
 
-    @Test("options name a plane or none")
+    @Test("options have a planar projection or none")
     func optionsNameAPlaneOrNone() {
         #expect(MapProjection(options: ["projection": ["planar": [100, -50, 300, 50]]]) == plane)
         #expect(MapProjection(options: ["projection": "mercator"]) == .mercator)
@@ -16,14 +16,14 @@ import Testing
         #expect(MapProjection(options: [:]) == .mercator)
     }
 
-    @Test("a planes longer side is one")
+    @Test("a plane's longer side is 1")
     func aPlanesLongerSideIsOne() {
         #expect(plane.extent.x == 1 && plane.extent.y == 0.5)
         #expect(plane.x(100) == 0 && plane.x(300) == 1 && plane.y(50) == 0 && plane.y(-50) == 0.5)
         #expect(plane.longitude(0.25) == 150 && plane.latitude(0.25) == 0)
     }
 
-    @Test("a frame shows the plane once and asks for no more")
+    @Test("a frame shows the plane once and requests no more")
     func aFrameShowsThePlaneOnceAndAsksForNoMore() {
         let frame = PictureFrame(showing: plane.whole, width: 800, height: 600, projection: plane)
         #expect(frame.box == plane.whole)
@@ -37,7 +37,7 @@ import Testing
         #expect(part.worldArea == part.area)
     }
 
-    @Test("lines are at round numbers of the planes units")
+    @Test("lines are at round numbers of the plane's units")
     func linesAreAtRoundNumbersOfThePlanesUnits() {
         let frame = PictureFrame(showing: plane.whole, width: 800, height: 600, projection: plane)
         let graticule = Graticule(frame)

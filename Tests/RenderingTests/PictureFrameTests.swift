@@ -24,7 +24,7 @@ import Testing
         #expect(width <= 800 + 1e-6)
     }
 
-    @Test("a frames box crosses the antimeridian")
+    @Test("a frame's box crosses the antimeridian")
     func aFramesBoxCrossesTheAntimeridian() {
         let box = BoundingBox(west: 170, south: -50, east: -160, north: -10)
         let seen = PictureFrame(showing: box, width: 300, height: 900).box
@@ -32,7 +32,7 @@ import Testing
         #expect(abs(seen.east + 160) < 1e-9)
     }
 
-    @Test("a place is a frame")
+    @Test("a single position has a frame")
     func aPlaceIsAFrame() {
         let frame = PictureFrame(
             showing: BoundingBox(west: 5, south: 50, east: 5, north: 50), width: 64, height: 64)

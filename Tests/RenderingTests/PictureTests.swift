@@ -87,7 +87,7 @@ struct PictureTests {
         #expect(hot.red > hot.blue, "dense heat is red: \(hot)")
     }
 
-    @Test("what is far outside, and too small a picture, are no reason to fail")
+    @Test("positions far outside and very small pictures are drawn without an error")
     func extremes() throws {
         let odd = try [feature(180, 90, count: 5), feature(-180, -90), feature(1e9, 50, count: 3)]
         for (width, height) in [(16, 16), (360, 300), (8192, 16)] {

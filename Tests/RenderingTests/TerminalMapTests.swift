@@ -23,7 +23,7 @@ import Testing
         #expect(text.utf8.flatMap { drops.decode([$0]) } == keys)
     }
 
-    @Test("the camera goes round the world but not over the poles")
+    @Test("the camera moves around the world, but not over the poles")
     func theCameraGoesRoundTheWorldButNotOverThePoles() {
         var camera = MapCamera(columns: 80, rows: 24)
         for _ in 0..<100 { camera.pan(right: 0.3, down: 0.4) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Input meter")
 struct InputMeterTests {
-    @Test("charges the user and all connections with what it is set to, and no more")
+    @Test("charges the user and the total with exactly the set amount")
     func charges() {
         let budget = InputBudget(.messages)
         let shares = [UserShare(.user(1)), UserShare(.user(2))]

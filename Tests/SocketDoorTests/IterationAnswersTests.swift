@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Buffers of an iteration's answers")
 struct IterationAnswersTests {
-    @Test("are lent again once they are given back empty")
+    @Test("are reused once they are returned empty")
     func lending() {
         let answers = IterationAnswers()
         let first = answers.borrow()
@@ -16,7 +16,7 @@ struct IterationAnswersTests {
         #expect(answers.borrow() === first)
     }
 
-    @Test("with bytes in them are not lent again")
+    @Test("that are not empty are not reused")
     func full() {
         let answers = IterationAnswers()
         let buffer = answers.borrow()

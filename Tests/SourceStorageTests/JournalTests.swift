@@ -42,7 +42,7 @@ struct JournalTests {
         try JournalReader(folder.path + "/" + name)
     }
 
-    @Test("give back their records, and go on behind the last")
+    @Test("return their records, and continue after the last one")
     func roundTrip() throws {
         let folder = try StateFolder()
         _ = try Self.write(folder)
@@ -58,7 +58,7 @@ struct JournalTests {
         #expect(try Self.read(folder).records == Self.records + [Record(16, [4])])
     }
 
-    @Test("that did not begin do not count until they begin, and no longer once that is taken back")
+    @Test("have no effect until they begin, and none once that is undone")
     func begin() throws {
         let folder = try StateFolder()
         var writer = try JournalWriter(
@@ -71,7 +71,7 @@ struct JournalTests {
         #expect(try Self.read(folder, "a").isUncommitted)
     }
 
-    @Test("know the journal that they go on from")
+    @Test("name the journal that they continue")
     func continuation() throws {
         let folder = try StateFolder()
         _ = try JournalWriter(
@@ -82,7 +82,7 @@ struct JournalTests {
         #expect(header.continues && header.previous == 8 && reader.newestRevision == 5)
     }
 
-    @Test("that were cut within a record which nobody was told of lose only that record")
+    @Test("that end within an unacknowledged record lose only that record")
     func torn() throws {
         let folder = try StateFolder()
         _ = try Self.write(folder)
@@ -116,7 +116,7 @@ struct JournalTests {
         }
     }
 
-    @Test("never give back a record of which a bit is wrong")
+    @Test("never return a record with a wrong bit")
     func bits() throws {
         let folder = try StateFolder()
         _ = try Self.write(folder)
@@ -143,7 +143,7 @@ struct JournalTests {
         }
     }
 
-    @Test("find good records behind damage of any length, and say how many are missing")
+    @Test("find intact records after damage of any length, and count the missing ones")
     func laterRecords() throws {
         let folder = try StateFolder()
         var writer = try Self.write(folder)
@@ -200,7 +200,7 @@ struct JournalTests {
         #expect(fault?.message.contains("record 4 of unknown content") == true)
     }
 
-    @Test("that were removed or replaced meanwhile take no record")
+    @Test("that were removed or replaced accept no record")
     func replaced() throws {
         let folder = try StateFolder()
         var writer = try Self.write(folder)

@@ -28,7 +28,7 @@ struct SectionFileTests {
         return try sections.map { try reader.values($0.name) }
     }
 
-    @Test("give back what was written, each section at a multiple of 64")
+    @Test("return what was written, each section at a multiple of 64")
     func roundTrip() throws {
         let folder = try StateFolder()
         try Self.write(folder.path + "/a")
@@ -43,7 +43,7 @@ struct SectionFileTests {
         #expect(!reader.has(2) && reader.bytes(2).isEmpty)
     }
 
-    @Test("are no files of clusterd's before they are finished")
+    @Test("are not files of clusterd before they are finished")
     func unfinished() throws {
         let folder = try StateFolder()
         let writer = try SectionFileWriter(folder.path + "/a")

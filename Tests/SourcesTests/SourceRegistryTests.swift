@@ -10,20 +10,20 @@ import Testing
 
     private func name(_ text: String) throws -> SourceName { try #require(SourceName(text)) }
 
-    @Test("knows what was created")
+    @Test("finds created sources")
     func knowsWhatWasCreated() throws {
         let source = try registry.create(name("a"), options: SourceOptions())
         #expect(try registry.source(name("a")) === source)
     }
 
-    @Test("refuses a name twice")
+    @Test("rejects a name that is in use")
     func refusesANameTwice() throws {
         let a = try name("a")
         _ = try registry.create(a, options: SourceOptions())
         #expect(throws: SourceError.sourceExists(a)) { try registry.create(a, options: SourceOptions()) }
     }
 
-    @Test("refuses what is not there")
+    @Test("rejects an unknown name")
     func refusesWhatIsNotThere() throws {
         let a = try name("a")
         #expect(throws: SourceError.sourceNotFound(a)) { try registry.source(a) }

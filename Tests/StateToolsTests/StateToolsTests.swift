@@ -76,7 +76,7 @@ struct StateToolsTests {
         }
     }
 
-    @Test("intact files are intact, on a live directory too")
+    @Test("intact files are reported as intact, also in a directory in use")
     func intact() throws {
         let folder = try Folder()
         #expect(try StateCheck.sources(in: folder.state) == ["beside", "test"])

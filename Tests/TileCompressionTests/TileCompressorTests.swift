@@ -21,7 +21,7 @@ struct TileCompressorTests {
         }
     }
 
-    @Test("every size comes back, from one compressor used again", arguments: [-1, 1, 6, 12, 99])
+    @Test("every size round-trips through one reused compressor", arguments: [-1, 1, 6, 12, 99])
     func roundTrip(_ level: Int) throws {
         var compressor = try TileCompressor(level: level)
         for count in [0, 1, 100, 65_535, 65_536, 300_000] {
@@ -33,7 +33,7 @@ struct TileCompressorTests {
         }
     }
 
-    @Test("bytes without any order grow by a few bytes only")
+    @Test("incompressible bytes grow by only a few bytes")
     func incompressible() throws {
         var random = SeededRandom(seed: 5)
         let bytes = (0..<100_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }

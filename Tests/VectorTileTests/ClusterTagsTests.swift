@@ -57,7 +57,7 @@ import Testing
         #expect(direct == fromJSON)
     }
 
-    @Test("ids made by changes, beyond 2^48, are kept")
+    @Test("ids of clusters that updates made, beyond 2^48, are kept")
     func largeIds() throws {
         let (direct, fromJSON) = tiles([Cluster(id: 1 << 48 | 77, count: 2, label: "2")])
         #expect(direct == fromJSON)

@@ -44,7 +44,7 @@ import Testing
 
     private static let longKey = String(repeating: "k", count: 130)
 
-    @Test("what goes in comes out", arguments: 1...40)
+    @Test("encoding and decoding round-trip", arguments: 1...40)
     func roundTrip(_ seed: UInt64) throws {
         var random = Generator(state: seed)
         var points: [PointInput] = []

@@ -37,7 +37,7 @@ func encode(
         try #require(try DecodedTile(encode([PointInput(json: json)])).layers.first?.features.first).tags
     }
 
-    @Test("a tile of one point has exactly the bytes that the specification says")
+    @Test("a tile of one point has exactly the specified bytes")
     func exactBytes() {
         let bytes = encode([PointInput(x: 25, y: -1, id: 7, json: #"{"a":1}"#)])
         #expect(
@@ -52,7 +52,7 @@ func encode(
     @Test("a tile without features is empty")
     func empty() { #expect(encode([]).isEmpty) }
 
-    @Test("name, extent and version are shown")
+    @Test("the layer has name, extent and version")
     func layer() throws {
         let layer = try #require(
             try DecodedTile(encode([PointInput()], layer: "Städte", extent: 4096)).layers.first)
@@ -62,7 +62,7 @@ func encode(
     }
 
     @Test(
-        "coordinates beside the tile, and as far as 32 bits go, come back",
+        "coordinates outside the tile round-trip, up to 32 bits",
         arguments: [-64, 0, 1, 511, 576, Int64(Int32.max), Int64(Int32.min)])
     func coordinates(_ value: Int64) throws {
         let feature = try #require(
@@ -71,7 +71,7 @@ func encode(
         #expect(feature.y == -1 - value)
     }
 
-    @Test("coordinates past 32 bits stop at their end")
+    @Test("coordinates beyond 32 bits are clamped")
     func clampedCoordinates() throws {
         let feature = try #require(
             try DecodedTile(encode([PointInput(x: .max, y: .min)])).layers.first?.features.first)
@@ -80,7 +80,7 @@ func encode(
     }
 
     @Test(
-        "every JSON type has its place",
+        "every JSON type has its tag type",
         arguments: [
             ("\"text\"", DecodedTile.Value.string("text")), ("\"\"", .string("")), ("true", .bool(true)),
             ("false", .bool(false)), ("0", .unsigned(0)), ("-0", .unsigned(0)), ("1.0", .unsigned(1)),
@@ -110,14 +110,14 @@ func encode(
         #expect(try tags("{}").isEmpty)
     }
 
-    @Test("of equal keys the last counts, written alike or not")
+    @Test("of equal keys the last one counts, whatever their escapes")
     func equalKeys() throws {
         #expect(try tags(#"{"a":1,"b":2,"a":3}"#) == ["a": .unsigned(3), "b": .unsigned(2)])
         #expect(try tags(#"{"a":1,"\u0061":null}"#).isEmpty)
         #expect(try tags(#"{"a":null,"a":4}"#) == ["a": .unsigned(4)])
     }
 
-    @Test("keys and values are in the layer once")
+    @Test("keys and values are in the layer only once")
     func dictionaries() throws {
         let points = (0..<1000).map {
             PointInput(json: #"{"name":"n\#($0 % 300)","one":1,"uno":1.0,"e":"1"}"#)
@@ -129,7 +129,7 @@ func encode(
         #expect(layer.features[999].tags["name"] == .string("n99"))
     }
 
-    @Test("an encoder used again keeps nothing of the last tile")
+    @Test("a reused encoder keeps nothing of the last tile")
     func reuse() throws {
         var encoder = VectorTileEncoder()
         var first = ByteWriter()
@@ -142,7 +142,7 @@ func encode(
         #expect(second.bytes == encode(points))
     }
 
-    @Test("a tag can be given without JSON")
+    @Test("a tag can be added without JSON")
     func directTags() throws {
         var encoder = VectorTileEncoder()
         var bytes = ByteWriter()
@@ -157,7 +157,7 @@ func encode(
         #expect(feature.id == nil)
     }
 
-    @Test("text that is no JSON never leads past its end, and the tile stays one")
+    @Test("invalid JSON is never read past its end, and the tile stays valid")
     func brokenText() throws {
         let whole = #"{"a":"b\"c","d":[1,{"e":"f"}],"g":-1.5e3,"h":true,"i":null}"#
         for length in 0...whole.utf8.count {
@@ -170,7 +170,7 @@ func encode(
     }
 
     @Test(
-        "ids are whole numbers from 0 up, others are left out",
+        "ids are integers from 0 up; others are omitted",
         arguments: [
             ("0", UInt64(0)), ("42", 42), ("18446744073709551615", .max), ("1.0", 1), ("1e3", 1000),
             ("18446744073709551616", nil), ("-1", nil), ("1.5", nil), ("\"7\"", nil), ("", nil),

@@ -31,7 +31,7 @@ import Testing
         return calls.filter { $0.first == "clusterctl" }.map { Array($0.dropFirst()) }
     }
 
-    @Test("every command has an example that its table takes")
+    @Test("every command has an example that parses")
     func everyCommandHasAnExampleThatItsTableTakes() throws {
         for command in CommandTable.root.subcommands where !command.isHidden {
             #expect(!command.examples.isEmpty, "\(command.name) has no example")
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("every commands help names its options")
+    @Test("every command's help names its options")
     func everyCommandsHelpNamesItsOptions() throws {
         for command in CommandTable.root.subcommands {
             guard case .help(let text) = try CommandTable.root.parse([command.name, "--help"]) else {

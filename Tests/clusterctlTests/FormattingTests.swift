@@ -63,7 +63,7 @@ import Testing
                 """)
     }
 
-    @Test("flexible columns give way")
+    @Test("flexible columns shrink")
     func flexibleColumnsGiveWay() {
         var table = Table([.text("A"), .flexible("B")])
         table.add(["x", String(repeating: "long ", count: 10)])
@@ -114,7 +114,7 @@ import Testing
     func base64IsDecoded(text: String, bytes: [UInt8]?) { #expect(Base64.decode(text) == bytes) }
 
     @Test(
-        "ids are numbers where they look like it",
+        "ids that look like numbers are numbers",
         arguments: [
             ("17", "17"), ("\"17\"", "\"17\""), ("abc", "\"abc\""), ("true", "\"true\""),
             ("9007199254740993", "9007199254740993"),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("JSON for people")
 struct IndentedJSONTests {
-    @Test("has short values on one line and others a member a line, and means the same")
+    @Test("short values are on one line, others have one line per member, and the value is the same")
     func layout() throws {
         let long = String(repeating: "x", count: 90)
         let source =

@@ -15,7 +15,7 @@ struct SourceNamesTests {
     func names(path: String, name: String) { #expect(SourceNames.of([path]) == [name]) }
 
     @Test(
-        "a table's name becomes one too",
+        "a table's name becomes a source's name",
         arguments: [("vehicles", "vehicles"), ("Ta\"ble.x é", "Ta-ble.x"), ("é", "source")])
     func tables(table: String, name: String) { #expect(SourceNames.of(table: table) == name) }
 

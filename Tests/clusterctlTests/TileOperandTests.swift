@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "refuses what is no tile",
+        "rejects what is not a tile",
         arguments: [
             "", "3", "3/1", "3/1/", "/1/1", "3/1/1/1", "31/0/0", "-1/0/0", "a/0/0", "3/1.5/0", "3 1 0",
         ])

@@ -16,7 +16,7 @@ struct ArchiveTileIDTests {
         #expect(ArchiveTileID.of(z: z, x: x, y: y) == id)
     }
 
-    @Test("number every tile of a zoom once, each beside the one before", arguments: 0...7)
+    @Test("number every tile of a zoom once, each next to the previous one", arguments: 0...7)
     func isCurve(_ z: Int) {
         let side = 1 << z
         let first = ArchiveTileID.first(ofZoom: z)
@@ -30,7 +30,7 @@ struct ArchiveTileIDTests {
         }
     }
 
-    @Test("come back as they were at deep zooms", arguments: [15, 24, 30])
+    @Test("survive a round trip at deep zooms", arguments: [15, 24, 30])
     func deepZooms(_ z: Int) {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<1000 {

@@ -107,7 +107,7 @@ struct TilePublicationTests {
         #expect(folder.names == ["a.pmtiles"])
     }
 
-    @Test("of a plane lie where a map of the Earth puts their tiles, and say what their units are")
+    @Test("of a planar source have the bounds of their tiles on a map of the Earth, and name their units")
     func plane() throws {
         let (test, folder) = (
             try TestSource(options: #"{"projection":{"planar":[0,0,2000,1000]}}"#), try Folder()
@@ -162,7 +162,7 @@ struct TilePublicationTests {
         #expect(one.bytes == many.bytes)
     }
 
-    @Test("keep to a filter, to chosen properties and to what clusters include")
+    @Test("apply the filter, the selected properties and the included members")
     func outputs() throws {
         let (test, folder) = (try Self.source(points: 2000), try Folder())
         let output = FeatureOutput(
@@ -181,7 +181,7 @@ struct TilePublicationTests {
         #expect(object["name"] == .string("small"))
     }
 
-    @Test("are one file that replaces another only if asked to")
+    @Test("replace an existing file only with overwrite")
     func overwriting() throws {
         let (test, folder) = (try Self.source(points: 50), try Folder())
         let request = ArchiveRequest(zooms: 0...2, layer: "a")
@@ -261,7 +261,7 @@ struct TilePublicationTests {
     }
 
     @Test(
-        "leave nothing behind when they are cancelled, at whatever point", arguments: [0, 1, 5, 40, 300],
+        "leave no file behind when they are cancelled at any point", arguments: [0, 1, 5, 40, 300],
         [nil, #"["<",["get","size"],["+",2,["zoom"]]]"#])
     func cancellation(_ looks: Int, filter: String?) throws {
         let (test, folder) = (try Self.source(points: 4000), try Folder())
@@ -300,7 +300,7 @@ struct TilePublicationTests {
         #expect(try archive.tiles().isEmpty)
     }
 
-    @Test("are written only below the directories that are allowed")
+    @Test("are written only below the allowed directories")
     func directories() throws {
         let folder = try Folder()
         try FileManager.default.createDirectory(

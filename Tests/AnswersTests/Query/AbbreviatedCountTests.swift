@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Abbreviated count") struct AbbreviatedCountTests {
     @Test(
-        "shortens as supercluster",
+        "abbreviates counts as supercluster does",
         arguments: [
             (2, "2"), (999, "999"), (1000, "\"1k\""), (1049, "\"1k\""), (1050, "\"1.1k\""),
             (1234, "\"1.2k\""),

@@ -20,7 +20,7 @@ import Testing
 
     private func cluster() throws -> Int64 { try #require(try test.world(0).clusterIds.first) }
 
-    @Test("clusters have the built-in four properties and those that they aggregate")
+    @Test("clusters have the four built-in properties and their aggregated ones")
     func clustersTellTheBuiltInFourAndWhatTheyAggregate() throws {
         let answer = try test.world(0)
         #expect(answer.features.count == 2)
@@ -33,7 +33,7 @@ import Testing
         #expect(properties?.count == 5)
     }
 
-    @Test("a point that says it is a cluster is a point")
+    @Test("a point with a property \"cluster\" is still a point")
     func aPointThatSaysItIsAClusterIsAPoint() throws {
         let answer = try test.world(0)
         #expect(answer.text.contains(point(4, 90, 0, #"{"v":4,"cluster":true,"cluster_id":7}"#)))
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "a limit says whether there is more",
+        "an answer with a limit says whether it was truncated",
         arguments: [(0, true, 0), (1, true, 1), (2, false, 2), (9, false, 2)])
     func aLimitTellsWhetherThereIsMore(_ limit: Int, _ isTruncated: Bool, _ count: Int) throws {
         let answer = try test.clusters(ClustersQuery(box: .world, zoom: 0, limit: limit))
@@ -51,13 +51,13 @@ import Testing
         #expect(answer.object["truncated"] as? Bool == isTruncated)
     }
 
-    @Test("without a limit nothing is said of it")
+    @Test("without a limit there is no member truncated")
     func withoutALimitNothingIsSaidOfIt() throws {
         #expect(try test.world(0).object["truncated"] == nil)
     }
 
     @Test(
-        "leaves come in pages",
+        "leaves are paged",
         arguments: [(1, 0, 1), (10, 0, 3), (0, 0, 3), (2, 2, 1), (10, 3, 0), (0, .max, 0), (.max, 1, 2)])
     func leavesComeInPages(_ limit: Int, _ offset: Int, _ count: Int) throws {
         let id = try cluster()
@@ -81,7 +81,7 @@ import Testing
         #expect(hull.revision == Int(test.source.revision.number))
     }
 
-    @Test("shows where a feature is")
+    @Test("LocateFeature returns the node that shows the feature")
     func showsWhereAFeatureIs() throws {
         let identifier = try #require(FeatureIdentifier(.number(2)))
         let id = try cluster()
@@ -99,7 +99,7 @@ import Testing
         #expect((before.object["feature"] as? [String: Any])?["id"] as? Int != 2)
     }
 
-    @Test("further details of clusters")
+    @Test("clusters have the included members")
     func furtherDetailsOfClusters() throws {
         var output = FeatureOutput()
         output.include = [.hull, .bounds, .coincident, .anchor, .expansionZoom]
@@ -114,7 +114,7 @@ import Testing
         #expect(properties["expansionZoom"] is Int)
     }
 
-    @Test("a revision of the past is refused")
+    @Test("a query of an earlier revision is rejected")
     func aRevisionOfThePastIsRefused() throws {
         let revision = test.source.revision
         try revision.check(asked: nil)

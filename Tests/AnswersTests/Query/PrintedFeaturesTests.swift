@@ -30,7 +30,7 @@ import Testing
     private func cluster(_ number: UInt32) -> Node { .cluster(ClusterOrdinal(rawValue: number)) }
     private func point(_ number: UInt32) -> Node { .point(PointIndex(rawValue: number)) }
 
-    @Test("what is kept is found by its node alone")
+    @Test("a cached text is found by its node only")
     func whatIsKeptIsFoundByItsNodeAlone() {
         let texts = PrintedTexts(capacity: 1 << 16)
         #expect(text(point(0), in: texts) == nil)
@@ -41,7 +41,7 @@ import Testing
         #expect(text(cluster(.max), in: texts) == nil)
     }
 
-    @Test("of three nodes that share two entries the last is found")
+    @Test("of three nodes that share two entries, the last one is found")
     func ofThreeNodesThatShareTwoEntriesTheLastIsFound() {
         let texts = PrintedTexts(capacity: 1 << 16)
         #expect(keep(bytes, cluster(7), in: texts))
@@ -53,7 +53,7 @@ import Testing
         #expect([text(cluster(7), in: texts), text(point(7), in: texts)].count { $0 != nil } == 1)
     }
 
-    @Test("where there is no room nothing is kept")
+    @Test("without room, nothing is cached")
     func whereThereIsNoRoomNothingIsKept() {
         let texts = PrintedTexts(capacity: 1 << 14)
         var kept: UInt32 = 0
@@ -64,7 +64,7 @@ import Testing
         #expect(!keep(bytes, cluster(kept), in: texts))
     }
 
-    @Test("long texts are left out")
+    @Test("long texts are not cached")
     func longTextsAreLeftOut() {
         for (capacity, longest) in [(1 << 14, 1023), (1 << 20, 4094)] {
             let texts = PrintedTexts(capacity: capacity)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("large numbers and the last places are shown")
+    @Test("large node numbers and the last entries are found")
     func largeNumbersAndTheLastPlacesAreTold() {
         let texts = PrintedTexts(capacity: 1 << 24)
         let long = [UInt8](repeating: 65, count: 4094)
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// Threads keep and find texts of the same nodes, each of which is told by its text.
-    @Test("threads see whole texts only")
+    @Test("threads never see partly written texts")
     func threadsSeeWholeTextsOnly() {
         let texts = PrintedTexts(capacity: 1 << 16)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("answers are the same whether their features were printed before or not")
+    @Test("answers are the same with and without cached features")
     func answersAreTheSameWhetherTheirFeaturesWerePrintedBeforeOrNot() throws {
         let test = try source(points: 20_000)
         try compare(test, seed: 1)
@@ -162,7 +162,7 @@ import Testing
         try compare(test, seed: 1)
     }
 
-    @Test("keeping rests where it has not paid and goes on afterwards")
+    @Test("caching pauses if it has not paid off, and resumes later")
     func keepingRestsWhereItHasNotPaidAndGoesOnAfterwards() throws {
         let test = try source(points: 20_000)
         let printed = AnswerCache.of(test.source.revision.view).features
@@ -184,7 +184,7 @@ import Testing
         #expect(rests > 1)
     }
 
-    @Test("keeping goes on where it pays")
+    @Test("caching continues while it pays off")
     func keepingGoesOnWhereItPays() throws {
         let test = try source(points: 20_000)
         for _ in 0..<3 {
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test("what an answer leaves out is not kept")
+    @Test("features outside the answer are not cached")
     func whatAnAnswerLeavesOutIsNotKept() throws {
         let test = try source(points: 20_000)
         var query = ClustersQuery(box: .world, zoom: 1, limit: 300)
@@ -211,7 +211,7 @@ import Testing
         #expect(try test.clusters(query).text == whole)
     }
 
-    @Test("memory is bounded by the index and few points keep none")
+    @Test("the cache's memory is bounded by the index's, and small sources have no cache")
     func memoryIsBoundedByTheIndexAndFewPointsKeepNone() throws {
         let large = PrintedFeatures(indexBytes: 1 << 30)
         #expect(large.limit == 16 << 20)

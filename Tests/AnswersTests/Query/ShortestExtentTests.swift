@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Shortest extent") struct ShortestExtentTests {
     @Test(
-        "leaves the widest gap out",
+        "leaves out the widest gap",
         arguments: [
             ([10.0], 10.0, 10.0), ([170, -170], 170, -170), ([-180, 180], 180, -180),
             ([-100, 0, 100], -100, 100),

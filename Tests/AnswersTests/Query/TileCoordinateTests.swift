@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Tile coordinate") struct TileCoordinateTests {
     @Test(
-        "rounds as java script",
+        "rounds as JavaScript does",
         arguments: [
             (0.5, 1), (-0.5, 0), (-0.51, -1), (-1.5, -1), (1.49, 1), (0.49999999999999994, 0), (-0.0, 0),
             (511.5, 512), (.nan, 0), (1e300, 0),
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "knows which tiles the world has",
+        "knows which tiles exist",
         arguments: [
             (0, 0, 0, true), (0, 1, 0, false), (0, 0, -1, false), (3, 7, 7, true), (3, 8, 0, false),
             (-1, 0, 0, false),

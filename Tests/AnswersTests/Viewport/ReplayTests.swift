@@ -17,7 +17,7 @@ import Testing
         #"{"clusterProperties":{"sum":["+",["get","value"]],"best":["max",["get","value"]]}}"#,
     ]
 
-    @Test("replayed changes are the answer", arguments: 0..<6)
+    @Test("replayed changes give the answer of GetClusters", arguments: 0..<6)
     func replayedChangesAreTheAnswer(_ seed: Int) throws {
         var random = PythonRandom(seed: UInt32(seed))
         let source = try TestSource(options: Self.options[seed % 3])
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// What has not changed since is not looked at again, however it came about.
-    @Test("watchers that stay are shown of each update", arguments: 0..<4)
+    @Test("a watch that stays open gets every update", arguments: 0..<4)
     func watchersThatStayAreToldOfEachUpdate(_ seed: Int) throws {
         var random = PythonRandom(seed: UInt32(seed + 50))
         let source = try TestSource(options: Self.options[seed % 2 == 0 ? 0 : 3])

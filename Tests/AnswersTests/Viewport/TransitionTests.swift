@@ -156,7 +156,7 @@ struct TransitionTests {
         }
     }
 
-    @Test("zooming in keeps every marker, and zooming out adds none")
+    @Test("zooming in keeps all markers, and zooming out adds none")
     func zooms() throws {
         let test = try TestSource(options: #"{"clusterIds":"origin"}"#)
         try test.load(list(GoldenDataset.points(kind: "c", count: 1000, seed: 21)))
@@ -236,7 +236,7 @@ struct TransitionTests {
 
 @Suite("Offsets of coincident points")
 struct SpiderOffsetsTests {
-    @Test("no two are nearer than a marker's width", arguments: 2...60)
+    @Test("no two positions are closer than a marker's width", arguments: 2...60)
     func distances(_ count: Int) {
         let offsets = SpiderOffsets.offsets(of: count)
         #expect(offsets.count == count)
@@ -252,7 +252,7 @@ struct SpiderOffsetsTests {
         }
     }
 
-    @Test("clusters of one location have them, up to 60, and others do not")
+    @Test("clusters of up to 60 coincident points have offsets, and others do not")
     func answers() throws {
         let test = try TestSource()
         let same = (0..<70).map { point($0, 10, 10) }

@@ -53,13 +53,13 @@ struct Watcher {
 
     private let world = ClustersQuery(box: .world, zoom: 0)
 
-    @Test("an empty source is shown as such")
+    @Test("an empty source has an empty first change")
     func anEmptySourceIsToldAsSuch() throws {
         var watcher = Watcher(try TestSource(), world)
         #expect(try watcher.look().text == #"{"add":[],"remove":[],"keep":0,"revision":0}"#)
     }
 
-    @Test("a change elsewhere keeps all markers, a change of what one shows does not")
+    @Test("a change elsewhere keeps all markers, and a change of what a marker shows does not")
     func aChangeElsewhereKeepsAllMarkers() throws {
         let source = try TestSource()
         try source.load(list(point(1, 10, 10), point(2, 20, 20), point(3, -100, 20)))
@@ -105,7 +105,7 @@ struct Watcher {
         #expect(try watcher.replay.features == watcher.expected())
     }
 
-    @Test("a feature of the same id takes the old ones place")
+    @Test("a feature with the same id replaces the old one")
     func aFeatureOfTheSameIdTakesTheOldOnesPlace() throws {
         let source = try TestSource()
         try source.load(list(point(1, 10, 10), point(3, -100, 20)))
@@ -129,7 +129,7 @@ struct Watcher {
         #expect(Self.added(change).isEmpty && Self.removed(change).isEmpty)
     }
 
-    @Test("points at one place are shown apart")
+    @Test("coincident points have separate markers")
     func pointsAtOnePlaceAreToldApart() throws {
         let source = try TestSource(options: #"{"maxZoom":3}"#)
         try source.load(
@@ -145,7 +145,7 @@ struct Watcher {
         #expect(Set(watcher.replay.markers.keys).isSubset(of: before))
     }
 
-    @Test("thousands at one place come and go")
+    @Test("thousands of coincident points are added and removed")
     func thousandsAtOnePlaceComeAndGo() throws {
         let source = try TestSource(options: #"{"maxZoom":3}"#)
         let many = (0..<3000).map { point($0 % 3 == 0 ? 7 : nil, 1, 1, #"{"n":\#($0 % 5)}"#) }
@@ -162,7 +162,7 @@ struct Watcher {
         #expect(try watcher.replay.features == watcher.expected())
     }
 
-    @Test("of two with one id the one that stays keeps its key")
+    @Test("of two features with one id, the one that stays keeps its key")
     func ofTwoWithOneIdTheOneThatStaysKeepsItsKey() throws {
         let source = try TestSource(options: #"{"maxZoom":3}"#)
         try source.load(list(point(7, 1, 1, #"{"n":1}"#), point(7, 1, 1, #"{"n":2}"#)))
@@ -174,7 +174,7 @@ struct Watcher {
         #expect(try watcher.replay.features == watcher.expected())
     }
 
-    @Test("a features own key gives way")
+    @Test("a feature's own member \"key\" is overridden")
     func aFeaturesOwnKeyGivesWay() throws {
         let source = try TestSource()
         try source.load(
@@ -185,7 +185,7 @@ struct Watcher {
         #expect(feature["key"]?.string?.count == 16 && feature["kind"] == 3)
     }
 
-    @Test("a limit says whether there is more")
+    @Test("an answer with a limit says whether it was truncated")
     func aLimitTellsWhetherThereIsMore() throws {
         let source = try TestSource()
         try source.load(list(point(1, 1, 1), point(2, 50, 50)))

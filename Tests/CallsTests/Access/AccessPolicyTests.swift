@@ -9,7 +9,7 @@ import Testing
         Peer(processID: 1, userID: user, groupID: group, groups: groups)
     }
 
-    @Test("by default the own user and root may do all and others query")
+    @Test("by default the daemon's own user and root may do everything, and others may query")
     func byDefaultTheOwnUserAndRootMayDoAllAndOthersQuery() {
         let policy = AccessPolicy(ownUser: 77)
         #expect(policy.right(of: peer(77)) == .admin)
@@ -18,7 +18,7 @@ import Testing
         #expect(policy.right(of: .unknown) == .query)
     }
 
-    @Test("rules name users primary and further groups")
+    @Test("rules name users, their primary group and their supplementary groups")
     func rulesNameUsersPrimaryAndFurtherGroups() {
         var policy = AccessPolicy(ownUser: 77)
         policy.query = AccessPolicy.Rule(users: [5])
@@ -33,12 +33,14 @@ import Testing
         #expect(policy.right(of: .unknown) == .none)
     }
 
-    @Test("a process that the system does not name is no administrator")
+    @Test("a process without credentials is not an administrator")
     func aProcessThatTheSystemDoesNotNameIsNoAdministrator() {
         #expect(AccessPolicy(ownUser: .max).right(of: .unknown) == .query)
     }
 
-    @Test("what changes sources needs the right to manage them, and all else but Check the right to query")
+    @Test(
+        "methods that change sources require the right to manage, and all others except Check the right to query"
+    )
     func everyMethodAsksForARight() {
         for method in MethodDeclaration.all {
             let right: AccessRight = method.threads == .change ? .manage : .query
@@ -46,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("a right is known by its name only")
+    @Test("only the exact names of rights are accepted")
     func aRightIsKnownByItsNameOnly() {
         for right in AccessRight.allCases { #expect(AccessRight(name: right.name) == right) }
         for name in ["", "Query", "root", "admin "] { #expect(AccessRight(name: name) == nil) }

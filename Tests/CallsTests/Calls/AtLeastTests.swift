@@ -67,7 +67,7 @@ import Testing
         #expect(caller.openCalls == 0)
     }
 
-    @Test("a position that the source has, or reaches without changes, is no wait")
+    @Test("a position that the source has already, or reaches without changes, needs no wait")
     func reached() throws {
         try copy(at: 0x10)
         open("ClusterService/GetClusters", world(atLeast: "0/10"))
@@ -80,7 +80,7 @@ import Testing
         #expect(answers.errors.map(\.code) == [.notFound])
     }
 
-    @Test("a source whose first copy is under way is waited for")
+    @Test("a query waits for a source's first copy")
     func firstCopy() throws {
         open("ClusterService/GetClusters", world(atLeast: "0/1"))
         #expect(answers.answers.isEmpty && answers.errors.isEmpty)
@@ -89,7 +89,7 @@ import Testing
         #expect(answers.answers.count == 1)
     }
 
-    @Test("waiting ends with a cancel, the deadline, the source or the connection")
+    @Test("waiting ends with a cancel, the deadline, the source's deletion or the connection's end")
     func ends() throws {
         try copy(at: 0x10)
         open("ClusterService/GetClusters", world(atLeast: "1/0"), id: 1)
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "a position that is none is an invalid param",
+        "an invalid position is an invalid param",
         arguments: [.string("0"), .string("x/y"), .string(""), .number(5), .null] as [JSONValue])
     func invalid(_ position: JSONValue) throws {
         try copy(at: 0x10)
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(
-        "nobody but its follower changes a source that follows a table",
+        "only its feed changes a source that follows a table",
         arguments: [
             ("UpdateFeatures", ["upsert": []]), ("UpdateOptions", ["options": [:]]), ("DeleteSource", [:]),
             ("ImportFeatures", [:]), ("LoadFile", ["path": "x.json"]),

@@ -52,7 +52,7 @@ import Testing
         loop.step()
     }
 
-    @Test("low zooms are answered before the rest has been read, as after it")
+    @Test("low zooms have the same answers before and after the rest has been read")
     func lowZooms() throws {
         for zoom in 0...4 { open("ClusterService/GetClusters", Self.world(zoom)) }
         open("ClusterService/GetTile", Self.tile)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "what needs more waits for the rest",
+        "queries that the overview cannot answer wait for the complete source",
         arguments: [
             ("ClusterService/GetClusters", ["bbox": [0, 0, 9, 9], "zoom": 2, "filter": true]),
             ("ClusterService/GetClusters", ["bbox": [0, 0, 9, 9], "zoom": 2, "include": ["hull"]]),
@@ -88,7 +88,7 @@ import Testing
         #expect(answers.errors.allSatisfy { $0.code == .notFound })
     }
 
-    @Test("a query of a revision that is not the source's is refused at once")
+    @Test("a query of another revision is rejected at once")
     func otherRevision() throws {
         var params = Self.world(1)
         params["revision"] = 12345
@@ -125,7 +125,7 @@ import Testing
         kept.readRest()
     }
 
-    @Test("a change comes after the rest, and adds to it")
+    @Test("a change waits for the complete source and is applied to it")
     func change() throws {
         open("SourceService/UpdateFeatures", ["remove": [1, 2]], id: 1)
         open("SourceService/ImportFeatures", ["mode": "append"], id: 2)
@@ -158,7 +158,7 @@ import Testing
         #expect(try kept.source().revision.pointCount == 300)
     }
 
-    @Test("a watch begins with the rest")
+    @Test("a watch begins once the source is complete")
     func watch() throws {
         open("ClusterService/WatchClusters", Self.world(2))
         #expect(answers.items.isEmpty && answers.errors.isEmpty)

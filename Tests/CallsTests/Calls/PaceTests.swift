@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test("no second has more than the rate", arguments: [0.01, 0.5, 1, 2, 4.5, 5, 9.9, 10, 30, 60, 1000])
+    @Test("no second exceeds the rate", arguments: [0.01, 0.5, 1, 2, 4.5, 5, 9.9, 10, 30, 60, 1000])
     func noSecondHasMoreThanTheRate(_ rate: Double) {
         let moments = Self.moments(rate, from: 5_000_000_000, count: 3000)
         for (place, moment) in moments.enumerated() {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("a few go at once after a pause")
+    @Test("a short burst follows a pause")
     func aFewGoAtOnceAfterAPause() {
         var pace = Pace(rate: 10)
         var now: UInt64 = 0
@@ -38,13 +38,13 @@ import Testing
         }
     }
 
-    @Test("what goes on is spaced evenly")
+    @Test("continuous items are spaced evenly")
     func whatGoesOnIsSpacedEvenly() {
         let moments = Self.moments(10, from: 0, count: 50).dropFirst(4)
         for (a, b) in zip(moments, moments.dropFirst()) { #expect(b - a == 125_000_000) }
     }
 
-    @Test("a rate out of range is held within")
+    @Test("a rate out of range is clamped")
     func aRateOutOfRangeIsHeldWithin() {
         var pace = Pace(rate: 0)
         pace.sent(at: 0)

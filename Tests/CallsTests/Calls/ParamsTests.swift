@@ -22,7 +22,7 @@ import Testing
         return ""
     }
 
-    @Test("what is there is read")
+    @Test("present params are read")
     func whatIsThereIsRead() throws {
         #expect(try params.string("text") == "t")
         #expect(try params.number("number") == 1.5)
@@ -32,7 +32,7 @@ import Testing
         #expect(try params.array("list").count == 2)
     }
 
-    @Test("what is wrong is named by its path")
+    @Test("an invalid param is named by its path")
     func whatIsWrongIsNamedByItsPath() {
         #expect(path { () throws(RPCError) in _ = try params.string("absent") } == "params.absent")
         #expect(path { () throws(RPCError) in _ = try params.string("number") } == "params.number")
@@ -49,7 +49,7 @@ import Testing
                 == "params.inner.text")
     }
 
-    @Test("what is unknown is refused")
+    @Test("unknown params are rejected")
     func whatIsUnknownIsRefused() {
         #expect(
             path { () throws(RPCError) in

@@ -34,7 +34,7 @@ import Testing
         #expect(record.started == ["g1", "m1", "g2", "m2"])
     }
 
-    @Test("no more run than there is room for")
+    @Test("the number of running jobs is bounded")
     func noMoreRunThanThereIsRoomFor() {
         let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 2)
         let lanes = (0..<3).map { _ in lane() }
@@ -47,7 +47,7 @@ import Testing
         #expect(record.started.count == 4)
     }
 
-    @Test("a held lane waits until its client has read")
+    @Test("a held lane waits until its client has read its answers")
     func aHeldLaneWaitsUntilItsClientHasRead() {
         let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2)
         let lane = lane()
@@ -58,7 +58,7 @@ import Testing
         #expect(record.started == ["a"])
     }
 
-    @Test("what waits for a connection that has gone never starts")
+    @Test("jobs of a closed connection never start")
     func whatWaitsForAConnectionThatHasGoneNeverStarts() {
         let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerLane: 1)
         let (gone, other) = (lane(), lane())
@@ -73,7 +73,7 @@ import Testing
         #expect(record.started == ["a", "c"])
     }
 
-    @Test("users take turns however many connections one has")
+    @Test("users take turns, whatever their numbers of connections")
     func usersTakeTurnsHoweverManyConnectionsOneHas() {
         let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerLane: 1)
         let greedy = (0..<3).map { _ in lane(1) }
@@ -89,7 +89,7 @@ import Testing
         #expect(record.started.firstIndex(of: "m1")! <= 4)
     }
 
-    @Test("a thread is left for other users, however many connections one has")
+    @Test("one thread stays free for other users, whatever a user's number of connections")
     func aThreadIsLeftForOtherUsers() {
         let queue = PoolQueue(jobs: 3, jobsPerUser: 2, jobsPerLane: 2)
         for number in 0..<4 { add("g\(number)", lane(1), to: queue) }
@@ -98,7 +98,7 @@ import Testing
         #expect(record.started == ["g0", "g1", "m"])
     }
 
-    @Test("a closed gate holds its user only")
+    @Test("a closed gate stops only its user")
     func aClosedGateHoldsItsUserOnly() {
         let blocked = UserShare(.user(1))
         let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2) { $0.unread == 0 }
@@ -114,7 +114,7 @@ import Testing
         #expect(record.started == ["b", "a"])
     }
 
-    @Test("what a job claims closes the gate before another job passes it")
+    @Test("a job's claim closes the gate before the next job passes it")
     func aClaimClosesTheGate() {
         let share = UserShare(.user(1))
         let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 1) { $0.reading == 0 }
@@ -141,7 +141,7 @@ import Testing
         queue.run(in: lane, on: subject) { record.started.append(name) }
     }
 
-    @Test("a subject takes one thread however many jobs it has")
+    @Test("a subject uses one thread, whatever its number of jobs")
     func aSubjectTakesOneThreadHoweverManyJobsItHas() throws {
         let queue = PoolQueue(jobs: 4, jobsPerUser: 4, jobsPerLane: 4)
         let (a, b) = (try subject("a"), try subject("b"))
@@ -158,7 +158,7 @@ import Testing
         #expect(queue.depth == 7)
     }
 
-    @Test("jobs of a subject keep their order and all start in the end")
+    @Test("jobs of a subject keep their order, and all start eventually")
     func jobsOfASubjectKeepTheirOrderAndAllStartInTheEnd() throws {
         let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2)
         let (a, lanes) = (try subject("a"), (0..<2).map { _ in lane() })
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test("a subject is free again for others if its next connection has gone or is held")
+    @Test("a subject is released if its next connection is closed or held")
     func aSubjectIsFreeAgainForOthersIfItsNextConnectionHasGoneOrIsHeld() throws {
         let queue = PoolQueue(jobs: 4, jobsPerUser: 1, jobsPerLane: 1)
         let a = try subject("a")

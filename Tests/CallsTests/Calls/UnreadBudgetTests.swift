@@ -4,7 +4,7 @@ import Testing
 @testable import Calls
 
 @Suite("Unread answers") struct UnreadBudgetTests {
-    @Test("a user whose clients read does not wait for those of another, whatever these leave unread")
+    @Test("a user whose clients read does not wait for another user's unread answers")
     func sharesAreSeparate() {
         let budget = UnreadBudget(limit: 1000)
         let (greedy, honest) = (UserShare(.user(1)), UserShare(.user(2)))
@@ -23,7 +23,7 @@ import Testing
         withExtendedLifetime(part) {}
     }
 
-    @Test("memory is given back whenever 64 MiB of large params were freed, and once the last were")
+    @Test("memory is returned to the system after each 64 MiB of freed params, and after the last of them")
     func memoryIsGivenBack() {
         let (load, share) = (ServerLoad(limits: Limits()), UserShare(.user(1)))
         load.input.add(33 * 6 << 20, of: share)
@@ -39,7 +39,7 @@ import Testing
         #expect((1...1000).allSatisfy { _ in !end(1 << 19) })
     }
 
-    @Test("jobs of a user whose clients read start while another's wait")
+    @Test("a user's jobs start while those of a user with unread answers wait")
     func jobsStart() {
         let load = ServerLoad(limits: Limits())
         let (greedy, honest) = (UserShare(.user(1)), UserShare(.user(2)))

@@ -10,7 +10,7 @@ struct UserPartTests {
     private let greedy = UserShare(.user(1))
     private let honest = UserShare(.user(2))
 
-    @Test("of the bytes of messages, a user that holds little may add some, however much others hold")
+    @Test("a user that holds few bytes of messages may add more, whatever others hold")
     func input() {
         let budget = InputBudget(.messages)
         budget.add(2000, of: greedy)
@@ -23,7 +23,7 @@ struct UserPartTests {
         #expect(!budget.isExceeded(by: honest, limit: 1000))
     }
 
-    @Test("of watched features, a user that watches few may watch more, however many others watch")
+    @Test("a user that watches few features may watch more, whatever others watch")
     func watches() throws {
         var limits = Limits()
         limits.maxWatchedFeatures = 1000

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "an item that its client does not take is counted until it is sent or the call ends",
+        "an unread item counts until it is sent or the call ends",
         arguments: [false, true])
     func unsentItem(isWatch: Bool) throws {
         for isSent in [false, true] {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("an item that waits is sent although all clients together have too much unread")
+    @Test("a waiting item is sent even if all clients together have too much unread")
     func waitingItem() throws {
         open("SourceService/GetFeatures")
         while load.unread.bytes == 0, loop.stepOnce() {}
@@ -166,7 +166,7 @@ import Testing
 
     private final class Token {}
 
-    @Test("streams that always want to send keep no memory of past turns")
+    @Test("streams that always have something to send do not accumulate memory")
     func turns() throws {
         let turns = StreamTurns(loop.post)
         var token: Token? = Token()

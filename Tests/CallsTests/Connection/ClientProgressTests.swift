@@ -7,7 +7,7 @@ import Testing
 struct ClientProgressTests {
     private typealias Standing = ClientProgress.Standing
 
-    @Test("a client that reads nothing is stalled since something waits for it")
+    @Test("a client that reads nothing counts as stalled from the moment an answer waits")
     func stalled() {
         var progress = ClientProgress()
         progress.look(Standing(), at: 10)
@@ -18,7 +18,7 @@ struct ClientProgressTests {
     }
 
     @Test(
-        "a client that reads a part of what the system holds is not stalled, although the system takes nothing"
+        "a client that drains the system's buffer is not stalled, even if the system accepts nothing"
     )
     func slow() {
         var progress = ClientProgress()
@@ -44,7 +44,7 @@ struct ClientProgressTests {
         #expect(!progress.hasLeftUnfinished(for: 1 << 53, at: 60 * second))
     }
 
-    @Test("who holds more for longer is closed first, and nobody within a second")
+    @Test("clients that hold the most for the longest time are closed first, and none within a second")
     func weights() {
         var progress = ClientProgress()
         progress.look(Standing(unread: 1), at: 0)
@@ -54,7 +54,7 @@ struct ClientProgressTests {
         #expect(progress.stallWeight(of: 300, at: second) > progress.stallWeight(of: 100, at: 2 * second))
     }
 
-    @Test("a message that is not complete is late since its first byte")
+    @Test("an incomplete message is late from its first byte on")
     func unfinished() {
         var progress = ClientProgress()
         progress.look(Standing(unfinished: 5), at: 10)

@@ -7,7 +7,7 @@ import Testing
     private typealias Standing = ConnectionLife.Standing
     private var life = ConnectionLife()
 
-    @Test("bytes are worked on once a turn") mutating func bytesAreWorkedOnOnceATurn() {
+    @Test("bytes are processed once per iteration") mutating func bytesAreWorkedOnOnceATurn() {
         #expect(life.received(isMuch: false) == .deferred)
         #expect(life.received(isMuch: false) == .keep)
         #expect(life.iterationEnded() == true)
@@ -15,7 +15,7 @@ import Testing
         #expect(life.received(isMuch: true) == .workNow)
     }
 
-    @Test("work does not begin within work") mutating func workDoesNotBeginWithinWork() {
+    @Test("processing is not re-entered") mutating func workDoesNotBeginWithinWork() {
         #expect(life.beginWork() == true)
         #expect(life.beginWork() == false)
         #expect(life.received(isMuch: true) == .keep)
@@ -23,7 +23,7 @@ import Testing
         #expect(life.beginWork() == true)
     }
 
-    @Test("reading follows the client") mutating func readingFollowsTheClient() {
+    @Test("reading stops and resumes with the client") mutating func readingFollowsTheClient() {
         #expect(life.next(Standing()) == .read)
         #expect(life.next(Standing(isCongested: true)) == .pause)
         #expect(life.next(Standing(isInputFull: true)) == .pause)
@@ -43,8 +43,7 @@ import Testing
         #expect(life.next(Standing(hasMore: true)) == .pauseAndSchedule)
     }
 
-    @Test("a client that ends its side gets its answers") mutating func aClientThatEndsItsSideGetsItsAnswers()
-    {
+    @Test("a client that half-closes gets its answers") mutating func aClientThatEndsItsSideGetsItsAnswers() {
         life.inputFinished()
         #expect(life.takesMessages)
         #expect(life.next(Standing(hasMore: true)) == .pauseAndSchedule)
@@ -56,7 +55,8 @@ import Testing
         #expect(life.next(Standing()) == .close)
     }
 
-    @Test("a failed client has time to read why") mutating func aFailedClientHasTimeToReadWhy() {
+    @Test("a client whose connection fails has time to read the reason")
+    mutating func aFailedClientHasTimeToReadWhy() {
         life.fail()
         #expect(life.received(isMuch: true) == .discard)
         #expect(life.next(Standing(isUnwritten: true)) == .none)
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Every order of six events: nothing follows a close, and no message is taken after the end began.
-    @Test("every order ends once")
+    @Test("every order of events ends the connection once")
     func everyOrderEndsOnce() {
         for number in 0..<46_656 {
             var life = ConnectionLife()

@@ -44,7 +44,7 @@ import Testing
         #expect(machine.openCalls == 0)
     }
 
-    @Test("a call that takes no items fails by one") mutating func aCallThatTakesNoItemsFailsByOne() {
+    @Test("an item fails a call that takes none") mutating func aCallThatTakesNoItemsFailsByOne() {
         open(1)
         #expect(machine.receiveEnd(for: 1) == .ignore)
         #expect(code(machine.receive(item: [], for: 1)) == .invalidArgument)
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Every order of five events: an action never speaks of a call that is not open, and what is over is closed.
-    @Test("every order keeps the books")
+    @Test("the books balance after every order of events")
     func everyOrderKeepsTheBooks() {
         for number in 0..<3125 {
             var machine = Machine()
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("a message that cannot be read ends what gathers items")
+    @Test("an unreadable message ends calls that gather items")
     mutating func aMessageThatCannotBeReadEndsWhatGathersItems() {
         let unreadable = EnvelopeError(id: nil, error: RPCError(.invalidArgument, "no JSON"))
         open(1, .clientStream)
@@ -131,7 +131,8 @@ import Testing
         #expect(machine.receive(unreadable: unreadable).isEmpty)
     }
 
-    @Test("a message that opens is no lost item") mutating func aMessageThatOpensIsNoLostItem() {
+    @Test("an unreadable message that opens a call is not a lost item")
+    mutating func aMessageThatOpensIsNoLostItem() {
         open(1, .clientStream)
         let opening = EnvelopeError(id: nil, error: RPCError(.invalidArgument, "no id"), isOpening: true)
         #expect(machine.receive(unreadable: opening).isEmpty)

@@ -129,7 +129,7 @@ struct FrameFuzzTests {
         }
     }
 
-    @Test("each does what the contract says, however the bytes are cut")
+    @Test("each has the outcome that the contract requires, however the bytes are split")
     func model() {
         var inputs = 0
         for seed in 0..<UInt64(1500) {
@@ -156,7 +156,7 @@ struct FrameFuzzTests {
         #expect(inputs == 60_000)
     }
 
-    @Test("with bytes changed: the same outcomes whatever the cuts, and the books are kept")
+    @Test("corrupted messages have the same outcomes however the bytes are split, and the books balance")
     func mutations() {
         for seed in 0..<UInt64(1500) {
             var random = SeededRandom(seed: seed &+ 1 << 32)

@@ -4,12 +4,12 @@ import Testing
 @testable import Calls
 
 @Suite("Latency histogram") struct LatencyHistogramTests {
-    @Test("nothing was counted")
+    @Test("the quantiles of an empty histogram are 0")
     func nothingWasCounted() {
         #expect(LatencyHistogram().quantile(0.5) == 0)
     }
 
-    @Test("quantiles are right to an eighth")
+    @Test("quantiles are accurate to an eighth")
     func quantilesAreRightToAnEighth() {
         var histogram = LatencyHistogram()
         for value in 1...100_000 { histogram.record(UInt64(value)) }
@@ -31,7 +31,7 @@ import Testing
         #expect(histogram.maximum == value)
     }
 
-    @Test("bounds count all that took no longer")
+    @Test("a bound counts all durations up to it")
     func boundsCountAllThatTookNoLonger() {
         var histogram = LatencyHistogram()
         let values: [UInt64] = [0, 1023, 1024, 4095, 4096, 1 << 30, (1 << 36) - 1, 1 << 36, .max]
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("sums are as if all were counted together")
+    @Test("merged histograms equal one that counted everything")
     func sumsAreAsIfAllWereCountedTogether() {
         var (one, other, both) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())
         for value in stride(from: UInt64(1), to: 1_000_000, by: 997) {

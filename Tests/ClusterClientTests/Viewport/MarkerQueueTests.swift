@@ -38,7 +38,7 @@ enum Change {
         }
     }
 
-    @Test("steps come in their order and so many as asked for")
+    @Test("steps come in order, as many as requested")
     mutating func stepsComeInTheirOrderAndSoManyAsAskedFor() throws {
         try apply(add: ["a", "b", "c"].map { Change.feature($0) }, keep: 0)
         #expect(take(2) == ["+a", "+b"])
@@ -54,7 +54,7 @@ enum Change {
             #"{"type":"Feature","geometry":{"type":"Point","coordinates":[\#(longitude),2]},"properties":{},"key":"\#(key)"\#(member)}"#
     }
 
-    @Test("transitions tell where markers come from and go")
+    @Test("transitions say where markers come from and go")
     mutating func transitionsTellWhereMarkersComeFromAndGo() throws {
         let first = [Self.transition("a", 1), Self.transition("b", 2)].joined(separator: ",")
         try queue.apply(
@@ -71,7 +71,7 @@ enum Change {
         #expect(take() == ["-c"])
     }
 
-    @Test("nearest to the centre comes first") mutating func nearestToTheCentreComesFirst() throws {
+    @Test("markers closest to the centre come first") mutating func nearestToTheCentreComesFirst() throws {
         let markers = [("a", 170.0), ("b", -10), ("c", 20), ("d", -175), ("e", 21)]
         let text = markers.map { Self.transition($0.0, $0.1) }.joined(separator: ",")
         queue.move(to: BoundingBox(west: 10, south: -10, east: 30, north: 10))
@@ -82,7 +82,7 @@ enum Change {
         #expect(take() == ["+d", "+a"])
     }
 
-    @Test("what comes and goes in between is never delivered")
+    @Test("markers that appear and disappear in between are not delivered")
     mutating func whatComesAndGoesInBetweenIsNeverDelivered()
         throws
     {
@@ -106,7 +106,7 @@ enum Change {
         #expect(queue.delivered["a"]?.feature.json["key"] == nil)
     }
 
-    @Test("what does not fit is an error") mutating func whatDoesNotFitIsAnError() throws {
+    @Test("an inconsistent change is an error") mutating func whatDoesNotFitIsAnError() throws {
         try apply(add: [Change.feature("a")], keep: 0)
         for text in [
             Change.text(remove: ["b"], keep: 1), Change.text(keep: 2), #"{"add":[],"remove":[]}"#, "1",
@@ -119,7 +119,8 @@ enum Change {
     }
 
     /// However changes and steps interleave, the app ends with what is to be seen, and nothing is delivered twice.
-    @Test("any interleaving ends right", arguments: 0..<20) mutating func anyInterleavingEndsRight(
+    @Test("every interleaving ends in the right state", arguments: 0..<20)
+    mutating func anyInterleavingEndsRight(
         _ seed: UInt64
     ) throws {
         var random = Numbers(state: seed)

@@ -38,7 +38,7 @@ import Testing
         #expect(try await updates.next() == nil)
     }
 
-    @Test("an empty change is shown")
+    @Test("an empty change is delivered")
     func anEmptyChangeIsTold() async throws {
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
@@ -68,7 +68,7 @@ import Testing
         #expect(markers == 1)
     }
 
-    @Test("a change that does not fit ends the watching")
+    @Test("an inconsistent change ends the watch")
     func aChangeThatDoesNotFitEndsTheWatching() async throws {
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
@@ -79,7 +79,7 @@ import Testing
         await #expect(throws: RPCError.self) { _ = try await updates.next() }
     }
 
-    @Test("letting go cancels")
+    @Test("releasing the session cancels the watch")
     func lettingGoCancels() async throws {
         let (cancelled, announce) = AsyncStream<Int64>.makeStream()
         let server = try FakeServer { message, peer in
@@ -97,7 +97,7 @@ import Testing
         for await _ in cancelled { break }
     }
 
-    @Test("a cancelled task waits no more")
+    @Test("a cancelled task stops waiting")
     func aCancelledTaskWaitsNoMore() async throws {
         let server = try FakeServer { _, _ in }
         let client = try await Client.connect(socketPath: server.path)

@@ -41,7 +41,7 @@ import Testing
         #expect(request.paramsBytes == 8)
     }
 
-    @Test("what is written is read back")
+    @Test("what was written is read back")
     func whatIsWrittenIsReadBack() throws {
         let messages: [ClientMessage] = [
             .open(
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "without a usable id there is nothing to answer to",
+        "a message without a usable id has an error without an id",
         arguments: [
             "", "[]", "1", "null", "{", "{}", #"{"id":0,"method":"m"}"#, #"{"id":-1,"end":true}"#,
             #"{"id":1.5,"method":"m"}"#, #"{"id":"1","method":"m"}"#, #"{"id":true,"method":"m"}"#,
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "with a usable id the error bears it",
+        "a message with a usable id has an error with that id",
         arguments: [
             (#"{"id":3,"method":1}"#, true), (#"{"id":3,"method":"m","params":[]}"#, true),
             (#"{"id":3,"method":"m","params":null}"#, true), (#"{"id":3,"method":"m","timeoutMs":-1}"#, true),
@@ -93,14 +93,14 @@ import Testing
         #expect(failure?.isOpening == isOpening)
     }
 
-    @Test("of duplicate keys the last counts")
+    @Test("of duplicate keys, the last one counts")
     func ofDuplicateKeysTheLastCounts() throws {
         #expect(try read(#"{"id":1,"id":2,"cancel":true}"#) == .cancel(id: 2))
         let open = try read(#"{"id":1,"method":"a","method":"b","params":{"x":1,"x":2}}"#)
         #expect(open == .open(CallRequest(id: 1, method: "b", params: ["x": .number(2)], paramsBytes: 13)))
     }
 
-    @Test("names that came before are taken for themselves only")
+    @Test("cached names match only themselves")
     func namesThatCameBeforeAreTakenForThemselvesOnly() throws {
         let names = MethodNames()
         let parser = JSONParser()
@@ -132,7 +132,7 @@ import Testing
         #expect(try read(#"{"id":1,"priority":9,"cancel":true}"#) == .cancel(id: 1))
     }
 
-    @Test("what params take of memory grows with their values")
+    @Test("the charged memory of params grows with their values")
     func whatParamsTakeOfMemoryGrowsWithTheirValues() throws {
         func memory(_ params: String, _ method: String = "m") throws -> Int {
             guard case .open(let request) = try read(#"{"id":7,"method":"\#(method)","params":\#(params)}"#)
@@ -151,7 +151,7 @@ import Testing
         #expect(try memory(#"{"upsert":\#(features)}"#) > 20 * features.utf8.count)
     }
 
-    @Test("of features only the text is kept")
+    @Test("features are kept as text only")
     func ofFeaturesOnlyTheTextIsKept() throws {
         let text =
             #"{"id":7,"method":"clusterd.v1.SourceService/UpdateFeatures","params":{"source":"s","upsert":[{"a":1}]}}"#

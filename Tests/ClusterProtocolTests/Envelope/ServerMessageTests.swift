@@ -18,7 +18,7 @@ import Testing
                 == .error(id: nil, RPCError(.invalidArgument, "m")))
     }
 
-    @Test("the notice of an end is read as it was written")
+    @Test("an end of stream survives a round trip")
     func theNoticeOfAnEndIsReadAsItWasWritten() {
         var bytes = ByteWriter()
         ServerMessage.writeGoaway("soon", into: &bytes)
@@ -27,7 +27,7 @@ import Testing
         #expect(payload.withUnsafeBytes { ServerMessage.read($0) } == .goaway)
     }
 
-    @Test("an error is read as it was written")
+    @Test("an error survives a round trip")
     func anErrorIsReadAsItWasWritten() {
         let error = RPCError(.aborted, "say \"again\"\n", details: ["revision": .number(4)])
         var bytes = ByteWriter()
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "what is none of them is an error",
+        "any other message is an error",
         arguments: ["x", "[]", "{}", #"{"id":1}"#, #"{"id":1,"error":7}"#])
     func whatIsNoneOfThemIsAnError(_ text: String) {
         guard case .error = read(text) else {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("a code that is not GRP cs is unknown")
+    @Test("a code that gRPC does not have is unknown")
     func aCodeThatIsNotGRPCsIsUnknown() {
         let message = read(#"{"id":1,"error":{"code":99,"message":"m"}}"#)
         #expect(message == .error(id: 1, RPCError(.unknown, "m")))

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("messages come out whatever the cuts")
+    @Test("messages are decoded however the bytes are split")
     func messagesComeOutWhateverTheCuts() throws {
         let messages = [Array("{}".utf8), [], Array("{\"id\":1}".utf8), [UInt8](repeating: 7, count: 1000)]
         Self.verify(messages.flatMap { Self.frame($0) }, gives: messages)
@@ -50,7 +50,7 @@ import Testing
         Self.verify(compressed, gives: messages)
     }
 
-    @Test("memory is reserved for what has come of a message, not for the length that it declares")
+    @Test("memory is reserved for received bytes, not for the declared length")
     func memoryIsReservedForWhatHasCome() throws {
         let size = 16 << 20
         var decoder = FrameDecoder()
@@ -78,18 +78,18 @@ import Testing
         Self.verify([1] + Self.prefix(length), gives: [], failing: .resourceExhausted)
     }
 
-    @Test("a length at the limit is taken")
+    @Test("a length at the limit is accepted")
     func aLengthAtTheLimitIsTaken() {
         #expect(Self.decode(Self.frame([UInt8](repeating: 1, count: 1000)), pieces: 64).messages.count == 1)
     }
 
-    @Test("a bomb costs the limit")
+    @Test("a compression bomb costs at most the limit")
     func aBombCostsTheLimit() throws {
         let bomb = try Zlib.deflate([UInt8](repeating: 0, count: 100_000))
         Self.verify(Self.frame(bomb, flag: 1), gives: [], failing: .resourceExhausted)
     }
 
-    @Test("what does not inflate ends the stream")
+    @Test("a frame that does not inflate ends the stream")
     func whatDoesNotInflateEndsTheStream() throws {
         let whole = try Zlib.deflate(Array("{\"id\":1}".utf8))
         for bytes in [Array("{}".utf8), [], Array(whole.dropLast()), Array(whole.dropFirst())] {
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("parts of frames wait")
+    @Test("incomplete frames wait")
     func partsOfFramesWait() {
         let bytes = Self.frame([1, 2, 3])
         for count in 0..<bytes.count {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("large frames are taken as they are and in their order")
+    @Test("large frames are decoded in order, without a copy")
     func largeFramesAreTakenAsTheyAreAndInTheirOrder() throws {
         let (small, large) = ([UInt8](repeating: 1, count: 99), [UInt8](repeating: 2, count: 100))
         let compressed = try Zlib.deflate([UInt8](repeating: 3, count: 900))
@@ -127,7 +127,7 @@ import Testing
         #expect(decoder.waiting == 0)
     }
 
-    @Test("a large frame that does not inflate is known when it is read")
+    @Test("a large frame that does not inflate is found when it is read")
     func aLargeFrameThatDoesNotInflateIsKnownWhenItIsRead() throws {
         var decoder = FrameDecoder(limit: 1000)
         let bomb = try Zlib.deflate([UInt8](repeating: 0, count: 100_000))

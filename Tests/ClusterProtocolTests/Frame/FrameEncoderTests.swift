@@ -12,7 +12,7 @@ import Testing
         return messages
     }
 
-    @Test("what is encoded is decoded", arguments: [false, true])
+    @Test("encoding and decoding round-trip", arguments: [false, true])
     func whatIsEncodedIsDecoded(_ compressing: Bool) throws {
         var bytes = ByteWriter()
         let texts = ["{}", String(repeating: "ab", count: 5000)]
@@ -25,7 +25,7 @@ import Testing
         #expect((bytes.count < 5000) == compressing)
     }
 
-    @Test("what does not pay is not compressed")
+    @Test("answers that compression does not shorten are not compressed")
     func whatDoesNotPayIsNotCompressed() {
         var bytes = ByteWriter()
         let frame = FrameEncoder(beginningIn: &bytes)

@@ -12,7 +12,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("proto-docs/clusterd.schema.json")
 
-    @Test("the schema in the documents is the parsers own")
+    @Test("the documented schema is generated from the parser's table")
     func theSchemaInTheDocumentsIsTheParsersOwn() throws {
         let text = try String(contentsOf: Self.file, encoding: .utf8)
         #expect(text == Configuration.schema.indented() + "\n")
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Walks all members of the schema, and asks the parser about values of each JSON type in each place.
-    @Test("the parser takes what the schema allows and nothing else")
+    @Test("the parser accepts exactly what the schema allows")
     func theParserTakesWhatTheSchemaAllowsAndNothingElse() throws {
         var places = 0
         func walk(_ schema: JSONValue, _ wrap: (JSONValue) -> JSONValue) throws {
@@ -101,7 +101,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("proto-docs/configuration.md")
 
-    @Test("the example is good")
+    @Test("the documented example is valid")
     func theExampleIsGood() throws {
         let text = try String(contentsOf: Self.document, encoding: .utf8)
         let example = try #require(text.components(separatedBy: "```json\n").dropFirst().first)

@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "what is wrong is named",
+        "an invalid member is named",
         arguments: [
             (#"{"sokcet":"/s"}"#, "line 1, column 2: sokcet is unknown"),
             (#"{"socket":1}"#, "line 1, column 11: socket must be a string"), (#"{"socket":""}"#, "socket"),
@@ -107,7 +107,7 @@ import Testing
         #expect(problem.hasPrefix("line "))
     }
 
-    @Test("a slip of the pen is found by line and column")
+    @Test("a syntax error is reported with line and column")
     func aSlipOfThePenIsFoundByLineAndColumn() throws {
         #expect(
             try #require(problem("{\n  \"socket\": \"/s\",\n  \"state\": }")).hasPrefix("line 3, column "))
@@ -116,7 +116,7 @@ import Testing
         #expect(try #require(problem("{\"socket\":\"é\",\"more\":1}")).hasPrefix("line 1, column 15:"))
     }
 
-    @Test("every limit that is shown can be set")
+    @Test("every reported limit can be configured")
     func everyLimitThatIsToldCanBeSet() throws {
         for (name, _) in Limits().json.members {
             let configuration = try configuration(#"{"limits":{"\#(name)":77}}"#)
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("a reload keeps what holds from start to end")
+    @Test("a reload keeps what only a restart changes")
     func aReloadKeepsWhatHoldsFromStartToEnd() throws {
         let old = try configuration(#"{"socket":"/a","limits":{"maxCalls":5,"queryThreads":3}}"#)
         let new = try configuration(
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// Whatever the bytes are, they are taken or refused with a place within them.
-    @Test("no text is too odd")
+    @Test("random text is rejected without a crash")
     func noTextIsTooOdd() {
         let text = Array(
             #"{"socket":"/s","limits":{"maxCalls":5},"access":{"query":{"users":["*",7],"groups":[1]}},"sources":{"a":{"options":{"radius":["step",["zoom"],1,2,3]},"file":"/é"}}}"#
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test("an unknown user is a warning and gives nobody a right")
+    @Test("an unknown user is a warning and grants nothing")
     func anUnknownUserIsAWarningAndGivesNobodyARight() throws {
         var configuration = Configuration()
         try configuration.read(

@@ -35,7 +35,7 @@ import Testing
         #expect(feed.spoolDirectory == "/state")
     }
 
-    @Test("most follows from the table")
+    @Test("most settings have defaults from the table")
     func mostFollowsFromTheTable() throws {
         let settings = try #require(try source(#""postgres":{"connection":"c","table":"t"}"#).postgres)
         #expect(
@@ -52,7 +52,7 @@ import Testing
         #expect(columns.geometry == .coordinates(longitude: "x", latitude: "y"))
     }
 
-    @Test("slots of one machine differ")
+    @Test("slots of daemons on one machine differ")
     func slotsOfOneMachineDiffer() throws {
         let settings = try #require(try source(#""postgres":{"connection":"c","table":"t"}"#).postgres)
         let names = [("a", "/1"), ("a", "/2"), ("b", "/1"), ("b", nil)].map {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "faults are named",
+        "invalid settings are named",
         arguments: [
             (#""postgres":{"table":"t"}"#, "sources.vehicles.postgres must have connection"),
             (#""postgres":{"connection":"c"}"#, "must have table"),
@@ -89,7 +89,7 @@ import Testing
         #expect(problem(members).contains(message))
     }
 
-    @Test("no message has the connection")
+    @Test("no message contains the connection string")
     func noMessageHasTheConnection() {
         let problem = problem(#""postgres":{"connection":"password=hunter2","table":"t","slot":"X"}"#)
         #expect(problem.contains("slot") && !problem.contains("hunter2"))

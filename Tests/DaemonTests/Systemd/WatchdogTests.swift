@@ -48,7 +48,7 @@ struct WatchdogTests {
         return (counts.noticesWhileHeld, counts.notices - (counts.noticesWhileHeld ?? 0))
     }
 
-    @Test("gets nothing while a loop does not respond, whichever it is, and goes on when it does")
+    @Test("is not notified while any loop is blocked, and is again afterwards")
     func loops() throws {
         let (held, freed) = try notices { _, group, semaphore in
             group.onEveryLoop { index in if index == 1 { semaphore.wait() } }
@@ -57,7 +57,7 @@ struct WatchdogTests {
         #expect(held == 0 && freed > 0)
     }
 
-    @Test("gets nothing while the pool does not respond, and goes on when it does")
+    @Test("is not notified while the pool is blocked, and is again afterwards")
     func pool() throws {
         let (held, freed) = try notices { loop, _, semaphore in
             // libuv's own number if the variable is not set. Jobs begin in the order in which they come.

@@ -58,7 +58,7 @@ import Testing
         }.sorted()
     }
 
-    @Test("of several changes of a row the last counts")
+    @Test("of several changes of a row, the last one counts")
     func last() throws {
         try apply(
             put(1, 5), put(1, 6), remove(2), put(2, 7), put(3, 8), remove(3), remove(9), put(4, 9), put(4, 10)
@@ -66,13 +66,13 @@ import Testing
         #expect(try shown() == ["1 at 6", "2 at 7", "4 at 10"])
     }
 
-    @Test("a key that changes takes the row along, also to and from a key of the same transaction")
+    @Test("a changed key moves the row, also to and from a key of the same transaction")
     func keys() throws {
         try apply(put(10, 5, previous: 1), put(1, 6, previous: 2), put(2, 7, previous: 10))
         #expect(try shown() == ["1 at 6", "2 at 7", "3 at 3"])
     }
 
-    @Test("what came before a TRUNCATE does not count")
+    @Test("changes before a TRUNCATE do not count")
     func clears() throws {
         try apply(put(5, 5), .clear, put(6, 6), put(1, 7), remove(1))
         #expect(try shown() == ["6 at 6"])
@@ -80,7 +80,7 @@ import Testing
         #expect(try shown().isEmpty)
     }
 
-    @Test("values that were not sent again come from the row as it was before, with the changes so far")
+    @Test("unchanged values that were not sent come from the previous row, with the changes so far")
     func unchangedValues() throws {
         try apply(kept(1, 5))
         #expect(
@@ -93,7 +93,7 @@ import Testing
         #expect((moved["properties"] as? [String: Any])?["b"] as? Int == 2)
     }
 
-    @Test("values that are stored nowhere are an error that names the row, and nothing changes")
+    @Test("a missing value is an error that names the row, and nothing changes")
     func missingValues() throws {
         let before = test.source.revision.number
         for changes in [[kept(2, 5)], [kept(77, 5)], [.clear, kept(1, 5)], [remove(1), kept(1, 5)]] {

@@ -54,7 +54,7 @@ struct DocumentCommandTests {
         }
     }
 
-    @Test("each is run or checked")
+    @Test("each command is run or checked")
     func covered() throws {
         var count = 0
         for page in try ShellBlock.pages() {
@@ -109,7 +109,7 @@ struct DocumentCommandTests {
     }
 
     @Test(
-        "README's sessions print what they show",
+        "README's sessions print the documented output",
         .enabled(if: FreshFolder.isPossible, "needs namespaces, iproute2 and curl"))
     func sessions() throws {
         for block in try ShellBlock.blocks(of: "README.md") where block.isSession {

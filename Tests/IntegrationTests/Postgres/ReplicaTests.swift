@@ -42,7 +42,7 @@ struct ReplicaTests {
     ]
 
     @Test(
-        "daemons at the same position give the same answers, whatever came to them and when",
+        "daemons at the same position give the same answers, whatever they received and when",
         arguments: cases)
     func agreement(_ options: String, _ seed: UInt32) throws {
         let table = try VehicleTable(rows: 400)

@@ -29,7 +29,7 @@ struct TableRecoveryTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test("after a kill at any moment a daemon goes on where it was")
+    @Test("after a kill at any moment a daemon resumes at its position")
     func killedDaemon() throws {
         let table = try VehicleTable(rows: 20)
         let daemon = try TableDaemon(table.connection)
@@ -50,7 +50,7 @@ struct TableRecoveryTests {
         #expect(!daemon.daemon.errorText().contains("is being copied"))
     }
 
-    @Test("after a crash of the server a daemon goes on where it was, and old data answer meanwhile")
+    @Test("after a crash of the server a daemon resumes at its position, and old data answer meanwhile")
     func killedServer() throws {
         let server = try PostgresServer(settings: ["fsync = on"])
         let table = try VehicleTable(rows: 20, on: server)

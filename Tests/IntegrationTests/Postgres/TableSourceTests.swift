@@ -80,7 +80,7 @@ struct TableSourceTests {
         #expect(try daemon.ids(atLeast: broken) == ["1", "2", "3", "5"])
     }
 
-    @Test("two columns of numbers, chosen properties and ids of text do as well")
+    @Test("two columns of numbers, selected properties and text ids work too")
     func coordinates() throws {
         let table = try VehicleTable()
         try table.sql(
@@ -162,7 +162,7 @@ struct TableSourceTests {
         #expect(try pages.receive()["end"]?["position"] != nil)
     }
 
-    @Test("a position that does not come is waited for until the deadline")
+    @Test("a query waits for a missing position until its deadline")
     func deadline() throws {
         let table = try VehicleTable(rows: 3)
         let daemon = try TableDaemon(table.connection)
@@ -187,7 +187,7 @@ struct TableSourceTests {
         }
     }
 
-    @Test("nobody else changes a source that follows a table")
+    @Test("no call changes a source that follows a table")
     func readOnly() throws {
         let table = try VehicleTable(rows: 3)
         let daemon = try TableDaemon(table.connection)

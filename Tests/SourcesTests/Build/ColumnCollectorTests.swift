@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("columns of an import are those of its text")
+    @Test("columns of an import equal those of its text")
     func columnsOfAnImportAreThoseOfItsText() throws {
         var random = SeededRandom(seed: 3)
         let test = try TestSource(options: Self.options)
@@ -69,7 +69,7 @@ import Testing
         try compare(test.source)
     }
 
-    @Test("columns of a file are those of its text", arguments: ["\n", ",\n"])
+    @Test("columns of a file equal those of its text", arguments: ["\n", ",\n"])
     func columnsOfAFileAreThoseOfItsText(separator: String) throws {
         var random = SeededRandom(seed: 7)
         let test = try TestSource(options: Self.options)
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// What only loading reads is not held afterwards.
-    @Test("what a filter at load reads is not held")
+    @Test("columns that only the source's filter reads are not kept")
     func whatAFilterAtLoadReadsIsNotHeld() throws {
         var random = SeededRandom(seed: 11)
         let test = try TestSource(options: #"{"filter":["has","a"],"weight":["case",["has","name"],2,1]}"#)

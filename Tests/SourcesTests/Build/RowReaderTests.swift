@@ -39,7 +39,7 @@ import Testing
         ])
     }
 
-    @Test("values of all lengths and manners")
+    @Test("values of all lengths and kinds")
     func valuesOfAllLengthsAndManners() throws {
         var rows: [String] = []
         for length in 0...40 {

@@ -62,7 +62,7 @@ struct FilterMemoryTests {
         withExtendedLifetime((filter, kept, load)) {}
     }
 
-    @Test("what the cache holds makes room for imports and for other filters")
+    @Test("the cache makes room for imports and for other filters")
     func evicted() throws {
         let mebibyte = Self.mebibyte
         let budget = MemoryBudget(MemoryBudget.Limit(bytes: 100 * mebibyte), filterBytes: 40 * mebibyte) {
@@ -84,7 +84,7 @@ struct FilterMemoryTests {
         #expect(cached.withLock(\.count) == 0 && budget.filterHeldBytes == 0 && budget.claimedBytes == 0)
     }
 
-    @Test("views that are in use count until the last user lets go of them, cached or not")
+    @Test("views in use count until they are released, cached or not")
     func viewsInUse() throws {
         let registry = try registry(filterCacheBytes: 5 << 20, free: 0)
         let revision = try revision(registry)

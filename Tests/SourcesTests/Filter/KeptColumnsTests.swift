@@ -26,7 +26,7 @@ import Testing
         #expect(columns(test).hits == 2 && columns(test).misses == 2)
     }
 
-    @Test("nothing is kept of a load alone")
+    @Test("loading alone caches nothing")
     func nothingIsKeptOfALoadAlone() throws {
         let test = try TestSource(options: #"{"clusterProperties":{"sum":["+",["get","value"]]}}"#)
         try test.load(list(GoldenDataset.points(kind: "u", count: 300, seed: 5)))
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// Sources that are updated, appended to and worked anew answer as such that read everything for each filter.
-    @Test("answers are those of columns read again", arguments: 0..<6)
+    @Test("answers equal those of newly read columns", arguments: 0..<6)
     func answersAreThoseOfColumnsReadAnew(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let kept = try TestSource()

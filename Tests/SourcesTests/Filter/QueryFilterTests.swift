@@ -12,7 +12,7 @@ import Testing
     private static let filter = #"["==",["get","category"],"cafe"]"#
     private static let options = #"{"clusterProperties":{"sum":["+",["get","value"]]},"minPoints":3}"#
 
-    @Test("answers as a source loaded with that filter")
+    @Test("answers equal those of a source loaded with that filter")
     func answersAsASourceLoadedWithThatFilter() throws {
         let points = list(GoldenDataset.points(kind: "c", count: 1500, seed: 21))
         let test = try TestSource(options: Self.options)
@@ -121,7 +121,7 @@ import Testing
         #expect(test.registry.filterCacheBytes == 0)
     }
 
-    @Test("views of the least recent use go")
+    @Test("the least recently used views are evicted")
     func viewsOfTheLeastRecentUseGo() throws {
         let cache = FilterCache(budget: 1)
         let test = try TestSource()

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("behind a damaged change nothing is made that the log yields again")
+    @Test("after a damaged change, changes that the log yields again are not replayed")
     func damagedRecord() throws {
         try copy(towns(10), at: 10)
         for number in UInt64(1)...5 { try follow(to: 10 + number, towns(1, from: 1000 + Int(number))) }
@@ -102,7 +102,7 @@ import Testing
         #expect(try log()?.mark == mark(16))
     }
 
-    @Test("a copy answers before it is kept; a kill before that leaves the data from before")
+    @Test("a copy answers before it is stored; a kill before that leaves the previous data")
     func unkeptCopy() throws {
         try copy(towns(50), at: 10)
         let before = kept.seen()
@@ -160,7 +160,7 @@ import Testing
         #expect(!kept.seen().contains("position"))
     }
 
-    @Test("new options and compaction leave the position, somebody else's change does not")
+    @Test("new options and compaction keep the position, another change does not")
     func otherChanges() throws {
         try copy(towns(200), at: 10)
         try follow(to: 11, towns(5, from: 1000))
@@ -235,7 +235,7 @@ import Testing
         #expect(kept.seen() == answers)
     }
 
-    @Test("features with a bad weight or outside the filter leave")
+    @Test("features with an invalid weight or outside the filter are removed")
     func screening() throws {
         try kept.create("weighed", options: #"{"weight":["get","n"],"filter":["!=",["get","n"],5]}"#)
         let source = try kept.source("weighed")
@@ -253,7 +253,7 @@ import Testing
         #expect(source.revision.pointCount == 1)
     }
 
-    @Test("a row that no reader takes is left out alone, and is a feature again once it can be read")
+    @Test("an unreadable row is left out alone, and is a feature again once it can be read")
     func unreadable() throws {
         try copy(list(point(1, 0, 0), point(2, 5, 5)), at: 1)
         let deep = String(repeating: "[", count: 80) + String(repeating: "]", count: 80)
@@ -288,7 +288,7 @@ import Testing
         try step.properties(of: id).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("only who follows the table changes a source that follows one")
+    @Test("only its feed changes a source that follows a table")
     func readOnly() throws {
         let source = try kept.source()
         try source.checkWritable(.features)

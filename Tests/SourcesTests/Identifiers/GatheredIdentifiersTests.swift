@@ -57,7 +57,7 @@ struct GatheredIdentifiersTests {
         #expect(try plain.gatheredIdentifiers(Cancellation { true })?.entries.count == 10)
     }
 
-    @Test("goes along to other options, so that no update after that waits for it")
+    @Test("is kept when options change, so that no later update waits for it")
     func options() throws {
         let test = try changed()
         let entries = try #require(try test.source.revision.gatheredIdentifiers(.never)).all
@@ -74,7 +74,7 @@ struct GatheredIdentifiersTests {
             ).isEmpty)
     }
 
-    @Test("does not know features that other options do not load")
+    @Test("omits features that the new options do not load")
     func filtered() throws {
         let test = try changed()
         let options = try SourceOptions(reading: JSONReader.parse(#"{"filter":["==",1,2]}"#))

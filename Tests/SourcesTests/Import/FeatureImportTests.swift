@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "counts what it leaves out, even if that is everything, unless it would replace points with nothing")
+        "counts skipped features, even if all are, unless it would replace points with nothing")
     func countsWhenNothingIsValid() throws {
         let test = try TestSource()
         let invalid = #"[{"type":"Feature"},5]"#
@@ -83,7 +83,7 @@ import Testing
         #expect(Set(try test.world(16).features.compactMap { $0["id"] as? Int }) == [1, 2, 3])
     }
 
-    @Test("appending is loading all again")
+    @Test("appending equals loading everything again")
     func appendingIsLoadingAllAnew() throws {
         let points = list(GoldenDataset.points(kind: "d", count: 400, seed: 9))
         let more = list(GoldenDataset.points(kind: "c", count: 400, seed: 10))
@@ -110,7 +110,7 @@ import Testing
         #expect(test.source.revision.pointCount == 2)
     }
 
-    @Test("a bad feature leaves the source untouched")
+    @Test("an invalid feature leaves the source unchanged")
     func aBadFeatureLeavesTheSourceUntouched() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0)))
@@ -151,7 +151,7 @@ import Testing
         #expect(test.source.description.state == .empty)
     }
 
-    @Test("nothing enters a deleted source")
+    @Test("an import into a deleted source fails")
     func nothingEntersADeletedSource() throws {
         let test = try TestSource()
         let load = FeatureImport(into: test.source, mode: .replace, policy: .reject)
@@ -160,7 +160,7 @@ import Testing
         #expect(throws: SourceError.sourceNotFound(test.source.name)) { try load.finish(.never) }
     }
 
-    @Test("no features are data too")
+    @Test("an empty import counts as data")
     func noFeaturesAreDataToo() throws {
         let test = try TestSource()
         try test.load("[]")
@@ -169,7 +169,7 @@ import Testing
         #expect(test.source.revision.bounds == nil)
     }
 
-    @Test("the filter of a source is of what is loaded")
+    @Test("a source's filter applies to what is loaded")
     func theFilterOfASourceIsOfWhatIsLoaded() throws {
         let test = try TestSource(options: #"{"filter":["==",["get","kind"],"cafe"]}"#)
         let outcome = try test.load(

@@ -81,7 +81,7 @@ private final class Files {
         }
     }
 
-    @Test("gives what is plainly missing")
+    @Test("names a file that is missing")
     func tellsWhatIsPlainlyMissing() {
         #expect(throws: SourceError.missingFile("deep/no.json")) { try files.open("deep/no.json") }
         #expect(throws: SourceError.missingFile("no/no.json")) { try files.open("no/no.json") }

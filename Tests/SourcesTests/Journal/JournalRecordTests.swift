@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "what is no record is none",
+        "anything else is not a record",
         arguments: [
             "", "{}", "[]", #"{"time":1,"revision":1}"#, #"{"time":1,"revision":-1,"append":[]}"#,
             #"{"revision":1,"append":[]}"#, #"{"time":1,"revision":1,"upsert":[]}"#,

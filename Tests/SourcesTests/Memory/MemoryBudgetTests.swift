@@ -44,7 +44,7 @@ import Testing
         #expect(small.revision.pointCount == 2000)
     }
 
-    @Test("it is refused while it is read")
+    @Test("an import is rejected while it is read")
     func itIsRefusedWhileItIsRead() throws {
         let registry = registry(MemoryBudget.Limit(bytes: 100_000))
         let load = FeatureImport(into: try source(registry, "a"), mode: .replace, policy: .reject)
@@ -54,7 +54,7 @@ import Testing
         #expect(message != nil && added < 20)
     }
 
-    @Test("what the system would not give is refused before it is taken, builds under way included")
+    @Test("memory beyond the system's limit is refused before it is allocated, running builds included")
     func theSystemsLimits() throws {
         let limit = 1 << 30
         // A quarter is kept for calls.
@@ -89,7 +89,7 @@ import Testing
         _ = try source(registry, "theirs2", owner: 6)
     }
 
-    @Test("what is let go of counts no more")
+    @Test("released data no longer count")
     func whatIsLetGoOfCountsNoMore() throws {
         let registry = registry(MemoryBudget.Limit(bytes: 3 << 20))
         let load = FeatureImport(into: try source(registry, "a"), mode: .replace, policy: .reject)
@@ -105,7 +105,7 @@ import Testing
         try fill(try registry.source(#require(SourceName("c"))), 10)
     }
 
-    @Test("updates that put in count and those that take out are never refused")
+    @Test("updates that add features count, and removals are never refused")
     func updatesThatPutInCountAndThoseThatTakeOutAreNeverRefused() throws {
         let registry = registry(MemoryBudget.Limit(bytes: 4 << 20))
         let source = try source(registry, "a")

@@ -46,7 +46,7 @@ struct OptionsWarningsTests {
         #expect(found.count == 1 && found[0].contains("import them again"))
     }
 
-    @Test("needs no data where the options alone are wrong")
+    @Test("needs no data if the options alone are wrong")
     func withoutData() throws {
         let test = try TestSource()
         func created(_ options: String) throws -> [String] {

@@ -13,7 +13,7 @@ struct ProjectionTests {
     private static let plan = #"{"projection":{"planar":[0,0,2000,1000]},"radius":10,"maxZoom":8}"#
 
     @Test(
-        "is read, written back, and refused if it is no box",
+        "is read, written back, and rejected if it is not a box",
         arguments: [
             (#""flat""#, "options.projection"), (#"{"planar":[0,0,1]}"#, "options.projection.planar"),
             (#"{"planar":[0,0,"1",1]}"#, "options.projection.planar[2]"),
@@ -75,7 +75,7 @@ struct ProjectionTests {
         #expect(test.source.revision.view.expectedNodes(in: box, zoom: 0) >= 2)
     }
 
-    @Test("updates follow, and other options ask for positions that they can have")
+    @Test("updates are applied in place, and new options require valid positions")
     func updates() throws {
         let test = try TestSource(options: Self.plan)
         try test.load(list(point(1, 10, 10), point(2, 500, 900)))

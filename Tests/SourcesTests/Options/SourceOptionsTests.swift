@@ -10,7 +10,7 @@ private func read(_ text: String) throws -> SourceOptions {
 }
 
 @Suite("Source options") struct SourceOptionsTests {
-    @Test("has superclusters defaults")
+    @Test("has supercluster's defaults")
     func hasSuperclustersDefaults() throws {
         let options = try SourceOptions(reading: nil)
         #expect(options.radius.byZoom == Array(repeating: 40, count: 25))
@@ -65,7 +65,7 @@ private func read(_ text: String) throws -> SourceOptions {
         #expect(!errors.isEmpty)
     }
 
-    @Test("works a radius out for each zoom")
+    @Test("evaluates the radius for each zoom")
     func worksARadiusOutForEachZoom() throws {
         let options = try read("{\"radius\":[\"step\",[\"zoom\"],60,6,40,12,20]}")
         #expect(options.radius.byZoom[0] == 60)
@@ -76,7 +76,7 @@ private func read(_ text: String) throws -> SourceOptions {
     }
 
     @Test(
-        "gives what it reads again",
+        "writes options that read back the same",
         arguments: [
             "{}",
             "{\"radius\":60,\"extent\":256,\"minZoom\":1,\"maxZoom\":20,\"minPoints\":5,\"generateId\":true}",

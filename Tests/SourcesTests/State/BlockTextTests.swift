@@ -79,7 +79,7 @@ struct BlockTextTests {
         #expect(!text.isDamaged)
     }
 
-    @Test("blocks that the system holds come into the cache without waiting, so many as there is room for")
+    @Test("blocks in the page cache are cached without waiting, as many as there is room for")
     func pageCache() throws {
         let file = try TextFile(20_000)
         let probe = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
@@ -108,7 +108,7 @@ struct BlockTextTests {
         #expect(!larger.isAtHand(0..<10, room: &room), "checksums of larger blocks take too long")
     }
 
-    @Test("bytes that changed are not handed out, and are no fault of other blocks")
+    @Test("changed bytes are not returned, and do not affect other blocks")
     func damage() throws {
         let file = try TextFile(40_000)
         let text = try file.text(BlockCache(bytes: 1 << 20))

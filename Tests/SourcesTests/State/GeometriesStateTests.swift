@@ -35,7 +35,7 @@ struct GeometriesStateTests {
     }
 
     @Test(
-        "stay what they are through snapshots, journals, restarts, updates and compaction",
+        "survive snapshots, journals, restarts, updates and compaction",
         arguments: ["centroid", "inside"])
     func everything(_ geometries: String) throws {
         let kept = try KeptSources()

@@ -8,7 +8,7 @@ import Testing
 @Suite("Recovery budget") struct RecoveryBudgetTests {
     /// Options whose updates cluster everything anew, which takes memory.
     @Test(
-        "what was acknowledged comes back though the budget is smaller now",
+        "acknowledged data are recovered even with a smaller budget",
         arguments: ["{}", #"{"minPoints":3}"#, StateTests.folding])
     func whatWasAcknowledgedComesBackThoughTheBudgetIsSmallerNow(_ options: String) throws {
         let kept = try KeptSources()

@@ -29,7 +29,7 @@ struct RecoveryPlanTests {
 
     private func write(_ data: Data, _ path: String) throws { try data.write(to: URL(fileURLWithPath: path)) }
 
-    @Test("good files need nothing")
+    @Test("intact files need nothing")
     func good() throws {
         let kept = try prepared()
         let plan = try plan(kept)
@@ -131,7 +131,7 @@ struct RecoveryPlanTests {
         #expect(kept.said() == changed)
     }
 
-    @Test("a source whose creation was never answered is none")
+    @Test("a source whose creation was never answered does not exist")
     func neverCreated() throws {
         let kept = try KeptSources(isQuick: true)
         try kept.create()
@@ -144,7 +144,7 @@ struct RecoveryPlanTests {
         try kept.create()
     }
 
-    @Test("what the machine can't read is unavailable, unchanged, and comes back by itself")
+    @Test("files that the machine cannot read make the source unavailable, stay unchanged, and are retried")
     func machineFault() throws {
         let kept = try prepared()
         let said = kept.said()

@@ -19,7 +19,7 @@ struct StateTests {
         """#
 
     @Test(
-        "what was acknowledged is there after a restart",
+        "acknowledged data are there after a restart",
         arguments: [
             "{}", folding, #"{"filter":[">",["get","n"],2],"weight":["+",1,["get","n"]]}"#,
             #"{"sortKey":["-",0,["get","n"]],"clusterIds":"origin","precision":"fixed"}"#,
@@ -84,7 +84,7 @@ struct StateTests {
         #expect(kept.reports.isEmpty)
     }
 
-    @Test("what a start has read of an index is freed when another index replaces it")
+    @Test("memory of a loaded index is freed when another index replaces it")
     func freed() throws {
         let kept = try KeptSources()
         // A smaller file would be read as one block.
@@ -135,7 +135,7 @@ struct StateTests {
         #expect(try answers() == before)
     }
 
-    @Test("options that change are kept, and a source that goes stays gone")
+    @Test("changed options are kept, and a deleted source stays deleted")
     func options() throws {
         let kept = try KeptSources()
         try kept.create().load(towns(100))
@@ -208,7 +208,7 @@ struct StateTests {
         #expect(other.all.map { $0.name.text } == ["test"])
     }
 
-    @Test("what failed calls have left is undone while texts are still being checked")
+    @Test("leftovers of failed calls are undone while texts are still being verified")
     func leftovers() throws {
         let kept = try KeptSources()
         let directory = try #require(kept.registry.shared.directory)
@@ -223,7 +223,7 @@ struct StateTests {
         #expect(!directory.hasLeftovers && FileManager.default.fileExists(atPath: own))
     }
 
-    @Test("a second daemon is kept off the directory")
+    @Test("a second daemon cannot use the directory")
     func lock() throws {
         let kept = try KeptSources()
         let message = try #require(throws: StateDirectory.Problem.self) { try StateDirectory(kept.path) }
@@ -231,7 +231,7 @@ struct StateTests {
         #expect(message.description.contains("process \(ProcessInfo.processInfo.processIdentifier)"))
     }
 
-    @Test("a change that can't be written fails, and all stays as it was")
+    @Test("a change that cannot be written fails, and nothing changes")
     func unwritable() throws {
         let kept = try KeptSources()
         try kept.create().load(towns(50))

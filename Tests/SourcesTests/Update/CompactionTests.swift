@@ -6,9 +6,9 @@ import Testing
 @testable import Answers
 @testable import Sources
 
-@Suite("Working changes into a whole")
+@Suite("Compaction")
 struct CompactionTests {
-    @Test("updates wait for no more than one of them changes, however many come", arguments: [0, 3, 9, 20])
+    @Test("updates wait for at most one update's rows, whatever their number", arguments: [0, 3, 9, 20])
     func bounded(_ rounds: Int) throws {
         let (test, fresh) = (try TestSource(), try TestSource())
         try test.load(towns(6000))
@@ -31,7 +31,7 @@ struct CompactionTests {
         #expect(try test.world(3).pointCounts.sorted() == fresh.world(3).pointCounts.sorted())
     }
 
-    @Test("data that come instead end it")
+    @Test("an import ends it")
     func replaced() throws {
         let test = try TestSource()
         try test.load(towns(100))

@@ -13,7 +13,7 @@ struct ExpiryClockTests {
         Timestamp(milliseconds: moment.milliseconds + seconds * 1000)
     }
 
-    @Test("a clock that goes on as it should is believed")
+    @Test("a steady clock is trusted")
     func steady() {
         let clock = ExpiryClock()
         clock.note(noon, at: start)
@@ -21,7 +21,7 @@ struct ExpiryClockTests {
         #expect(clock.trusted(after(160_000, noon), at: start) == after(160_000, noon))
     }
 
-    @Test("a jump by a year is believed only after an hour, and a clock that comes back at once")
+    @Test("a jump by a year is trusted only after an hour, and a corrected clock at once")
     func jump() {
         let clock = ExpiryClock()
         clock.note(noon, at: start)

@@ -8,7 +8,7 @@ import Testing
 @testable import Sources
 @testable import SystemSupport
 
-@Suite("Features that grow too old")
+@Suite("Expiry of features")
 struct ExpiryTests {
     private func later(_ moment: Timestamp, _ milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: moment.milliseconds + milliseconds)
@@ -26,7 +26,7 @@ struct ExpiryTests {
         return places.compactMap { store.featureIdentifier($0)?.description }
     }
 
-    @Test("each goes when it was last put in so long ago, as if it had been removed")
+    @Test("each expires after its time to live, as if it had been removed")
     func expiry() throws {
         let (test, fresh) = (try TestSource(options: #"{"ttlSeconds":10}"#), try TestSource())
         try test.load(towns(40))

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "answers as if loaded again",
+        "answers equal those of loading again",
         arguments: [
             "{}",
             #"{"clusterProperties":{"sum":["+",["get","v"]],"top":["max",["get","v"]],"m":["mean",["get","v"]],"n":["count",["get","v"]],"all":["all",["get","on"]]}}"#,
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(
-        "what changes while a whole is built is taken over",
+        "changes during a compaction are applied to its result",
         arguments: [
             "{}", #"{"weight":["+",1,["get","v"]],"partitionBy":["get","on"]}"#,
             #"{"clusterProperties":{"sum":["+",["get","v"]],"m":["mean",["get","v"]]}}"#,
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("updates go on while changes are worked in")
+    @Test("updates continue during a compaction")
     func updatesGoOnWhileChangesAreWorkedIn() async throws {
         var model = Model(random: PythonRandom(seed: 4))
         let (test, fresh) = (try TestSource(), try TestSource())

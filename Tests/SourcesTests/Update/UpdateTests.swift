@@ -14,7 +14,7 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
 }
 
 @Suite("Update") struct UpdateTests {
-    @Test("an updated feature keeps its place a new one goes last a removed one leaves")
+    @Test("an updated feature keeps its position, a new one comes last, a removed one is gone")
     func anUpdatedFeatureKeepsItsPlaceANewOneGoesLastARemovedOneLeaves() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0), point(2, 0, 0), point(3, 0, 0)))
@@ -70,7 +70,7 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
         #expect(test.source.revision.number == before)
     }
 
-    @Test("a feature that the source does not load leaves its place")
+    @Test("a feature that no longer passes the filter is removed")
     func aFeatureThatTheSourceDoesNotLoadLeavesItsPlace() throws {
         let test = try TestSource(options: #"{"filter":["==",["get","on"],true]}"#)
         try test.load(list(point(1, 0, 0, #"{"on":true}"#), point(2, 0, 0, #"{"on":true}"#)))

@@ -9,7 +9,7 @@ struct SipHashTests {
 
     /// SipHash-1-3 of the bytes 0, 1, 2 … with the key 0, 1, 2 … 15; the first is in the reference implementation's list.
     @Test(
-        "the reference's hashes",
+        "hashes equal the reference's",
         arguments: [
             (0, 0xabac_0158_050f_c4dc),
             (1, 0xc9f4_9bf3_7d57_ca93),

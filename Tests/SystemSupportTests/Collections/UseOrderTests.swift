@@ -5,7 +5,7 @@ import Testing
 @testable import SystemSupport
 
 @Suite("Use order") struct UseOrderTests {
-    @Test("what was used longest ago goes first")
+    @Test("the least recently used key is removed first")
     func whatWasUsedLongestAgoGoesFirst() {
         var order = UseOrder<String>()
         for key in ["a", "b", "c"] { order.put(key, bytes: 10) }
@@ -18,7 +18,7 @@ import Testing
     }
 
     /// Beside a list that is searched from its front.
-    @Test("as a list of keys")
+    @Test("equals a list of keys")
     func asAListOfKeys() {
         var random = SeededRandom(seed: 4)
         var order = UseOrder<Int>()

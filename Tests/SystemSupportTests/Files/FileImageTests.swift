@@ -14,7 +14,7 @@ struct FileImageTests {
         try body(path, bytes)
     }
 
-    @Test("what was loaded stays, whatever becomes of the file", arguments: [0, 1, 65_535, 65_536, 200_001])
+    @Test("loaded bytes stay, whatever happens to the file", arguments: [0, 1, 65_535, 65_536, 200_001])
     func loaded(_ count: Int) throws {
         try withFile(count) { path, bytes in
             let image = try FileImage(loading: path)
@@ -24,7 +24,7 @@ struct FileImageTests {
         }
     }
 
-    @Test("a file that ends early, or has gone bad, is an error and no signal")
+    @Test("a truncated or unreadable file is an error, not a signal")
     func cutShort() throws {
         try withFile(200_000) { path, bytes in
             let image = try FileImage(path)
@@ -48,7 +48,7 @@ struct FileImageTests {
         }
     }
 
-    @Test("what is missing, a folder and a link are refused")
+    @Test("missing files, directories and links are rejected")
     func refused() throws {
         let error = #expect(throws: FileError.self) { try FileImage("/nowhere/at-all") }
         #expect(error?.isMissing == true)

@@ -39,7 +39,7 @@ struct MappedRegionTests {
         return (region, contents)
     }
 
-    @Test("contain what was given, aligned, in a file without a name")
+    @Test("contain the given bytes, aligned, in a file without a name")
     func contents() throws {
         let folder = try Folder()
         let (region, contents) = try Self.region { try MappedRegion($0, in: folder.path) }
@@ -64,7 +64,7 @@ struct MappedRegionTests {
         #expect(beside.pieces.map { Array($0) } == contents)
     }
 
-    @Test("threads that meet lost pages at the same time all go on")
+    @Test("threads that read lost pages at the same time all continue")
     func manyThreads() throws {
         let folder = try Folder()
         for _ in 0..<20 {
@@ -80,7 +80,7 @@ struct MappedRegionTests {
         }
     }
 
-    @Test("a number is free again after its region")
+    @Test("a region's number is reused after it is released")
     func manyRegions() throws {
         let folder = try Folder()
         for _ in 0..<4200 {

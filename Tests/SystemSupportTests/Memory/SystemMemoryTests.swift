@@ -18,7 +18,7 @@ import Testing
         return SystemMemory(below: root).use
     }
 
-    @Test("the group with the least room counts, and what the kernel can take back does not")
+    @Test("the group with the least room counts, without memory that the kernel can reclaim")
     func unified() throws {
         let use = try system([
             "/proc/self/cgroup": "0::/system.slice/clusterd.service\n",
@@ -42,7 +42,7 @@ import Testing
         #expect(use == SystemMemory.Use(limit: 700, used: 801) && use?.room == 0)
     }
 
-    @Test("without a limit there is none")
+    @Test("without a limit there is no result")
     func unlimited() throws {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)

@@ -36,7 +36,7 @@ struct FairLockTests {
         #expect(lock.waitingCount == 0)
     }
 
-    @Test("threads that share the lock hold it together; one that wants it alone comes between in its turn")
+    @Test("threads that share the lock hold it together; one that needs it alone comes in its turn")
     func sharing() throws {
         let lock = FairLock()
         let entered = Mutex<[Int]>([])

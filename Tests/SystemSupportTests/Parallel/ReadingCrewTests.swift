@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Threads for jobs that read disks")
 struct ReadingCrewTests {
-    @Test("jobs that wait for ever do not keep others from being done", arguments: [1, 2, 8])
+    @Test("jobs that never end do not block others", arguments: [1, 2, 8])
     func stalled(_ width: Int) {
         let crew = ReadingCrew(width: width)
         let (hanging, others) = (DispatchSemaphore(value: 0), DispatchGroup())

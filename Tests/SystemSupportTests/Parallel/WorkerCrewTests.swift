@@ -13,7 +13,7 @@ struct WorkerCrewTests {
     }
 
     @Test(
-        "does each share of many passes once, and a pass has ended when it returns", arguments: [1, 2, 4, 9])
+        "runs each share of many passes once, and returns when the pass has ended", arguments: [1, 2, 4, 9])
     func passes(threads: Int) {
         let crew = WorkerCrew(threads: threads)
         for pass in 0..<2000 {
@@ -22,7 +22,7 @@ struct WorkerCrewTests {
         }
     }
 
-    @Test("does passes that begin after its threads have fallen asleep")
+    @Test("runs passes that begin after its threads have fallen asleep")
     func sleepers() {
         let crew = WorkerCrew(threads: 4)
         var sum = 0
@@ -34,7 +34,7 @@ struct WorkerCrewTests {
         #expect(sum != 42)
     }
 
-    @Test("gives no two shares at the same time the same worker")
+    @Test("never gives two simultaneous shares the same worker")
     func workers() {
         let crew = WorkerCrew(threads: 4)
         let busy = Mutex([Bool](repeating: false, count: 4))
@@ -52,7 +52,7 @@ struct WorkerCrewTests {
         #expect(!isShared.withLock { $0 })
     }
 
-    @Test("does a pass within a pass, and passes of several threads")
+    @Test("runs a pass within a pass, and passes of several threads")
     func nested() {
         let crew = WorkerCrew(threads: 3)
         let count = Atomic(0)
