@@ -135,4 +135,14 @@ import Testing
         #expect(text.contains("uptimeSeconds  3.00 s\n"))
         #expect(text.contains("A/B       2  0.50 ms"))
     }
+
+    @Test("a column that only later rows of statistics have comes after the one before it in these rows")
+    func columnsOfStatistics() throws {
+        let value = try JSONReader.parse(
+            #"{"methods":{"A":{"calls":1,"errors":{},"latencyMs":{"p50":1}},"B":{"calls":2,"errors":{"NOT_FOUND":1},"latencyMs":{"p50":1}},"C":{"calls":3,"errors":{"ABORTED":2,"NOT_FOUND":1},"latencyMs":{"p50":1}}}}"#
+        )
+        let text = StatsReport(value, before: nil, seconds: 0).text(width: nil, style: .plain)
+        #expect(text.contains("NAME  CALLS  ABORTED  NOT_FOUND      P50"))
+        #expect(text.contains("C         3        2          1  1.00 ms"))
+    }
 }

@@ -54,12 +54,7 @@ struct StatsReport {
 
     private func table(_ title: String, _ rows: [JSONObject]) -> Table {
         let rows = rows.map(flattened)
-        var keys: [String] = []
-        for row in rows {
-            for (key, value) in row.members where value.asArray == nil && !keys.contains(key) {
-                keys.append(key)
-            }
-        }
+        let keys = Self.keys(of: rows)
         var table = Table(
             keys.map { key in
                 let isNumber = rows.contains { $0[key]?.asNumber != nil }
@@ -67,6 +62,23 @@ struct StatsReport {
             })
         for row in rows { table.add(keys.map { key in row[key].map { describe(key, $0) } ?? "" }) }
         return table
+    }
+
+    /// The keys of all rows. One that only later rows have comes after the one before it in these rows.
+    private static func keys(of rows: [JSONObject]) -> [String] {
+        var keys: [String] = []
+        for row in rows {
+            var next = 0
+            for (key, value) in row.members where value.asArray == nil {
+                if let index = keys.firstIndex(of: key) {
+                    next = index + 1
+                } else {
+                    keys.insert(key, at: next)
+                    next += 1
+                }
+            }
+        }
+        return keys
     }
 
     private func flattened(_ row: JSONObject) -> JSONObject {
