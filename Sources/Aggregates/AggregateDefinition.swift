@@ -23,13 +23,13 @@ package struct AggregateDefinition {
     }
 
     package func compile(
-        _ place: Int, _ purpose: ExpressionPurpose
+        _ index: Int, _ purpose: ExpressionPurpose
     ) throws(ExpressionCompileFailure) -> Expression {
         do {
-            return try Expression(compiling: parts[place], purpose: purpose)
+            return try Expression(compiling: parts[index], purpose: purpose)
         } catch {
             throw ExpressionCompileFailure(
-                errors: error.errors.map { ExpressionError(key: "[\(place)]\($0.key)", message: $0.message) })
+                errors: error.errors.map { ExpressionError(key: "[\(index)]\($0.key)", message: $0.message) })
         }
     }
 

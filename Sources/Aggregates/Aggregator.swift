@@ -28,14 +28,14 @@ package struct Aggregator {
         var outcomes = try others(properties, except: Set(numeric))
         for start in stride(from: 0, to: numeric.count, by: NumberLanes.most) {
             let group = Array(numeric[start..<min(start + NumberLanes.most, numeric.count)])
-            for (place, outcome) in zip(group, try numbers(group.map { properties[$0] })) {
-                outcomes[place] = outcome
+            for (position, outcome) in zip(group, try numbers(group.map { properties[$0] })) {
+                outcomes[position] = outcome
             }
         }
         var errors: [String: Int] = [:]
         var aggregates: [NamedAggregate] = []
-        for (place, property) in properties.enumerated() {
-            guard let outcome = outcomes[place] else { continue }
+        for (position, property) in properties.enumerated() {
+            guard let outcome = outcomes[position] else { continue }
             errors.merge(outcome.errors, uniquingKeysWith: +)
             aggregates.append(NamedAggregate(name: property.name, column: outcome.column))
         }
@@ -48,12 +48,12 @@ package struct Aggregator {
 
     /// The columns of properties whose numbers an operator folds, a few at a time.
     private func numbers(_ properties: [ClusterProperty]) throws(EvaluationStop) -> [FoldedAggregate] {
-        let mapped = try inParallel(properties.count) { (place) throws(EvaluationStop) -> RowNumbers in
-            try properties[place].map.numbers(rows)
+        let mapped = try inParallel(properties.count) { (position) throws(EvaluationStop) -> RowNumbers in
+            try properties[position].map.numbers(rows)
         }
         let aggregates = properties.compactMap { $0.aggregate as? NumberAggregate }
-        return try NumberAggregate.fold(aggregates, mapped, over: tree) { (place) throws(EvaluationStop) in
-            try properties[place].map.values(rows)
+        return try NumberAggregate.fold(aggregates, mapped, over: tree) { (position) throws(EvaluationStop) in
+            try properties[position].map.values(rows)
         }
     }
 
@@ -64,16 +64,17 @@ package struct Aggregator {
         let places = properties.indices.filter { !numeric.contains($0) }
         guard !places.isEmpty else { return [:] }
         let properties = places.map { properties[$0] }
-        let mapped = try inParallel(properties.count) { (place) throws(EvaluationStop) -> RowValues in
-            try properties[place].map.values(rows)
+        let mapped = try inParallel(properties.count) { (position) throws(EvaluationStop) -> RowValues in
+            try properties[position].map.values(rows)
         }
         if properties.contains(where: \.isReduced) {
             return try Dictionary(uniqueKeysWithValues: zip(places, withReduced(properties, mapped)))
         }
         let tree = tree
-        let folded = try inParallel(properties.count) { (place) throws(EvaluationStop) -> FoldedAggregate in
+        let folded = try inParallel(properties.count) {
+            (position) throws(EvaluationStop) -> FoldedAggregate in
             try cancellation.stopIfCancelled()
-            return try properties[place].aggregate.fold(mapped[place], over: tree)
+            return try properties[position].aggregate.fold(mapped[position], over: tree)
         }
         return Dictionary(uniqueKeysWithValues: zip(places, folded))
     }
@@ -85,9 +86,9 @@ package struct Aggregator {
         let results = Mutex<[Result<Value, EvaluationStop>?]>(Array(repeating: nil, count: count))
         withoutActuallyEscaping(body) { body in
             let work = Shared(body)
-            @Sendable func run(_ place: Int) {
-                let result = Result { () throws(EvaluationStop) -> Value in try work.value(place) }
-                results.withLock { $0[place] = result }
+            @Sendable func run(_ position: Int) {
+                let result = Result { () throws(EvaluationStop) -> Value in try work.value(position) }
+                results.withLock { $0[position] = result }
             }
             let isSmall = rows.rows.count < Self.smallestParallel
             BoundedConcurrency.forEach(below: count, threads: isSmall ? 1 : threads, run)
@@ -115,13 +116,13 @@ package struct Aggregator {
             .fold(properties.map { ($0.name, $0.aggregate.reducer(for: $0.name)) }, mapped)
         var outcomes: [FoldedAggregate] = []
         var errors = reduced.errors
-        for (place, property) in properties.enumerated() {
+        for (position, property) in properties.enumerated() {
             if property.isReduced {
-                errors.merge(mapped[place].errors, uniquingKeysWith: +)
-                outcomes.append((ReduceAggregate.Column(reduced.columns[place]), errors))
+                errors.merge(mapped[position].errors, uniquingKeysWith: +)
+                outcomes.append((ReduceAggregate.Column(reduced.columns[position]), errors))
                 errors = [:]
             } else {
-                outcomes.append(try property.aggregate.fold(mapped[place], over: tree))
+                outcomes.append(try property.aggregate.fold(mapped[position], over: tree))
             }
         }
         return outcomes

@@ -42,14 +42,14 @@ public struct ClusterdLoad: LoadProtocol {
                 + (Int(bytes[1]) << 24 | Int(bytes[2]) << 16 | Int(bytes[3]) << 8 | Int(bytes[4]))
             let end = min(Self.most, length)
             guard bytes.count >= end else { return nil }
-            var place = Self.prefix
-            while place < end, !Self.isDigit(bytes[place]) { place += 1 }
+            var offset = Self.prefix
+            while offset < end, !Self.isDigit(bytes[offset]) { offset += 1 }
             var id = 0
-            while place < end, Self.isDigit(bytes[place]) {
-                id = id &* 10 &+ Int(bytes[place] - UInt8(ascii: "0"))
-                place += 1
+            while offset < end, Self.isDigit(bytes[offset]) {
+                id = id &* 10 &+ Int(bytes[offset] - UInt8(ascii: "0"))
+                offset += 1
             }
-            let isResult = bytes[place..<end].starts(with: Self.result)
+            let isResult = bytes[offset..<end].starts(with: Self.result)
             return (LoadAnswer(slot: id &- 1, bytes: length, isError: !isResult), end)
         }
 

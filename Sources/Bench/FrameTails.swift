@@ -21,18 +21,18 @@ struct FrameTails {
     private var length = 0
 
     mutating func receive(_ bytes: UnsafeRawBufferPointer, _ report: (Message) -> Void) {
-        var place = 0
-        while place < bytes.count {
+        var offset = 0
+        while offset < bytes.count {
             if prefix.count < 5 {
-                prefix.append(bytes[place])
-                place += 1
+                prefix.append(bytes[offset])
+                offset += 1
                 guard prefix.count == 5 else { continue }
                 length = prefix[1...].reduce(0) { $0 << 8 | Int($1) }
                 left = length
             }
-            let taken = min(left, bytes.count - place)
-            keep(UnsafeRawBufferPointer(rebasing: bytes[place..<place + taken]))
-            place += taken
+            let taken = min(left, bytes.count - offset)
+            keep(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + taken]))
+            offset += taken
             left -= taken
             if left == 0 { finish(report) }
         }
@@ -59,9 +59,9 @@ struct FrameTails {
     /// The last of the text.
     private static func revision(in bytes: ArraySlice<UInt8>) -> Int? {
         guard bytes.count >= word.count else { return nil }
-        for place in (bytes.startIndex...bytes.endIndex - word.count).reversed()
-        where bytes[place...].starts(with: word) {
-            return number(in: bytes[(place + word.count)...])
+        for offset in (bytes.startIndex...bytes.endIndex - word.count).reversed()
+        where bytes[offset...].starts(with: word) {
+            return number(in: bytes[(offset + word.count)...])
         }
         return nil
     }

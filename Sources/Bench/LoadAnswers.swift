@@ -10,17 +10,17 @@ struct LoadAnswers {
     mutating func receive(
         _ bytes: UnsafeRawBufferPointer, _ head: inout some LoadHead, into answers: inout [LoadAnswer]
     ) {
-        var place = 0
-        while place < bytes.count {
+        var offset = 0
+        while offset < bytes.count {
             if left == 0 {
-                guard let length = begin(UnsafeRawBufferPointer(rebasing: bytes[place...]), &head) else {
+                guard let length = begin(UnsafeRawBufferPointer(rebasing: bytes[offset...]), &head) else {
                     return
                 }
-                place += length
+                offset += length
             }
-            let passed = min(left, bytes.count - place)
+            let passed = min(left, bytes.count - offset)
             left -= passed
-            place += passed
+            offset += passed
             if left == 0 { answers.append(answer) }
         }
     }

@@ -31,12 +31,12 @@ public struct RedisLoad: LoadProtocol {
         mutating func read(_ bytes: UnsafeRawBufferPointer) -> (answer: LoadAnswer, length: Int)? {
             guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
             var length = 0
-            var place = 1
-            while place < end, bytes[place] >= UInt8(ascii: "0"), bytes[place] <= UInt8(ascii: "9") {
-                length = length &* 10 &+ Int(bytes[place] - UInt8(ascii: "0"))
-                place += 1
+            var offset = 1
+            while offset < end, bytes[offset] >= UInt8(ascii: "0"), bytes[offset] <= UInt8(ascii: "9") {
+                length = length &* 10 &+ Int(bytes[offset] - UInt8(ascii: "0"))
+                offset += 1
             }
-            let isValue = bytes[0] == UInt8(ascii: "$") && place > 1 && place == end - 1
+            let isValue = bytes[0] == UInt8(ascii: "$") && offset > 1 && offset == end - 1
             let body = isValue ? length &+ 2 : 0
             return (LoadAnswer(slot: nextSlot(), bytes: end + 1 + body, isError: !isValue), end + 1)
         }

@@ -16,9 +16,9 @@ public struct UpdateSequence {
 
     /// The text of the next feature.
     mutating func next() -> String {
-        let place = places[random.integer(below: places.count)]
-        let longitude = min(180, max(-180, place.longitude + random.unit() - 0.5))
-        let latitude = min(85, max(-85, place.latitude + random.unit() - 0.5))
+        let index = places[random.integer(below: places.count)]
+        let longitude = min(180, max(-180, index.longitude + random.unit() - 0.5))
+        let latitude = min(85, max(-85, index.latitude + random.unit() - 0.5))
         let id = Self.identifier(count % Self.features)
         count += 1
         return

@@ -125,9 +125,11 @@ struct CommandLineParser {
             path.append(found.name)
             return
         }
-        let place = operands.count
-        guard let taker = place < command.operands.count ? command.operands[place] : command.operands.last,
-            place < command.operands.count || taker.count == .any
+        let position = operands.count
+        guard
+            let taker = position < command.operands.count
+                ? command.operands[position] : command.operands.last,
+            position < command.operands.count || taker.count == .any
         else {
             throw failure("extra operand '\(operand)'")
         }

@@ -83,11 +83,11 @@ private struct Troff {
 
     mutating func append(_ section: ManualPage.Section) {
         self.section(section.title)
-        for (place, entry) in section.entries.enumerated() {
+        for (position, entry) in section.entries.enumerated() {
             if let term = entry.term {
                 self.entry(term, entry.text)
             } else {
-                if place > 0 { request("PP") }
+                if position > 0 { request("PP") }
                 text(entry.text)
             }
         }

@@ -59,9 +59,9 @@ struct ZshCompletion {
     }
 
     private func operands(_ command: Command) -> [String] {
-        command.operands.enumerated().map { place, operand in
+        command.operands.enumerated().map { index, operand in
             let position =
-                operand.count == .any ? "*" : operand.count == .optional ? "\(place + 1):" : "\(place + 1)"
+                operand.count == .any ? "*" : operand.count == .optional ? "\(index + 1):" : "\(index + 1)"
             return singleQuoted("\(position):\(operand.name):\(action(operand.kind))")
         }
     }

@@ -28,13 +28,13 @@ public struct BlockChecksum: Sendable {
     public mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var (a, b, c, d) = (self.a, self.b, self.c, self.d)
         let whole = bytes.count & ~31
-        var place = 0
-        while place < whole {
-            a = Self.step(a, bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-            b = Self.step(b, bytes.loadUnaligned(fromByteOffset: place &+ 8, as: UInt64.self))
-            c = Self.step(c, bytes.loadUnaligned(fromByteOffset: place &+ 16, as: UInt64.self))
-            d = Self.step(d, bytes.loadUnaligned(fromByteOffset: place &+ 24, as: UInt64.self))
-            place &+= 32
+        var offset = 0
+        while offset < whole {
+            a = Self.step(a, bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            b = Self.step(b, bytes.loadUnaligned(fromByteOffset: offset &+ 8, as: UInt64.self))
+            c = Self.step(c, bytes.loadUnaligned(fromByteOffset: offset &+ 16, as: UInt64.self))
+            d = Self.step(d, bytes.loadUnaligned(fromByteOffset: offset &+ 24, as: UInt64.self))
+            offset &+= 32
         }
         (self.a, self.b, self.c, self.d) = (a, b, c, d)
         count += whole

@@ -42,13 +42,13 @@ extension Double {
         let goesUp = digits[kept] >= 5
         digits.removeSubrange(kept...)
         if goesUp {
-            var place = kept - 1
-            while place >= 0, digits[place] == 9 {
-                digits[place] = 0
-                place -= 1
+            var offset = kept - 1
+            while offset >= 0, digits[offset] == 9 {
+                digits[offset] = 0
+                offset -= 1
             }
-            if place >= 0 {
-                digits[place] += 1
+            if offset >= 0 {
+                digits[offset] += 1
             } else {
                 digits.insert(1, at: 0)
                 pointPlace += 1

@@ -4,78 +4,78 @@
 public struct JSONMembers: Sequence, IteratorProtocol {
     private let text: UnsafeRawBufferPointer
     /// The offset in the object's text: after the opening brace, or after a value.
-    public private(set) var place: Int
+    public private(set) var offset: Int
 
     /// - Parameters:
     ///   - object: the text of a JSON object, already validated, starting at its brace.
-    ///   - place: the offset at which to begin: after the opening brace, or after one of the object's values.
-    public init(ofValidated object: UnsafeRawBufferPointer, from place: Int = 1) {
+    ///   - offset: the offset at which to begin: after the opening brace, or after one of the object's values.
+    public init(ofValidated object: UnsafeRawBufferPointer, from offset: Int = 1) {
         text = object
-        self.place = place
+        self.offset = offset
     }
 
     /// Returns a key's text between its quotation marks, including escapes, and its value's text.
     public mutating func next() -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
         skipSpace()
-        if place < text.count, text[place] == UInt8(ascii: ",") {
-            place += 1
+        if offset < text.count, text[offset] == UInt8(ascii: ",") {
+            offset += 1
             skipSpace()
         }
-        guard place < text.count, text[place] == UInt8(ascii: "\"") else { return nil }
-        let keyStart = place + 1
+        guard offset < text.count, text[offset] == UInt8(ascii: "\"") else { return nil }
+        let keyStart = offset + 1
         skipString()
-        let key = UnsafeRawBufferPointer(rebasing: text[keyStart..<Swift.max(keyStart, place - 1)])
+        let key = UnsafeRawBufferPointer(rebasing: text[keyStart..<Swift.max(keyStart, offset - 1)])
         skipSpace()
-        place += 1
+        offset += 1
         skipSpace()
-        guard place < text.count else { return nil }
-        let valueStart = place
+        guard offset < text.count else { return nil }
+        let valueStart = offset
         skipValue()
-        return (key, UnsafeRawBufferPointer(rebasing: text[valueStart..<place]))
+        return (key, UnsafeRawBufferPointer(rebasing: text[valueStart..<offset]))
     }
 
     /// Returns the text of an array's next element, if `text` is an array.
     mutating func nextElement() -> UnsafeRawBufferPointer? {
         skipSpace()
-        if place < text.count, text[place] == UInt8(ascii: ",") {
-            place += 1
+        if offset < text.count, text[offset] == UInt8(ascii: ",") {
+            offset += 1
             skipSpace()
         }
-        guard place < text.count, text[place] != UInt8(ascii: "]") else { return nil }
-        let start = place
+        guard offset < text.count, text[offset] != UInt8(ascii: "]") else { return nil }
+        let start = offset
         skipValue()
-        return place > start ? UnsafeRawBufferPointer(rebasing: text[start..<place]) : nil
+        return offset > start ? UnsafeRawBufferPointer(rebasing: text[start..<offset]) : nil
     }
 
     private mutating func skipSpace() {
-        while place < text.count, text[place] <= UInt8(ascii: " ") { place += 1 }
+        while offset < text.count, text[offset] <= UInt8(ascii: " ") { offset += 1 }
     }
 
     private mutating func skipString() {
-        place += 1
-        while place < text.count {
+        offset += 1
+        while offset < text.count {
             skipPlain()
-            guard place < text.count else { break }
-            if text[place] == UInt8(ascii: "\"") {
-                place += 1
+            guard offset < text.count else { break }
+            if text[offset] == UInt8(ascii: "\"") {
+                offset += 1
                 return
             }
-            place += text[place] == UInt8(ascii: "\\") ? 2 : 1
+            offset += text[offset] == UInt8(ascii: "\\") ? 2 : 1
         }
-        place = text.count
+        offset = text.count
     }
 
     /// Skips ahead, eight bytes at a time, to the first byte that may be a quotation mark or a backslash.
     @inline(__always) private mutating func skipPlain() {
-        while place + 8 <= text.count {
-            let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+        while offset + 8 <= text.count {
+            let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             let hits =
                 Self.zeroBytes(word ^ 0x2222_2222_2222_2222) | Self.zeroBytes(word ^ 0x5c5c_5c5c_5c5c_5c5c)
             if hits != 0 {
-                place += hits.trailingZeroBitCount / 8
+                offset += hits.trailingZeroBitCount / 8
                 return
             }
-            place += 8
+            offset += 8
         }
     }
 
@@ -85,17 +85,17 @@ public struct JSONMembers: Sequence, IteratorProtocol {
     }
 
     private mutating func skipValue() {
-        switch text[place] {
+        switch text[offset] {
         case UInt8(ascii: "\""): skipString()
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             var scanner = JSONScanner()
-            let rest = UnsafeRawBufferPointer(rebasing: text[place...])
-            place += scanner.scan(rest, toDepth: 0) ?? rest.count
+            let rest = UnsafeRawBufferPointer(rebasing: text[offset...])
+            offset += scanner.scan(rest, toDepth: 0) ?? rest.count
         default:
-            while place < text.count {
-                switch text[place] {
+            while offset < text.count {
+                switch text[offset] {
                 case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), 0...UInt8(ascii: " "): return
-                default: place += 1
+                default: offset += 1
                 }
             }
         }

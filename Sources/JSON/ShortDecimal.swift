@@ -13,22 +13,22 @@ enum ShortDecimal {
     }
 
     private static func general(_ text: UnsafeRawBufferPointer) -> Double? {
-        var place = 0
+        var offset = 0
         let isNegative = text.first == UInt8(ascii: "-")
-        if isNegative { place = 1 }
-        let start = place
+        if isNegative { offset = 1 }
+        let start = offset
         var digits: Int64 = 0
-        guard text.count - start <= mostDigits + 1, readDigits(text, &place, &digits) else { return nil }
+        guard text.count - start <= mostDigits + 1, readDigits(text, &offset, &digits) else { return nil }
         // A number may begin with a zero only if that is its whole integer part.
-        if text[start] == UInt8(ascii: "0"), place - start > 1 { return nil }
+        if text[start] == UInt8(ascii: "0"), offset - start > 1 { return nil }
         var value = Double(digits)
-        if place < text.count {
-            guard text[place] == UInt8(ascii: ".") else { return nil }
-            place += 1
-            let fraction = place
-            guard readDigits(text, &place, &digits), place == text.count else { return nil }
-            value = Double(digits) / powers[place - fraction]
-        } else if place - start > mostDigits {
+        if offset < text.count {
+            guard text[offset] == UInt8(ascii: ".") else { return nil }
+            offset += 1
+            let fraction = offset
+            guard readDigits(text, &offset, &digits), offset == text.count else { return nil }
+            value = Double(digits) / powers[offset - fraction]
+        } else if offset - start > mostDigits {
             return nil
         }
         return isNegative ? -value : value
@@ -36,16 +36,16 @@ enum ShortDecimal {
 
     /// Reads digits; returns false if there are none.
     @inline(__always) private static func readDigits(
-        _ text: UnsafeRawBufferPointer, _ place: inout Int, _ digits: inout Int64
+        _ text: UnsafeRawBufferPointer, _ offset: inout Int, _ digits: inout Int64
     ) -> Bool {
-        let start = place
-        while place < text.count {
-            let digit = text[place] &- UInt8(ascii: "0")
+        let start = offset
+        while offset < text.count {
+            let digit = text[offset] &- UInt8(ascii: "0")
             guard digit <= 9 else { break }
             digits = digits &* 10 &+ Int64(digit)
-            place &+= 1
+            offset &+= 1
         }
-        return place > start
+        return offset > start
     }
 
     /// Powers of ten, indexed by exponent.

@@ -42,7 +42,7 @@ final class IterationAnswers {
     func work() {
         if !received.isEmpty, working.isEmpty {
             swap(&received, &working)
-            for place in working.indices { working[place].workOff() }
+            for index in working.indices { working[index].workOff() }
             working.removeAll(keepingCapacity: true)
         }
         write()

@@ -74,18 +74,18 @@ public enum Restore {
     private static func entries(
         _ bytes: UnsafeRawBufferPointer, _ path: String
     ) throws(StateToolError) -> [Entry] {
-        var (entries, place): ([Entry], Int) = ([], 0)
-        while place + TarHeader.size <= bytes.count {
-            let head = Array(bytes[place..<place + TarHeader.size])
+        var (entries, offset): ([Entry], Int) = ([], 0)
+        while offset + TarHeader.size <= bytes.count {
+            let head = Array(bytes[offset..<offset + TarHeader.size])
             // Two empty headers end an archive.
             if head.allSatisfy({ $0 == 0 }) { return entries }
-            guard let header = TarHeader(head), header.count <= bytes.count - place - TarHeader.size,
-                let entry = entry(header, bytes, place + TarHeader.size)
+            guard let header = TarHeader(head), header.count <= bytes.count - offset - TarHeader.size,
+                let entry = entry(header, bytes, offset + TarHeader.size)
             else { break }
             entries.append(entry)
-            place += TarHeader.size + header.count + TarHeader.padding(header.count)
+            offset += TarHeader.size + header.count + TarHeader.padding(header.count)
         }
-        throw StateToolError("\(path) is not a backup of clusterctl, or is damaged at byte \(place)")
+        throw StateToolError("\(path) is not a backup of clusterctl, or is damaged at byte \(offset)")
     }
 
     /// Nil for a name that no backup contains.

@@ -63,15 +63,15 @@ public struct Salvage {
             let text = try SnapshotText(path)
             let (sections, store) = try store(text, path)
             let damage = text.damage()
-            for place in 0..<store.count {
-                let isVerified = !damage.touches(sections.record(place))
+            for row in 0..<store.count {
+                let isVerified = !damage.touches(sections.record(row))
                 var writer = ByteWriter(capacity: 512)
-                store.writeSent(place, into: &writer)
+                store.writeSent(row, into: &writer)
                 guard isVerified || Self.isFeature(writer.bytes) else {
                     lostCount += 1
                     continue
                 }
-                add(writer.bytes, store.featureIdentifier(place), isVerified: isVerified)
+                add(writer.bytes, store.featureIdentifier(row), isVerified: isVerified)
             }
             notes.append("\(path): \(damage.blocks.count) damaged blocks of text")
             withExtendedLifetime(text.sections.file) {}
@@ -142,18 +142,18 @@ public struct Salvage {
         var builder = FeatureStoreBuilder(policy: .skip, promoteId: nil)
         guard features.withUnsafeBytes({ (try? builder.append(features: $0)) != nil }) else { return }
         let store = builder.finish()
-        for place in 0..<store.count {
-            let identifier = store.featureIdentifier(place)
+        for row in 0..<store.count {
+            let identifier = store.featureIdentifier(row)
             if replacing, let identifier { remove([identifier]) }
             var writer = ByteWriter(capacity: 512)
-            store.writeSent(place, into: &writer)
+            store.writeSent(row, into: &writer)
             add(writer.bytes, identifier, isVerified: true)
         }
     }
 
     private mutating func remove(_ identifiers: [FeatureIdentifier]) {
         for identifier in identifiers {
-            for place in places.removeValue(forKey: identifier) ?? [] { items[place] = nil }
+            for row in places.removeValue(forKey: identifier) ?? [] { items[row] = nil }
         }
     }
 }

@@ -7,24 +7,24 @@ public enum Base64 {
     public static func append(_ bytes: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
         writer.reserve((bytes.count + 2) / 3 * 4)
         let pairs = pairs
-        var place = 0
+        var offset = 0
         withUnsafeTemporaryAllocation(of: UInt16.self, capacity: unitsOfBlock) { block in
-            while bytes.count - place >= 3 {
+            while bytes.count - offset >= 3 {
                 var units = 0
-                while units < unitsOfBlock, bytes.count &- place >= 3 {
+                while units < unitsOfBlock, bytes.count &- offset >= 3 {
                     let group =
-                        Int(bytes[place]) << 16 | Int(bytes[place &+ 1]) << 8 | Int(bytes[place &+ 2])
+                        Int(bytes[offset]) << 16 | Int(bytes[offset &+ 1]) << 8 | Int(bytes[offset &+ 2])
                     block[units] = pairs[group >> 12].littleEndian
                     block[units &+ 1] = pairs[group & 0xFFF].littleEndian
                     units &+= 2
-                    place &+= 3
+                    offset &+= 3
                 }
                 writer.append(
                     contentsOf: UnsafeRawBufferPointer(
                         rebasing: UnsafeRawBufferPointer(block)[..<(units * 2)]))
             }
         }
-        appendRest(UnsafeRawBufferPointer(rebasing: bytes[place...]), to: &writer)
+        appendRest(UnsafeRawBufferPointer(rebasing: bytes[offset...]), to: &writer)
     }
 
     /// The last one or two bytes, padded.

@@ -67,16 +67,16 @@ struct ByteArena: ~Copyable {
 
     /// Whether the bytes from `start` to the end equal as many bytes from `other` on.
     @inline(__always) func tail(from start: Int, equalsAt other: Int) -> Bool {
-        var place = start
+        var offset = start
         var compared = other
-        while place &+ 8 <= count {
-            if word(at: place) != word(at: compared) { return false }
-            place &+= 8
+        while offset &+ 8 <= count {
+            if word(at: offset) != word(at: compared) { return false }
+            offset &+= 8
             compared &+= 8
         }
-        while place < count {
-            if base[place] != base[compared] { return false }
-            place &+= 1
+        while offset < count {
+            if base[offset] != base[compared] { return false }
+            offset &+= 1
             compared &+= 1
         }
         return true
@@ -84,16 +84,16 @@ struct ByteArena: ~Copyable {
 
     /// Whether the bytes at an offset equal `bytes`, and as many are written there.
     @inline(__always) func equals(_ bytes: UnsafeRawBufferPointer, at start: Int) -> Bool {
-        var place = 0
-        while place &+ 8 <= bytes.count {
-            if bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self) != word(at: start &+ place) {
+        var offset = 0
+        while offset &+ 8 <= bytes.count {
+            if bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) != word(at: start &+ offset) {
                 return false
             }
-            place &+= 8
+            offset &+= 8
         }
-        while place < bytes.count {
-            if bytes[place] != base[start &+ place] { return false }
-            place &+= 1
+        while offset < bytes.count {
+            if bytes[offset] != base[start &+ offset] { return false }
+            offset &+= 1
         }
         return true
     }
@@ -101,21 +101,21 @@ struct ByteArena: ~Copyable {
     /// A hash of the bytes from `start` to the end.
     @inline(__always) func hashOfTail(from start: Int, seed: UInt64) -> UInt64 {
         var hash = seed ^ UInt64(truncatingIfNeeded: count &- start)
-        var place = start
-        while place &+ 8 <= count {
-            hash = Self.mix(hash ^ word(at: place))
-            place &+= 8
+        var offset = start
+        while offset &+ 8 <= count {
+            hash = Self.mix(hash ^ word(at: offset))
+            offset &+= 8
         }
         var rest: UInt64 = 0
-        while place < count {
-            rest = rest << 8 | UInt64(base[place])
-            place &+= 1
+        while offset < count {
+            rest = rest << 8 | UInt64(base[offset])
+            offset &+= 1
         }
         return Self.mix(hash ^ rest)
     }
 
-    @inline(__always) private func word(at place: Int) -> UInt64 {
-        UnsafeRawPointer(base + place).loadUnaligned(as: UInt64.self)
+    @inline(__always) private func word(at offset: Int) -> UInt64 {
+        UnsafeRawPointer(base + offset).loadUnaligned(as: UInt64.self)
     }
 
     @inline(__always) private static func mix(_ value: UInt64) -> UInt64 {

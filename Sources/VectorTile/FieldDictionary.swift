@@ -71,16 +71,16 @@ struct FieldDictionary: ~Copyable {
 
     /// The length of a field that is a string of less than 128 bytes, if a text has that string and then a quotation mark at an
     /// offset; else nil.
-    @inline(__always) func field(_ number: UInt32, begins text: UnsafeRawBufferPointer, at place: Int) -> Int?
+    @inline(__always) func field(_ number: UInt32, begins text: UnsafeRawBufferPointer, at index: Int) -> Int?
     {
         let number = Int(number)
         guard number < count else { return nil }
         let start = starts[number] &+ 2
         let length = starts[number &+ 1] &- start
-        guard length > 0, length < 128, place &+ length < text.count,
-            text[place &+ length] == UInt8(ascii: "\"")
+        guard length > 0, length < 128, index &+ length < text.count,
+            text[index &+ length] == UInt8(ascii: "\"")
         else { return nil }
-        let bytes = UnsafeRawBufferPointer(rebasing: text[place..<place &+ length])
+        let bytes = UnsafeRawBufferPointer(rebasing: text[index..<index &+ length])
         return fields.equals(bytes, at: start) ? length : nil
     }
 
@@ -108,10 +108,10 @@ struct FieldDictionary: ~Copyable {
         wider.fill(0, count: slots.count * 2)
         swap(&slots, &wider)
         let mask = slots.count - 1
-        for place in 0..<wider.count where wider[place] != 0 {
-            var slot = Int(truncatingIfNeeded: hashes[Int(wider[place]) - 1]) & mask
+        for index in 0..<wider.count where wider[index] != 0 {
+            var slot = Int(truncatingIfNeeded: hashes[Int(wider[index]) - 1]) & mask
             while slots[slot] != 0 { slot = (slot + 1) & mask }
-            slots[slot] = wider[place]
+            slots[slot] = wider[index]
         }
     }
 }

@@ -12,15 +12,15 @@ enum NumberText {
     /// The number in a text: exact if it has neither fraction nor exponent and fits into 64 bits, else the nearest double; nil if
     /// the text is not a finite number.
     static func parse(_ text: UnsafeRawBufferPointer) -> Number? {
-        var place = 0
+        var offset = 0
         let isNegative = text.first == UInt8(ascii: "-")
-        if isNegative { place = 1 }
+        if isNegative { offset = 1 }
         var digits: UInt64 = 0
         var digitCount = 0
         var decimals = 0
         var isFraction = false
-        while place < text.count {
-            let byte = text[place]
+        while offset < text.count {
+            let byte = text[offset]
             if byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
                 digits = digits &* 10 &+ UInt64(byte &- UInt8(ascii: "0"))
                 digitCount &+= 1
@@ -30,7 +30,7 @@ enum NumberText {
             } else {
                 return slow(text)
             }
-            place &+= 1
+            offset &+= 1
         }
         // Fifteen digits and powers of ten up to 22 are exact as doubles; the quotient is then rounded once.
         guard digitCount > 0, digitCount <= 15 else { return slow(text) }

@@ -5,7 +5,7 @@
 /// Each step checks the end of the text: text that is not JSON gives wrong values or none, and is never read past its end.
 struct PropertiesScanner {
     let text: UnsafeRawBufferPointer
-    var place = 0
+    var offset = 0
 
     /// The content of a string as written, and whether it has escapes.
     struct Text {
@@ -16,37 +16,37 @@ struct PropertiesScanner {
     @inline(__always) init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
     /// The current byte; nil at the end.
-    @inline(__always) var byte: UInt8? { place < text.count ? text[place] : nil }
+    @inline(__always) var byte: UInt8? { offset < text.count ? text[offset] : nil }
 
     @inline(__always) mutating func skipSpaces() {
-        while place < text.count, text[place] <= UInt8(ascii: " ") { place &+= 1 }
+        while offset < text.count, text[offset] <= UInt8(ascii: " ") { offset &+= 1 }
     }
 
     /// Skips spaces and then a byte, if it is this one.
     @inline(__always) mutating func take(_ expected: UInt8) -> Bool {
         skipSpaces()
         guard byte == expected else { return false }
-        place &+= 1
+        offset &+= 1
         return true
     }
 
     /// Reads a string; nil if there is none, or if it has no end.
     @inline(__always) mutating func string() -> Text? {
         guard take(UInt8(ascii: "\"")) else { return nil }
-        let start = place
+        let start = offset
         var hasEscapes = false
-        while place < text.count {
-            switch text[place] {
+        while offset < text.count {
+            switch text[offset] {
             case UInt8(ascii: "\""):
-                place &+= 1
-                return Text(inside: start..<place &- 1, hasEscapes: hasEscapes)
+                offset &+= 1
+                return Text(inside: start..<offset &- 1, hasEscapes: hasEscapes)
             case UInt8(ascii: "\\"):
                 hasEscapes = true
-                place &+= 2
-            default: place &+= 1
+                offset &+= 2
+            default: offset &+= 1
             }
         }
-        place = text.count
+        offset = text.count
         return nil
     }
 
@@ -54,46 +54,46 @@ struct PropertiesScanner {
     /// something else.
     @inline(__always) mutating func smallInteger() -> Int64? {
         var digits: Int64 = 0
-        var end = place
+        var end = offset
         while end < text.count, text[end] &- UInt8(ascii: "0") < 10 {
             digits = digits &* 10 &+ Int64(text[end] &- UInt8(ascii: "0"))
             end &+= 1
         }
-        guard end > place, end &- place <= 15, end < text.count else { return nil }
+        guard end > offset, end &- offset <= 15, end < text.count else { return nil }
         guard text[end] == UInt8(ascii: ",") || text[end] == UInt8(ascii: "}") else { return nil }
-        place = end
+        offset = end
         return digits
     }
 
     /// Reads the rest of a number or name, up to a comma, a bracket or a space.
     mutating func word() -> Range<Int> {
-        let start = place
-        loop: while place < text.count {
-            switch text[place] {
+        let start = offset
+        loop: while offset < text.count {
+            switch text[offset] {
             case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), 0...UInt8(ascii: " "): break loop
-            default: place &+= 1
+            default: offset &+= 1
             }
         }
-        return start..<place
+        return start..<offset
     }
 
     /// Reads an array or object, which begins here.
     mutating func nested() -> Range<Int> {
-        let start = place
+        let start = offset
         var depth = 0
-        while place < text.count {
-            switch text[place] {
+        while offset < text.count {
+            switch text[offset] {
             case UInt8(ascii: "\""):
-                guard string() != nil else { return start..<place }
+                guard string() != nil else { return start..<offset }
                 continue
             case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
             case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
             default: break
             }
-            place &+= 1
+            offset &+= 1
             if depth == 0 { break }
         }
-        return start..<place
+        return start..<offset
     }
 
     @inline(__always) func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {

@@ -20,8 +20,8 @@ extension VectorTileEncoder {
     /// Reads a key; nil if there is none.
     @inline(__always) private mutating func key(_ scanner: inout PropertiesScanner) -> UInt32? {
         scanner.skipSpaces()
-        if scanner.byte == UInt8(ascii: "\""), let key = likelyKey(scanner.text, at: scanner.place &+ 1) {
-            scanner.place &+= key.length &+ 2
+        if scanner.byte == UInt8(ascii: "\""), let key = likelyKey(scanner.text, at: scanner.offset &+ 1) {
+            scanner.offset &+= key.length &+ 2
             return key.number
         }
         guard let name = scanner.string() else { return nil }
@@ -79,13 +79,13 @@ extension VectorTileEncoder {
         compact.reserveCapacity(json.count)
         var scanner = PropertiesScanner(json)
         while let byte = scanner.byte {
-            let start = scanner.place
+            let start = scanner.offset
             if byte == UInt8(ascii: "\"") {
                 guard scanner.string() != nil else { break }
-                compact.append(contentsOf: json[start..<scanner.place])
+                compact.append(contentsOf: json[start..<scanner.offset])
             } else {
                 if byte > UInt8(ascii: " ") { compact.append(byte) }
-                scanner.place += 1
+                scanner.offset += 1
             }
         }
         return compact.withUnsafeBytes { valueNumber(string: $0) }

@@ -31,12 +31,12 @@ struct WholeNumbers: ~Copyable {
     /// - Returns: the value's number, else the slot for `add`.
     @inline(__always) func find(_ number: Int64) -> (value: UInt32?, slot: Int) {
         let mask = slots.count &- 1
-        var place = Int(truncatingIfNeeded: hash(number)) & mask
+        var offset = Int(truncatingIfNeeded: hash(number)) & mask
         while true {
-            let slot = slots[place]
-            if slot.value == 0 { return (nil, place) }
-            if slot.number == number { return (slot.value &- 1, place) }
-            place = (place &+ 1) & mask
+            let slot = slots[offset]
+            if slot.value == 0 { return (nil, offset) }
+            if slot.number == number { return (slot.value &- 1, offset) }
+            offset = (offset &+ 1) & mask
         }
     }
 
@@ -56,8 +56,8 @@ struct WholeNumbers: ~Copyable {
         var wider = TrivialArray<Slot>(capacity: slots.count * 2)
         wider.fill(Self.free, count: slots.count * 2)
         swap(&slots, &wider)
-        for place in 0..<wider.count where wider[place].value != 0 {
-            slots[find(wider[place].number).slot] = wider[place]
+        for offset in 0..<wider.count where wider[offset].value != 0 {
+            slots[find(wider[offset].number).slot] = wider[offset]
         }
     }
 }

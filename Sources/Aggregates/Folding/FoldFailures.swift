@@ -79,9 +79,9 @@ package struct FoldFailures {
         for cluster in clusters where work.isNull(work.folded[cluster]) {
             let children = Int(work.starts[cluster])..<Int(work.starts[cluster + 1])
             var bad = Found.nothing
-            for place in children {
-                let isFirst = place == children.lowerBound
-                if case .nothing = bad { bad = found(Int(work.children[place]), work) }
+            for position in children {
+                let isFirst = position == children.lowerBound
+                if case .nothing = bad { bad = found(Int(work.children[position]), work) }
                 guard !isFirst else { continue }
                 switch bad {
                 case .nothing: continue

@@ -40,7 +40,7 @@ package struct HierarchyFold {
         let nodes = try nodes(
             pointCount: points.count, zero: zero,
             fill: { places, target in
-                for place in places { target[place - places.lowerBound] = points[place] }
+                for position in places { target[position - places.lowerBound] = points[position] }
             }, by: fold)
         return Array(nodes.clusters)
     }
@@ -108,13 +108,13 @@ package struct HierarchyFold {
         func run(_ clusters: Range<Int>) {
             let fold = fold
             for cluster in clusters {
-                var place = Int(starts[cluster])
+                var position = Int(starts[cluster])
                 let end = Int(starts[cluster &+ 1])
-                var folded = place < end ? values[Int(children[place])] : zero
-                place &+= 1
-                while place < end {
-                    folded = fold.fold(folded, values[Int(children[place])])
-                    place &+= 1
+                var folded = position < end ? values[Int(children[position])] : zero
+                position &+= 1
+                while position < end {
+                    folded = fold.fold(folded, values[Int(children[position])])
+                    position &+= 1
                 }
                 values[pointCount &+ cluster] = folded
             }

@@ -33,18 +33,18 @@ package struct ReduceFolder {
                     accumulated = values
                 } else {
                     let neighbour = JSONObject(zip(properties, values).map { ($0.name, $1) })
-                    for place in properties.indices {
-                        accumulated[place] = Self.reduce(
-                            properties[place].reducer, accumulated[place], neighbour, budget, &errors)
+                    for position in properties.indices {
+                        accumulated[position] = Self.reduce(
+                            properties[position].reducer, accumulated[position], neighbour, budget, &errors)
                     }
                 }
             }
-            for place in properties.indices {
-                do throws(EvaluationError) { try room.take(accumulated[place]) } catch {
+            for position in properties.indices {
+                do throws(EvaluationError) { try room.take(accumulated[position]) } catch {
                     errors.note(error.message)
-                    accumulated[place] = .null
+                    accumulated[position] = .null
                 }
-                columns[place].append(accumulated[place])
+                columns[position].append(accumulated[position])
             }
         }
         try cancellation.stopIfCancelled()

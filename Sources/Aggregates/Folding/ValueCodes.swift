@@ -15,10 +15,10 @@ package struct ValueCodes {
         var others = [UInt32?](repeating: nil, count: rows.others.count)
         var null: UInt32?
         codes.reserveCapacity(rows.count)
-        for place in 0..<rows.count {
-            let number = rows.numbers[place]
+        for index in 0..<rows.count {
+            let number = rows.numbers[index]
             let code: UInt32
-            switch rows.kinds[place] {
+            switch rows.kinds[index] {
             case .null:
                 code = null ?? add(simplify(.null), &known)
                 null = code

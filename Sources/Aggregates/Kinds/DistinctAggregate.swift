@@ -12,8 +12,8 @@ package struct DistinctAggregate: LabelAggregate {
     ) {
         let listed = counts.keys.sorted().prefix(LabelColumn.most)
         bytes.append("[")
-        for (place, code) in listed.enumerated() {
-            if place > 0 { bytes.append(",") }
+        for (index, code) in listed.enumerated() {
+            if index > 0 { bytes.append(",") }
             bytes.append(labels[Int(code) - 1])
         }
         if counts.count > listed.count {

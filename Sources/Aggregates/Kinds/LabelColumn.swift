@@ -31,7 +31,7 @@ package final class LabelColumn: AggregateColumn {
         let order = found.values.indices.filter { found.values[$0] != .null }
             .sorted { Self.precedes(found.values[$0], found.values[$1]) }
         var ranks = [UInt32](repeating: 0, count: found.values.count)
-        for (rank, place) in order.enumerated() { ranks[place] = UInt32(truncatingIfNeeded: rank + 1) }
+        for (rank, position) in order.enumerated() { ranks[position] = UInt32(truncatingIfNeeded: rank + 1) }
         self.kind = kind
         self.format = format
         labels = order.map { found.values[$0] }
@@ -65,8 +65,8 @@ package final class LabelColumn: AggregateColumn {
     package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
         texts.write(cluster, of: index, into: &bytes) { leaves in
             var counts: [UInt32: Int] = [:]
-            for place in 0..<leaves.count {
-                let code = codes[Int(leaves[place].rawValue)]
+            for position in 0..<leaves.count {
+                let code = codes[Int(leaves[position].rawValue)]
                 if code > 0 { counts[code, default: 0] += 1 }
             }
             var writer = ByteWriter()

@@ -67,12 +67,12 @@ package struct NumberAggregate: Aggregate {
             folded = try NumberLanes(aggregates.map(\.simple)).fold(numbers, tree)
         }
         var outcomes: [FoldedAggregate] = []
-        for (place, aggregate) in aggregates.enumerated() {
-            let own = numbers[place]
+        for (position, aggregate) in aggregates.enumerated() {
+            let own = numbers[position]
             var errors = own.errors
-            var clusters = folded[place].values
-            if folded[place].hasNulls {
-                let values = own.knowsTypes ? nil : try values(place)
+            var clusters = folded[position].values
+            if folded[position].hasNulls {
+                let values = own.knowsTypes ? nil : try values(position)
                 let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .number) {
                     point in
                     values.map { ExpressionType.of($0.value(point)) } ?? own.type(point)

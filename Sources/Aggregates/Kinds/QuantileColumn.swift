@@ -52,8 +52,8 @@ package final class QuantileColumn: AggregateColumn {
         texts.write(cluster, of: index, into: &bytes) { leaves in
             var found: [Double] = []
             found.reserveCapacity(leaves.count)
-            for place in 0..<leaves.count {
-                let number = numbers[Int(leaves[place].rawValue)]
+            for offset in 0..<leaves.count {
+                let number = numbers[Int(leaves[offset].rawValue)]
                 if !number.isNaN { found.append(number) }
             }
             found.sort()

@@ -21,9 +21,9 @@ package struct QuantilesAggregate: Aggregate {
                 "[1]", "must be an array of 1 to \(Self.most) numbers from 0 to 1.")
         }
         var quantiles: [Double] = []
-        for (place, item) in items.enumerated() {
+        for (index, item) in items.enumerated() {
             guard case .number(let number) = item, (0...1).contains(number) else {
-                throw AggregateDefinition.fault("[1][\(place)]", "must be a number from 0 to 1.")
+                throw AggregateDefinition.fault("[1][\(index)]", "must be a number from 0 to 1.")
             }
             quantiles.append(number)
         }

@@ -60,10 +60,10 @@ package enum ValueSections {
             case .yes: values.append(.bool(true))
             case .number: values.append(.number(number))
             case .other:
-                guard let place = Int(exactly: number), others.indices.contains(place) else {
+                guard let index = Int(exactly: number), others.indices.contains(index) else {
                     throw StateFault("\(reader.path) lacks a value of section \(name(2))")
                 }
-                values.append(others[place])
+                values.append(others[index])
             case nil: throw StateFault("\(reader.path) has a value of unknown kind in section \(name(0))")
             }
         }

@@ -75,8 +75,8 @@ public struct TilePublication: Sendable {
         guard let rows = features.rows else { return revision.bounds }
         guard !rows.isEmpty else { return nil }
         var box = Box.nowhere
-        for (place, row) in rows.enumerated() {
-            if place & 0xffff == 0 { try check() }
+        for (position, row) in rows.enumerated() {
+            if position & 0xffff == 0 { try check() }
             box.include(revision.store.coordinates(Int(row)))
         }
         return box

@@ -32,8 +32,8 @@ struct ClusterDetailWriter {
     /// Writes the offsets of the first points, in the order of `GetLeaves`.
     private func writeSpider(_ count: Int, into bytes: inout ByteWriter) {
         bytes.append(",\"spider\":[")
-        for (place, offset) in SpiderOffsets.offsets(of: count).enumerated() {
-            bytes.append(place > 0 ? ",[" : "[")
+        for (position, offset) in SpiderOffsets.offsets(of: count).enumerated() {
+            bytes.append(position > 0 ? ",[" : "[")
             bytes.append(number: offset.x)
             bytes.append(",")
             bytes.append(number: offset.y)
@@ -46,8 +46,8 @@ struct ClusterDetailWriter {
         let extent = ClusterExtent(of: cluster, in: view, store: revision.store)
         if output.include.contains(.bounds) {
             bytes.append(",\"bbox\":[")
-            for (place, number) in [extent.west, extent.south, extent.east, extent.north].enumerated() {
-                if place > 0 { bytes.append(",") }
+            for (position, number) in [extent.west, extent.south, extent.east, extent.north].enumerated() {
+                if position > 0 { bytes.append(",") }
                 bytes.append(number: Coordinates.rounded(number, output.precision))
             }
             bytes.append("]")

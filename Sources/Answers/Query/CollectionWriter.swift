@@ -46,19 +46,19 @@ struct CollectionWriter: ~Copyable {
     /// waits for all of them at the same time.
     mutating func append(_ nodes: [Node], of texts: PrintedTexts, to bytes: inout ByteWriter) -> Bool {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: nodes.count) { entries in
-            for place in nodes.indices {
-                let entry = texts.entry(of: nodes[place])
+            for index in nodes.indices {
+                let entry = texts.entry(of: nodes[index])
                 guard entry != 0 else { return false }
-                entries[place] = entry
+                entries[index] = entry
             }
             var run = 0..<0
             for entry in entries {
-                let place = PrintedTexts.Entry.range(entry)
-                if place.lowerBound == run.upperBound {
-                    run = run.lowerBound..<place.upperBound
+                let text = PrintedTexts.Entry.range(entry)
+                if text.lowerBound == run.upperBound {
+                    run = run.lowerBound..<text.upperBound
                 } else {
                     append(run, of: texts, to: &bytes)
-                    run = place
+                    run = text
                 }
             }
             append(run, of: texts, to: &bytes)

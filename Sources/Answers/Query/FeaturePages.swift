@@ -42,18 +42,18 @@ public struct FeaturePages: Sendable {
 
     /// The row of the next feature; nil if it has been removed.
     private mutating func nextPlace() -> Int? {
-        let place: Int
+        let index: Int
         if var walk, let order = view.order {
             guard let found = order.next(&walk) else {
                 next = end
                 return nil
             }
-            (place, self.walk) = (found, walk)
+            (index, self.walk) = (found, walk)
         } else {
-            place = view.members.map { Int($0[next]) } ?? next
+            index = view.members.map { Int($0[next]) } ?? next
             next += 1
         }
-        return revision.store.isGone(place) ? nil : place
+        return revision.store.isGone(index) ? nil : index
     }
 
     /// Writes the next features as `{"features":[…],"revision":n}`.
@@ -68,11 +68,11 @@ public struct FeaturePages: Sendable {
         while next < end, bytes.count - start < Self.pageBytes {
             if visited % Self.cancellationInterval == 0 { try cancellation.stopIfCancelled() }
             visited += 1
-            guard let place = nextPlace() else { continue }
+            guard let index = nextPlace() else { continue }
             if !isFirst { bytes.append(",") }
             isFirst = false
             revision.store.write(
-                place, into: &bytes, selection: output.properties, precision: output.precision)
+                index, into: &bytes, selection: output.properties, precision: output.precision)
             written += 1
         }
         bytes.append("]")

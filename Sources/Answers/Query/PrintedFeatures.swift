@@ -59,13 +59,13 @@ final class PrintedFeatures: Sendable {
         var printed = 0
         let isResting = isResting
         for node in nodes {
-            let place = texts.find(node)
-            if !place.isEmpty {
-                if place.lowerBound == run.upperBound {
-                    run = run.lowerBound..<place.upperBound
+            let range = texts.find(node)
+            if !range.isEmpty {
+                if range.lowerBound == run.upperBound {
+                    run = run.lowerBound..<range.upperBound
                 } else {
                     collection.append(run, of: texts, to: &bytes)
-                    run = place
+                    run = range
                 }
                 continue
             }

@@ -29,11 +29,11 @@ extension Revision {
         let keys = output.include.contains(.key) ? try FeatureKeys(self, view, cancellation) : nil
         let interval = output.checkInterval
         bytes.append("{\"features\":[")
-        for (place, feature) in tileFeatures(tile, of: view).enumerated() {
-            if place % interval == interval - 1, bytes.hasOverflowed || cancellation.isCancelled {
+        for (index, feature) in tileFeatures(tile, of: view).enumerated() {
+            if index % interval == interval - 1, bytes.hasOverflowed || cancellation.isCancelled {
                 throw .cancelled
             }
-            if place > 0 { bytes.append(",") }
+            if index > 0 { bytes.append(",") }
             try write(feature, key: keys?.key(of: feature.node), with: writer, into: &bytes)
         }
         bytes.append("]")

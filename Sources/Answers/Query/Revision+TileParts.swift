@@ -16,8 +16,8 @@ extension Revision {
         let keys = output.include.contains(.key) ? try FeatureKeys(self, view, cancellation) : nil
         let interval = output.checkInterval
         var text = ByteWriter(capacity: 512)
-        for (place, feature) in tileFeatures(tile, of: view).enumerated() {
-            if place % interval == interval - 1, cancellation.isCancelled { throw .cancelled }
+        for (position, feature) in tileFeatures(tile, of: view).enumerated() {
+            if position % interval == interval - 1, cancellation.isCancelled { throw .cancelled }
             text.truncate(to: 0)
             switch feature.node {
             case .cluster(let cluster) where writer.hasExtras:

@@ -23,9 +23,9 @@ struct FeatureKeys {
 
     /// A feature's key: derived from its id, or from its text if it has no id. Features for which that is the same
     /// are distinguished by their rank.
-    private func key(ofFeature place: Int) -> MarkerKey {
+    private func key(ofFeature position: Int) -> MarkerKey {
         var identity = Fingerprint(seed: Fingerprint.open)
-        let hasId = revision.store.withIdentifier(place) { id in
+        let hasId = revision.store.withIdentifier(position) { id in
             guard let id else { return false }
             identity.add(UInt64(3))
             identity.add(id)
@@ -34,11 +34,11 @@ struct FeatureKeys {
         if !hasId {
             var text = ByteWriter(capacity: 512)
             revision.store.write(
-                place, into: &text, selection: nil, precision: nil, leavingOut: MarkerWriter.keyMember)
+                position, into: &text, selection: nil, precision: nil, leavingOut: MarkerWriter.keyMember)
             identity.add(UInt64(2))
             text.withUnsafeBytes { identity.add($0) }
         }
-        let rank = codes.rank(of: place, in: revision.store)
+        let rank = codes.rank(of: position, in: revision.store)
         return MarkerKey(identity: identity.value, occurrence: UInt32(truncatingIfNeeded: rank))
     }
 }

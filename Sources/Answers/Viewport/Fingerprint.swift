@@ -29,14 +29,14 @@ struct Fingerprint {
     mutating func add(_ number: Double) { add(number.bitPattern) }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        var place = 0
-        while bytes.count - place >= 8 {
-            add(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-            place += 8
+        var index = 0
+        while bytes.count - index >= 8 {
+            add(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            index += 8
         }
         // Includes the number of remaining bytes, so that trailing zeros count.
-        var rest = UInt64(bytes.count - place) << 56
-        for offset in 0..<(bytes.count - place) { rest |= UInt64(bytes[place + offset]) << (8 * offset) }
+        var rest = UInt64(bytes.count - index) << 56
+        for offset in 0..<(bytes.count - index) { rest |= UInt64(bytes[index + offset]) << (8 * offset) }
         add(rest)
     }
 

@@ -58,8 +58,8 @@ extension Revision {
         let known = isOneLineage ? shown.indexesByNode : [:]
         var rows: [ShownMarkers.Row] = []
         rows.reserveCapacity(nodes.count)
-        for (place, node) in nodes.enumerated() {
-            if place % query.output.checkInterval == 0 { try cancellation.stopIfCancelled() }
+        for (position, node) in nodes.enumerated() {
+            if position % query.output.checkInterval == 0 { try cancellation.stopIfCancelled() }
             let content: UInt64
             if isLasting(node, in: origin.view), let index = known[node] {
                 content = shown.rows[index].content

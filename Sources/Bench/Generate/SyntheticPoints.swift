@@ -40,8 +40,8 @@ public struct SyntheticPoints {
             return Town(longitude: longitude, latitude: latitude, spread: 0.02 + 2 * pow(random.unit(), 4))
         }
         var sum = 0.0
-        townShares = (0..<Self.townCount).map { place in
-            sum += 1 / Double(place + 3)
+        townShares = (0..<Self.townCount).map { position in
+            sum += 1 / Double(position + 3)
             return sum
         }
         self.random = random

@@ -48,11 +48,11 @@ public struct Params: Sendable {
     /// Rejects params that the method does not know.
     public func rejectUnknown(_ known: [String]) throws(RPCError) {
         // Both lists are short: comparing costs less than hashing.
-        for place in object.members.indices
-        where !known.contains(where: { $0.hasSameBytes(as: object.members[place].key) }) {
+        for position in object.members.indices
+        where !known.contains(where: { $0.hasSameBytes(as: object.members[position].key) }) {
             let names =
                 known.isEmpty ? "There are none." : "Known are: \(known.sorted().joined(separator: ", "))."
-            throw .invalidParam(path(of: object.members[place].key), "is unknown. \(names)")
+            throw .invalidParam(path(of: object.members[position].key), "is unknown. \(names)")
         }
     }
 

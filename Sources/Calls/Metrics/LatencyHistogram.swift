@@ -41,12 +41,12 @@ public struct LatencyHistogram: Sendable {
     /// The number of durations up to each bound. Each bound is four times the previous one, from about a
     /// microsecond to about 69 seconds, in nanoseconds.
     public var cumulative: [(bound: UInt64, count: UInt64)] {
-        var (seen, place) = (UInt64(0), 0)
+        var (seen, position) = (UInt64(0), 0)
         return stride(from: 10, through: 36, by: 2).map { exponent in
             let bound = (UInt64(1) << UInt64(exponent)) - 1
-            while place < counts.count, Self.upperBound(place) <= bound {
-                seen &+= counts[place]
-                place += 1
+            while position < counts.count, Self.upperBound(position) <= bound {
+                seen &+= counts[position]
+                position += 1
             }
             return (bound, seen)
         }

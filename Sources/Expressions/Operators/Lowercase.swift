@@ -9,9 +9,9 @@ enum Lowercase {
         guard text.unicodeScalars.contains(capital) else { return text.lowercased() }
         let scalars = Array(text.unicodeScalars)
         var lower = ""
-        for (place, scalar) in scalars.enumerated() {
+        for (index, scalar) in scalars.enumerated() {
             if scalar == capital {
-                lower += endsWord(scalars, place) ? "\u{3c2}" : "\u{3c3}"
+                lower += endsWord(scalars, index) ? "\u{3c2}" : "\u{3c3}"
             } else {
                 lower += scalar.properties.lowercaseMapping
             }
@@ -20,9 +20,9 @@ enum Lowercase {
     }
 
     /// Whether a cased letter precedes it and none follows it, ignoring characters such as accents.
-    private static func endsWord(_ scalars: [Unicode.Scalar], _ place: Int) -> Bool {
-        let before = scalars[..<place].last { !$0.properties.isCaseIgnorable }
-        let after = scalars[(place + 1)...].first { !$0.properties.isCaseIgnorable }
+    private static func endsWord(_ scalars: [Unicode.Scalar], _ index: Int) -> Bool {
+        let before = scalars[..<index].last { !$0.properties.isCaseIgnorable }
+        let after = scalars[(index + 1)...].first { !$0.properties.isCaseIgnorable }
         return before?.properties.isCased == true && after?.properties.isCased != true
     }
 }

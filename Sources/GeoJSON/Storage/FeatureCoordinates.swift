@@ -44,9 +44,9 @@ public final class FeatureCoordinates: Sendable {
         Self.copy(latitudes, to: latitudeColumn.base + first)
     }
 
-    @inline(__always) func write(longitude: Double, latitude: Double, at place: Int) {
-        longitudeColumn.base[place] = longitude
-        latitudeColumn.base[place] = latitude
+    @inline(__always) func write(longitude: Double, latitude: Double, at index: Int) {
+        longitudeColumn.base[index] = longitude
+        latitudeColumn.base[index] = latitude
     }
 
     func shrink() {

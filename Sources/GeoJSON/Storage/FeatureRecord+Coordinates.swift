@@ -5,23 +5,23 @@ extension FeatureRecord {
     /// The first two coordinates, in degrees; 0 for an empty record.
     var coordinateNumbers: (longitude: Double, latitude: Double) {
         guard !coordinates.isEmpty else { return (0, 0) }
-        var place = 1
-        let longitude = Self.number(coordinates, &place)
-        return (longitude, Self.number(coordinates, &place))
+        var offset = 1
+        let longitude = Self.number(coordinates, &offset)
+        return (longitude, Self.number(coordinates, &offset))
     }
 
-    /// The number that starts at or after `place`, which advances past the comma that ends it.
-    private static func number(_ text: UnsafeRawBufferPointer, _ place: inout Int) -> Double {
-        while place < text.count, text[place] <= UInt8(ascii: " ") { place += 1 }
-        let start = place
-        while place < text.count, text[place] != UInt8(ascii: ","), text[place] != UInt8(ascii: "]"),
-            text[place] > UInt8(ascii: " ")
+    /// The number that starts at or after `offset`, which advances past the comma that ends it.
+    private static func number(_ text: UnsafeRawBufferPointer, _ offset: inout Int) -> Double {
+        while offset < text.count, text[offset] <= UInt8(ascii: " ") { offset += 1 }
+        let start = offset
+        while offset < text.count, text[offset] != UInt8(ascii: ","), text[offset] != UInt8(ascii: "]"),
+            text[offset] > UInt8(ascii: " ")
         {
-            place += 1
+            offset += 1
         }
-        let number = JSONText.number(UnsafeRawBufferPointer(rebasing: text[start..<place])) ?? 0
-        while place < text.count, text[place] != UInt8(ascii: ",") { place += 1 }
-        place = min(place + 1, text.count)
+        let number = JSONText.number(UnsafeRawBufferPointer(rebasing: text[start..<offset])) ?? 0
+        while offset < text.count, text[offset] != UInt8(ascii: ",") { offset += 1 }
+        offset = min(offset + 1, text.count)
         return number
     }
 }

@@ -81,8 +81,8 @@ extension FeatureRecord {
             return
         }
         bytes.append("[")
-        for (place, value) in values.enumerated() {
-            if place > 0 { bytes.append(",") }
+        for (index, value) in values.enumerated() {
+            if index > 0 { bytes.append(",") }
             if case .number(let number) = value { bytes.append(number: number.rounded(decimals: precision)) }
         }
         bytes.append("]")

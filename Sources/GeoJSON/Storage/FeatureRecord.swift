@@ -22,26 +22,26 @@ struct FeatureRecord {
 
     /// - Parameter bytes: a complete record. Lengths beyond its end are clamped.
     @inline(__always) init(_ bytes: UnsafeRawBufferPointer) {
-        var place = 0
+        var offset = 0
         let (identifierLength, coordinatesLength, restLength): (Int, Int, Int)
         // Usually all three lengths take one byte. Without branches to predict, the processor can read ahead.
         if bytes.count >= 3, (bytes[0] | bytes[1] | bytes[2]) < 128 {
             (identifierLength, coordinatesLength, restLength) = (Int(bytes[0]), Int(bytes[1]), Int(bytes[2]))
-            place = 3
+            offset = 3
         } else {
-            identifierLength = Self.length(bytes, &place)
-            coordinatesLength = Self.length(bytes, &place)
-            restLength = Self.length(bytes, &place)
+            identifierLength = Self.length(bytes, &offset)
+            coordinatesLength = Self.length(bytes, &offset)
+            restLength = Self.length(bytes, &offset)
         }
-        let identifier = Self.part(bytes, &place, identifierLength)
+        let identifier = Self.part(bytes, &offset, identifierLength)
         if identifier.first == 0 {
             (self.identifier, sentIdentifier) = Self.promoted(identifier)
         } else {
             (self.identifier, sentIdentifier) = (identifier, identifier)
         }
-        coordinates = Self.part(bytes, &place, coordinatesLength)
-        rest = Self.part(bytes, &place, restLength)
-        properties = UnsafeRawBufferPointer(rebasing: bytes[place...])
+        coordinates = Self.part(bytes, &offset, coordinatesLength)
+        rest = Self.part(bytes, &offset, restLength)
+        properties = UnsafeRawBufferPointer(rebasing: bytes[offset...])
     }
 
     /// The beginning of a record with a promoted id; empty for a sent id.
@@ -62,12 +62,13 @@ struct FeatureRecord {
         )
     }
 
-    @inline(__always) private static func length(_ bytes: UnsafeRawBufferPointer, _ place: inout Int) -> Int {
+    @inline(__always) private static func length(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> Int
+    {
         var value: UInt64 = 0
         var shift: UInt64 = 0
-        while place < bytes.count, shift < 56 {
-            let byte = bytes[place]
-            place &+= 1
+        while offset < bytes.count, shift < 56 {
+            let byte = bytes[offset]
+            offset &+= 1
             value |= UInt64(byte & 127) &<< shift
             if byte < 128 { break }
             shift &+= 7
@@ -76,10 +77,10 @@ struct FeatureRecord {
     }
 
     @inline(__always) private static func part(
-        _ bytes: UnsafeRawBufferPointer, _ place: inout Int, _ length: Int
+        _ bytes: UnsafeRawBufferPointer, _ offset: inout Int, _ length: Int
     ) -> UnsafeRawBufferPointer {
-        let end = min(bytes.count, place &+ length)
-        defer { place = end }
-        return UnsafeRawBufferPointer(rebasing: bytes[place..<end])
+        let end = min(bytes.count, offset &+ length)
+        defer { offset = end }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<end])
     }
 }

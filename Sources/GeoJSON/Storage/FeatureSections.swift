@@ -22,16 +22,16 @@ public struct FeatureSections {
     }
 
     /// The range of a feature's record in the text. Only for sections from which a store could be made. O(1).
-    public func record(_ place: Int) -> Range<Int> {
-        let (start, end) = (start(of: place), start(of: place + 1))
+    public func record(_ index: Int) -> Range<Int> {
+        let (start, end) = (start(of: index), start(of: index + 1))
         return start..<max(start, end)
     }
 
-    private func start(of place: Int) -> Int {
+    private func start(of index: Int) -> Int {
         let stride = MemoryLayout<UInt32>.stride
-        guard (place + 1) * stride <= offsets.count else { return text.count }
+        guard (index + 1) * stride <= offsets.count else { return text.count }
         let block = blockStarts.loadUnaligned(
-            fromByteOffset: place / FeatureStore.blockSize * MemoryLayout<Int64>.stride, as: Int64.self)
-        return Int(block) + Int(offsets.loadUnaligned(fromByteOffset: place * stride, as: UInt32.self))
+            fromByteOffset: index / FeatureStore.blockSize * MemoryLayout<Int64>.stride, as: Int64.self)
+        return Int(block) + Int(offsets.loadUnaligned(fromByteOffset: index * stride, as: UInt32.self))
     }
 }

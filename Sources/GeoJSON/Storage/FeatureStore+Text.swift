@@ -52,16 +52,16 @@ extension FeatureStore {
         let window = UnsafeMutableRawBufferPointer.allocate(
             byteCount: FeatureScan.windowSize, alignment: 16)
         defer { window.deallocate() }
-        var place = range.lowerBound
-        while place < range.upperBound {
-            guard let filled = text.fill(window, from: place), filled.contains(place) else {
-                return target.append(zeros: range.upperBound - place)
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            guard let filled = text.fill(window, from: offset), filled.contains(offset) else {
+                return target.append(zeros: range.upperBound - offset)
             }
             let end = min(filled.upperBound, range.upperBound)
             target.append(
                 UnsafeRawBufferPointer(
-                    rebasing: window[place - filled.lowerBound..<end - filled.lowerBound]))
-            place = end
+                    rebasing: window[offset - filled.lowerBound..<end - filled.lowerBound]))
+            offset = end
         }
     }
 }

@@ -26,10 +26,10 @@ extension FeatureStore {
 
     /// The same for a feature by its index among the prepared ones.
     public func write(
-        _ place: Int, of prepared: PreparedFeatures, into bytes: inout ByteWriter,
+        _ position: Int, of prepared: PreparedFeatures, into bytes: inout ByteWriter,
         selection: PropertySelection? = nil, precision: Int? = nil
     ) {
-        prepared.records[place].write(into: &bytes, selection: selection, precision: precision)
+        prepared.records[position].write(into: &bytes, selection: selection, precision: precision)
     }
 
     /// Writes a feature's properties: an object or null.

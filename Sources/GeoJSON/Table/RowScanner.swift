@@ -20,7 +20,7 @@ struct RowScanner {
     private static let lineFeed = UInt8(ascii: "\n")
 
     /// The offset of the next row.
-    private(set) var place = 0
+    private(set) var offset = 0
 
     /// The end of the last complete row, including its line end; 0 if none is complete.
     ///
@@ -33,18 +33,18 @@ struct RowScanner {
         if memchr(start, Int32(Self.quote), text.count) == nil {
             return text.lastIndex(of: Self.lineFeed).map { $0 + 1 } ?? 0
         }
-        place = 0
+        offset = 0
         var cells: [TableCell] = []
         while next(text, delimiter, isLast: false, into: &cells) != nil {}
-        return place
+        return offset
     }
 
     /// The end of the first row with content; nil if it is incomplete.
     mutating func endOfFirstRow(_ text: UnsafeRawBufferPointer, isLast: Bool) -> Int? {
-        place = 0
+        offset = 0
         var cells: [TableCell] = []
         // The delimiter is not known yet, so a quotation mark may begin a cell after any possible delimiter.
-        return next(text, nil, isLast: isLast, into: &cells).map { _ in place }
+        return next(text, nil, isLast: isLast, into: &cells).map { _ in offset }
     }
 
     /// Reads the next row that is not blank; nil if there is none, or if the last one is incomplete.
@@ -55,12 +55,12 @@ struct RowScanner {
     mutating func next(
         _ text: UnsafeRawBufferPointer, _ delimiter: UInt8?, isLast: Bool, into cells: inout [TableCell]
     ) -> ScannedRow? {
-        while place < text.count, text[place] == Self.lineFeed || text[place] == UInt8(ascii: "\r") {
-            place += 1
+        while offset < text.count, text[offset] == Self.lineFeed || text[offset] == UInt8(ascii: "\r") {
+            offset += 1
         }
-        guard place < text.count else { return nil }
+        guard offset < text.count else { return nil }
         cells.removeAll(keepingCapacity: true)
-        let start = place
+        let start = offset
         var at = start
         var fault: FeatureFault?
         while true {
@@ -88,11 +88,11 @@ struct RowScanner {
             }
             if at == text.count {
                 guard isLast else { return nil }
-                place = at
+                offset = at
                 return ScannedRow(range: start..<at, fault: fault)
             }
             if text[at] == Self.lineFeed {
-                place = at + 1
+                offset = at + 1
                 return ScannedRow(range: start..<at, fault: fault)
             }
             at += 1
@@ -105,7 +105,7 @@ struct RowScanner {
     ) -> ScannedRow? {
         let end = text[start...].firstIndex(of: Self.lineFeed)
         guard end != nil || isLast else { return nil }
-        place = end.map { $0 + 1 } ?? text.count
+        offset = end.map { $0 + 1 } ?? text.count
         return ScannedRow(range: start..<(end ?? text.count), fault: .badQuotes)
     }
 

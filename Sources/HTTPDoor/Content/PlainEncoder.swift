@@ -33,10 +33,10 @@ struct PlainEncoder: AnswerEncoder {
 extension ByteWriter {
     /// Replaces line breaks by spaces, which mean the same in JSON: they are between tokens only.
     fileprivate mutating func joinLines(from start: Int) {
-        var place = start
-        while let found = withUnsafeBytes({ $0[place...].firstIndex { $0 == 0x0A || $0 == 0x0D } }) {
+        var offset = start
+        while let found = withUnsafeBytes({ $0[offset...].firstIndex { $0 == 0x0A || $0 == 0x0D } }) {
             overwrite(at: found, with: UInt8(ascii: " "))
-            place = found + 1
+            offset = found + 1
         }
     }
 }

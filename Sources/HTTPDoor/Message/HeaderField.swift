@@ -33,11 +33,11 @@ enum HeaderField: String, Sendable, CaseIterable {
         guard name.count < Self.table.starts.count - 1 else { return nil }
         for entry in Self.table.starts[name.count]..<Self.table.starts[name.count + 1] {
             let (start, field) = Self.table.entries[entry]
-            var place = 0
-            while place < name.count, Self.table.names[start + place] == Self.lowercased(name[place]) {
-                place += 1
+            var offset = 0
+            while offset < name.count, Self.table.names[start + offset] == Self.lowercased(name[offset]) {
+                offset += 1
             }
-            guard place == name.count else { continue }
+            guard offset == name.count else { continue }
             self = field
             return
         }

@@ -13,19 +13,19 @@ enum PercentEncoding {
         }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(part.count)
-        var place = part.startIndex
-        while place < part.endIndex {
-            switch part[place] {
+        var offset = part.startIndex
+        while offset < part.endIndex {
+            switch part[offset] {
             case UInt8(ascii: "%"):
-                guard part.endIndex - place > 2, let high = hexDigit(part[place + 1]),
-                    let low = hexDigit(part[place + 2])
+                guard part.endIndex - offset > 2, let high = hexDigit(part[offset + 1]),
+                    let low = hexDigit(part[offset + 2])
                 else { return nil }
                 bytes.append(high << 4 | low)
-                place += 2
+                offset += 2
             case UInt8(ascii: "+") where plusIsSpace: bytes.append(0x20)
             case let byte: bytes.append(byte)
             }
-            place += 1
+            offset += 1
         }
         return String(validating: bytes, as: UTF8.self)
     }

@@ -181,13 +181,13 @@ final class RequestParser {
     private func didReadBody(_ start: UnsafePointer<CChar>?, _ count: Int) {
         guard let start, let base, count > 0 else { return }
         body.append(contentsOf: UnsafeRawBufferPointer(start: start, count: count))
-        let place = start - base
+        let position = start - base
         // A chunk's content may come in several parts.
-        if place > contentEnd {
-            chunkLines.take(UnsafeRawBufferPointer(start: base + contentEnd, count: place - contentEnd))
+        if position > contentEnd {
+            chunkLines.take(UnsafeRawBufferPointer(start: base + contentEnd, count: position - contentEnd))
         }
         chunkLines.content()
-        contentEnd = place + count
+        contentEnd = position + count
     }
 
     private func didCompleteHead() {

@@ -165,7 +165,7 @@ struct RequestReader: ~Copyable {
     }
 
     private static func isToken(_ bytes: Span<UInt8>) -> Bool {
-        for place in bytes.indices where !isTokenByte(bytes[place]) { return false }
+        for position in bytes.indices where !isTokenByte(bytes[position]) { return false }
         return !bytes.isEmpty
     }
 
@@ -256,7 +256,7 @@ struct RequestReader: ~Copyable {
         else { throw RequestFailure(.badRequest, "The request's target is malformed.") }
         var fields: [(field: HeaderField, range: Range<Int>)] = []
         fields.reserveCapacity(parser.names.count)
-        for (place, name) in parser.names.enumerated() {
+        for (position, name) in parser.names.enumerated() {
             let name = name.lowerBound - start..<name.upperBound - start
             guard Self.isToken(bytes.span.extracting(name)) else {
                 throw RequestFailure(.badRequest, "A header field's name is malformed.")
@@ -264,8 +264,8 @@ struct RequestReader: ~Copyable {
             let field = bytes.withUnsafeBytes {
                 HeaderField(name: UnsafeRawBufferPointer(rebasing: $0[name]))
             }
-            guard let field, place < parser.values.count else { continue }
-            let value = parser.values[place]
+            guard let field, position < parser.values.count else { continue }
+            let value = parser.values[position]
             fields.append((field, Self.trimmed(bytes, value.lowerBound - start, value.upperBound - start)))
         }
         func count(_ field: HeaderField) -> Int { fields.count { $0.field == field } }

@@ -18,23 +18,23 @@ enum SHA1 {
 
     private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
         var words = [UInt32](repeating: 0, count: 80)
-        for (place, byte) in block.enumerated() {
-            words[place / 4] |= UInt32(byte) << UInt32(24 - place % 4 * 8)
+        for (index, byte) in block.enumerated() {
+            words[index / 4] |= UInt32(byte) << UInt32(24 - index % 4 * 8)
         }
-        for place in 16..<80 {
-            words[place] = rotate(
-                words[place - 3] ^ words[place - 8] ^ words[place - 14] ^ words[place - 16], 1)
+        for index in 16..<80 {
+            words[index] = rotate(
+                words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], 1)
         }
         var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
-        for place in 0..<80 {
+        for index in 0..<80 {
             let (f, k): (UInt32, UInt32) =
-                switch place {
+                switch index {
                 case ..<20: (b & c | ~b & d, 0x5A82_7999)
                 case ..<40: (b ^ c ^ d, 0x6ED9_EBA1)
                 case ..<60: (b & c | b & d | c & d, 0x8F1B_BCDC)
                 default: (b ^ c ^ d, 0xCA62_C1D6)
                 }
-            let next = rotate(a, 5) &+ f &+ e &+ k &+ words[place]
+            let next = rotate(a, 5) &+ f &+ e &+ k &+ words[index]
             (a, b, c, d, e) = (next, a, rotate(b, 30), c, d)
         }
         state[0] &+= a

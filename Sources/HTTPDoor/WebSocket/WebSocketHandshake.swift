@@ -37,12 +37,12 @@ enum WebSocketHandshake {
 
     private static func base64(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
-        for place in stride(from: 0, to: bytes.count, by: 3) {
+        for offset in stride(from: 0, to: bytes.count, by: 3) {
             let group = (0..<3).reduce(UInt32(0)) {
-                $0 << 8 | UInt32(place + $1 < bytes.count ? bytes[place + $1] : 0)
+                $0 << 8 | UInt32(offset + $1 < bytes.count ? bytes[offset + $1] : 0)
             }
             for digit in 0..<4 {
-                let isPadding = place + digit > bytes.count
+                let isPadding = offset + digit > bytes.count
                 text.append(
                     isPadding ? UInt8(ascii: "=") : alphabet[Int(group >> UInt32(18 - 6 * digit) & 63)])
             }

@@ -24,16 +24,16 @@ enum NumberText {
 
     /// Expands an exponent: `-1.5e+20` to `-150000000000000000000`, `1e-07` to `0.0000001`.
     private static func expand(
-        _ text: UnsafeRawBufferPointer, exponentAt place: Int, to writer: inout ByteWriter
+        _ text: UnsafeRawBufferPointer, exponentAt offset: Int, to writer: inout ByteWriter
     ) {
-        let rest = UnsafeRawBufferPointer(rebasing: text[(place + 1)...])
+        let rest = UnsafeRawBufferPointer(rebasing: text[(offset + 1)...])
         // A type's exponents have at most three digits.
         guard let exponent = Int(String(decoding: rest, as: UTF8.self)), exponent.magnitude < 1000 else {
             return writer.append(json: text)
         }
         var digits: [UInt8] = []
         var pointAfter: Int?
-        for byte in text[..<place] where byte != UInt8(ascii: "-") {
+        for byte in text[..<offset] where byte != UInt8(ascii: "-") {
             if byte == UInt8(ascii: ".") { pointAfter = digits.count } else { digits.append(byte) }
         }
         if text[0] == UInt8(ascii: "-") { writer.append(UInt8(ascii: "-")) }

@@ -94,8 +94,8 @@ private final class ColumnPiece: PropertyPiece {
 
     /// - Parameter first: the column to try first.
     @inline(__always) private func column(named key: JSONElement, from first: Int) -> Int? {
-        for place in first..<first + names.count {
-            let column = place < names.count ? place : place - names.count
+        for index in first..<first + names.count {
+            let column = index < names.count ? index : index - names.count
             if key.isString(names[column]) { return column }
         }
         return nil

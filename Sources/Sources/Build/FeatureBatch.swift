@@ -44,11 +44,11 @@ package struct FeatureBatch {
         case .some(let rows):
             var slices: [FeatureSlice] = []
             var start = 0
-            for place in rows.indices {
-                let isLast = place + 1 == rows.count || rows[place + 1] != rows[place] + 1
+            for position in rows.indices {
+                let isLast = position + 1 == rows.count || rows[position + 1] != rows[position] + 1
                 guard isLast else { continue }
-                slices.append(FeatureSlice(store: store, rows: Int(rows[start])..<Int(rows[place]) + 1))
-                start = place + 1
+                slices.append(FeatureSlice(store: store, rows: Int(rows[start])..<Int(rows[position]) + 1))
+                start = position + 1
             }
             return slices
         }

@@ -60,22 +60,22 @@ package final class MemberOrder {
     }
 
     /// - Parameter lead: the text between the previous value and this one.
-    package func learn(_ lead: UnsafeRawBufferPointer, _ column: Int, at place: Int) {
-        guard place <= count, place < Self.most, lead.count <= Self.longest else { return }
+    package func learn(_ lead: UnsafeRawBufferPointer, _ column: Int, at index: Int) {
+        guard index <= count, index < Self.most, lead.count <= Self.longest else { return }
         if byteCount + lead.count > Self.mostBytes {
             (byteCount, count) = (0, 0)
-            guard place == 0 else { return }
+            guard index == 0 else { return }
         }
         var words: (UInt64, UInt64) = (0, 0)
         var masks: (UInt64, UInt64) = (0, 0)
         withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: lead.prefix(16)) }
-        withUnsafeMutableBytes(of: &masks) { for place in 0..<min(16, lead.count) { $0[place] = .max } }
-        known[place] = Known(
+        withUnsafeMutableBytes(of: &masks) { for index in 0..<min(16, lead.count) { $0[index] = .max } }
+        known[index] = Known(
             start: byteCount, count: lead.count, column: column, words: words, masks: masks)
         if let start = lead.baseAddress {
             (bytes + byteCount).copyMemory(from: start, byteCount: lead.count)
         }
         byteCount += lead.count
-        count = max(count, place + 1)
+        count = max(count, index + 1)
     }
 }

@@ -29,8 +29,8 @@ package final class RowReader {
         let columns = zip(names, cells)
         self.names = columns.map { Array($0.0.utf8) }
         slots = UnsafeMutablePointer.allocate(capacity: max(1, self.names.count))
-        for (place, column) in columns.enumerated() {
-            (slots + place).initialize(
+        for (index, column) in columns.enumerated() {
+            (slots + index).initialize(
                 to: Slot(writer: PropertyColumnWriter(filling: rows, of: column.1)))
         }
     }
@@ -58,31 +58,31 @@ package final class RowReader {
     package func finish() -> [PropertyColumnWriter] { names.indices.map { slots[$0].writer } }
 
     @inline(__always) private func readMembers(_ object: UnsafeRawBufferPointer) {
-        var place = 1
+        var offset = 1
         var member = 0
-        while place &+ 1 < object.count {
-            let rest = UnsafeRawBufferPointer(rebasing: object[place...])
+        while offset &+ 1 < object.count {
+            let rest = UnsafeRawBufferPointer(rebasing: object[offset...])
             if let (lead, column) = order.member(member, in: rest),
-                let end = Self.end(of: object, from: place &+ lead)
+                let end = Self.end(of: object, from: offset &+ lead)
             {
                 if column >= 0 {
-                    slots[column].value = UnsafeRawBufferPointer(rebasing: object[place &+ lead..<end])
+                    slots[column].value = UnsafeRawBufferPointer(rebasing: object[offset &+ lead..<end])
                 }
-                place = end
+                offset = end
             } else {
-                guard let end = lookUp(member, in: object, from: place) else { return }
-                place = end
+                guard let end = lookUp(member, in: object, from: offset) else { return }
+                offset = end
             }
             member &+= 1
         }
     }
 
     /// The offset of a value's end; nil if finding it takes a full parse.
-    @inline(__always) private static func end(of object: UnsafeRawBufferPointer, from place: Int) -> Int? {
-        switch object[place] {
-        case UInt8(ascii: "\""): TextWords.endOfPlainString(object, from: place)
+    @inline(__always) private static func end(of object: UnsafeRawBufferPointer, from offset: Int) -> Int? {
+        switch object[offset] {
+        case UInt8(ascii: "\""): TextWords.endOfPlainString(object, from: offset)
         case UInt8(ascii: "{"), UInt8(ascii: "["): nil
-        default: TextWords.endOfScalar(object, from: place)
+        default: TextWords.endOfScalar(object, from: offset)
         }
     }
 
@@ -90,15 +90,16 @@ package final class RowReader {
     ///
     /// - Returns: the offset of the value's end; nil after the last member.
     @inline(never) private func lookUp(
-        _ member: Int, in object: UnsafeRawBufferPointer, from place: Int
+        _ member: Int, in object: UnsafeRawBufferPointer, from offset: Int
     ) -> Int? {
-        var members = JSONMembers(ofValidated: object, from: place)
+        var members = JSONMembers(ofValidated: object, from: offset)
         guard let (key, value) = members.next() else { return nil }
         let column = column(named: key)
         if column >= 0 { slots[column].value = value }
-        let lead = UnsafeRawBufferPointer(rebasing: object[place..<max(place, members.place - value.count)])
+        let lead = UnsafeRawBufferPointer(
+            rebasing: object[offset..<max(offset, members.offset - value.count)])
         order.learn(lead, column, at: member)
-        return members.place
+        return members.offset
     }
 
     /// - Parameter key: a member's name as it is written in the text.

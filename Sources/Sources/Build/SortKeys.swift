@@ -19,9 +19,9 @@ package struct SortKeys {
     }
 
     /// The key of one feature.
-    package func key(of place: Int, in store: FeatureStore) throws(SourceError) -> SortKey {
-        if isIdentifier { return Self.identifier(place, store) }
-        let some = FeatureStore.joining([FeatureSlice(store: store, rows: place..<place + 1)])
+    package func key(of index: Int, in store: FeatureStore) throws(SourceError) -> SortKey {
+        if isIdentifier { return Self.identifier(index, store) }
+        let some = FeatureStore.joining([FeatureSlice(store: store, rows: index..<index + 1)])
         return try keys(of: [0], in: some, threads: 1, .never).first ?? .none
     }
 
@@ -86,8 +86,8 @@ package struct SortKeys {
         return parts.withLock { SortKeyColumn(joining: $0) }
     }
 
-    private static func identifier(_ place: Int, _ store: FeatureStore) -> SortKey {
-        store.withIdentifier(place) { text in
+    private static func identifier(_ index: Int, _ store: FeatureStore) -> SortKey {
+        store.withIdentifier(index) { text in
             guard let text else { return .none }
             if let number = shortInteger(text) { return .number(number) }
             return (try? JSONReader.parse(text)).map { SortKey($0) } ?? .none

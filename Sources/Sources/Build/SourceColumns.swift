@@ -46,7 +46,7 @@ package struct SourceColumns: Sendable {
         let names = names.sorted()
         let cells = names.map { _ in PropertyCells(count: places.count) }
         let reader = RowReader(names, cells, rows: places.indices)
-        for place in places { store.withProperties(Int(place)) { reader.read($0) } }
+        for index in places { store.withProperties(Int(index)) { reader.read($0) } }
         try cancellation.stopIfCancelled()
         for (name, part) in zip(names, reader.finish()) { columns.add(name, PropertyColumn([part])) }
     }
@@ -81,13 +81,13 @@ package struct SourceColumns: Sendable {
         try cancellation.stopIfCancelled()
         let pieces = read.withLock { read in parts.indices.map { read[$0] ?? [] } }
         let joined = Mutex<[Int: PropertyColumn]>([:])
-        BoundedConcurrency.forEach(below: missing.count, threads: threads) { place in
-            let column = PropertyColumn(pieces.map { $0[place] })
-            joined.withLock { $0[place] = column }
+        BoundedConcurrency.forEach(below: missing.count, threads: threads) { index in
+            let column = PropertyColumn(pieces.map { $0[index] })
+            joined.withLock { $0[index] = column }
         }
         joined.withLock { joined in
-            for (place, name) in missing.enumerated() {
-                if let column = joined[place] { columns.add(name, column) }
+            for (index, name) in missing.enumerated() {
+                if let column = joined[index] { columns.add(name, column) }
             }
         }
     }

@@ -9,65 +9,66 @@ package enum TextWords {
     @inline(__always) package static func areEqual(
         _ first: UnsafeRawPointer, _ second: UnsafeRawPointer, _ count: Int
     ) -> Bool {
-        var place = 0
-        while place &+ 8 <= count {
-            guard word(first, place) == word(second, place) else { return false }
-            place &+= 8
+        var position = 0
+        while position &+ 8 <= count {
+            guard word(first, position) == word(second, position) else { return false }
+            position &+= 8
         }
-        if place == count { return true }
+        if position == count { return true }
         // The last word overlaps the one before.
         if count >= 8 { return word(first, count &- 8) == word(second, count &- 8) }
-        while place < count {
+        while position < count {
             guard
-                first.load(fromByteOffset: place, as: UInt8.self)
-                    == second.load(fromByteOffset: place, as: UInt8.self)
+                first.load(fromByteOffset: position, as: UInt8.self)
+                    == second.load(fromByteOffset: position, as: UInt8.self)
             else { return false }
-            place &+= 1
+            position &+= 1
         }
         return true
     }
 
-    /// The end of a string that starts at `place`, after its quotation mark; nil if it has escapes, or if
+    /// The end of a string that starts at `position`, after its quotation mark; nil if it has escapes, or if
     /// the text ends first.
-    @inline(__always) package static func endOfPlainString(_ text: UnsafeRawBufferPointer, from place: Int)
+    @inline(__always) package static func endOfPlainString(_ text: UnsafeRawBufferPointer, from position: Int)
         -> Int?
     {
         guard let base = text.baseAddress else { return nil }
-        var place = place &+ 1
-        while place &+ 8 <= text.count {
-            let word = word(base, place)
+        var position = position &+ 1
+        while position &+ 8 <= text.count {
+            let word = word(base, position)
             let hits = zeroBytes(word ^ quotes) | zeroBytes(word ^ backslashes)
             if hits != 0 {
-                place &+= hits.trailingZeroBitCount &>> 3
-                return text[place] == UInt8(ascii: "\"") ? place &+ 1 : nil
+                position &+= hits.trailingZeroBitCount &>> 3
+                return text[position] == UInt8(ascii: "\"") ? position &+ 1 : nil
             }
-            place &+= 8
+            position &+= 8
         }
-        while place < text.count {
-            if text[place] == UInt8(ascii: "\"") { return place &+ 1 }
-            if text[place] == UInt8(ascii: "\\") { return nil }
-            place &+= 1
+        while position < text.count {
+            if text[position] == UInt8(ascii: "\"") { return position &+ 1 }
+            if text[position] == UInt8(ascii: "\\") { return nil }
+            position &+= 1
         }
         return nil
     }
 
-    /// The end of a number or literal that starts at `place`: a comma, a brace or white space.
-    @inline(__always) package static func endOfScalar(_ text: UnsafeRawBufferPointer, from place: Int) -> Int
+    /// The end of a number or literal that starts at `position`: a comma, a brace or white space.
+    @inline(__always) package static func endOfScalar(_ text: UnsafeRawBufferPointer, from position: Int)
+        -> Int
     {
-        guard let base = text.baseAddress else { return place }
-        var place = place
-        while place &+ 8 <= text.count {
-            let word = word(base, place)
+        guard let base = text.baseAddress else { return position }
+        var position = position
+        while position &+ 8 <= text.count {
+            let word = word(base, position)
             let hits = zeroBytes(word ^ commas) | zeroBytes(word ^ braces) | spaces(word)
-            if hits != 0 { return place &+ hits.trailingZeroBitCount &>> 3 }
-            place &+= 8
+            if hits != 0 { return position &+ hits.trailingZeroBitCount &>> 3 }
+            position &+= 8
         }
-        while place < text.count, text[place] != UInt8(ascii: ","), text[place] != UInt8(ascii: "}"),
-            text[place] > UInt8(ascii: " ")
+        while position < text.count, text[position] != UInt8(ascii: ","), text[position] != UInt8(ascii: "}"),
+            text[position] > UInt8(ascii: " ")
         {
-            place &+= 1
+            position &+= 1
         }
-        return place
+        return position
     }
 
     private static let quotes: UInt64 = 0x2222_2222_2222_2222

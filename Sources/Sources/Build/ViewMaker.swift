@@ -125,7 +125,7 @@ package struct ViewMaker {
         nonisolated(unsafe) let (longitudes, latitudes) = (longitudes, latitudes)
         ParallelShares.forEach(of: longitudes.indices, threads: threads, smallest: 1 << 17) { places in
             var box = Box.nowhere
-            for place in places { box.include((longitudes[place], latitudes[place])) }
+            for position in places { box.include((longitudes[position], latitudes[position])) }
             all.withLock {
                 $0.include((box.west, box.south))
                 $0.include((box.east, box.north))

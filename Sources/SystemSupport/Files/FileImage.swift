@@ -58,8 +58,8 @@ package final class FileImage: @unchecked Sendable {
         }
         bytes = UnsafeRawBufferPointer(start: memory, count: size)
         states = .allocate(capacity: count)
-        for place in 0..<count {
-            if let state = states.baseAddress { (state + place).initialize(to: Atomic(State.missing)) }
+        for block in 0..<count {
+            if let state = states.baseAddress { (state + block).initialize(to: Atomic(State.missing)) }
         }
         missing = Atomic(count)
         self.file = Mutex(count > 0 ? file : nil)

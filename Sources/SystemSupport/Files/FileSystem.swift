@@ -29,8 +29,8 @@ package enum FileSystem {
     ///
     /// If the path contains a link, the answer is no: the link may lead outside, and the answer must not reveal what exists there.
     package static func isPlainlyMissing(_ components: [String], below root: String) -> Bool {
-        for (place, name) in components.enumerated() {
-            guard let directory = openDirectories(components.prefix(place), below: root) else { return false }
+        for (index, name) in components.enumerated() {
+            guard let directory = openDirectories(components.prefix(index), below: root) else { return false }
             var status = stat()
             if fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) != 0 { return errno == ENOENT }
             if status.st_mode & S_IFMT != S_IFDIR { return false }

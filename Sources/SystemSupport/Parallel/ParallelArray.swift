@@ -62,7 +62,7 @@ package enum ParallelArray {
         let value: (Int) -> Value
 
         @inline(__always) func run(_ places: Range<Int>) {
-            for place in places { target.initializeElement(at: place, to: value(place)) }
+            for index in places { target.initializeElement(at: index, to: value(index)) }
         }
     }
 }

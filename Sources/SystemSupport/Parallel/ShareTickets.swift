@@ -19,7 +19,7 @@ final class ShareTickets: @unchecked Sendable {
     init(workers: Int) {
         self.workers = workers
         tickets = .allocate(capacity: workers * Self.stride)
-        for place in 0..<workers * Self.stride { (tickets + place).initialize(to: Atomic(0)) }
+        for index in 0..<workers * Self.stride { (tickets + index).initialize(to: Atomic(0)) }
     }
 
     deinit {

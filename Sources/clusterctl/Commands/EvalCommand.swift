@@ -68,8 +68,8 @@ enum EvalCommand: Subcommand {
     private static func explain(_ errors: [JSONValue], in text: String) -> String {
         errors.map { error in
             let message = error["message"]?.asString ?? error.text
-            let place = JSONPlace.range(of: error["key"]?.asString ?? "", in: text)
-            return Underline.message(message, in: text, at: place)
+            let position = JSONPlace.range(of: error["key"]?.asString ?? "", in: text)
+            return Underline.message(message, in: text, at: position)
         }.joined(separator: "\n")
     }
 }

@@ -53,10 +53,10 @@ enum GenerateCommand: Subcommand {
 
     /// The option's value or the operand's; an error if both are given and differ.
     private static func choose(
-        _ option: String, or place: Int, _ arguments: ParsedArguments
+        _ option: String, or position: Int, _ arguments: ParsedArguments
     ) throws -> String? {
-        guard let given = arguments.string(option) else { return arguments.operand(place) }
-        if place < arguments.operands.count, let operand = arguments.operand(place), operand != given {
+        guard let given = arguments.string(option) else { return arguments.operand(position) }
+        if position < arguments.operands.count, let operand = arguments.operand(position), operand != given {
             throw arguments.usageError("operand '\(operand)' contradicts '--\(option)=\(given)'")
         }
         return given

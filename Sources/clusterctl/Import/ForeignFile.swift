@@ -98,10 +98,10 @@ enum ForeignFile {
 extension Substring {
     /// Where the last occurrence of a text begins.
     fileprivate func range(of text: String) -> Index? {
-        var (place, found) = (startIndex, Index?.none)
-        while place < endIndex {
-            if self[place...].hasPrefix(text) { found = place }
-            place = index(after: place)
+        var (offset, found) = (startIndex, Index?.none)
+        while offset < endIndex {
+            if self[offset...].hasPrefix(text) { found = offset }
+            offset = index(after: offset)
         }
         return found
     }

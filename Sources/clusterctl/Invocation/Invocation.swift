@@ -19,13 +19,13 @@ struct Invocation {
     }
 
     /// A required operand.
-    func operand(_ place: Int) throws -> String {
-        guard let operand = arguments.operand(place) else { throw arguments.usageError("missing operand") }
+    func operand(_ index: Int) throws -> String {
+        guard let operand = arguments.operand(index) else { throw arguments.usageError("missing operand") }
         return operand
     }
 
-    func clusterID(_ place: Int) throws -> Int64 {
-        guard let id = Int64(try operand(place)) else { throw arguments.usageError("invalid cluster id") }
+    func clusterID(_ index: Int) throws -> Int64 {
+        guard let id = Int64(try operand(index)) else { throw arguments.usageError("invalid cluster id") }
         return id
     }
 

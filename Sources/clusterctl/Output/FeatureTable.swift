@@ -16,14 +16,14 @@ enum FeatureTable {
     }
 
     private static func row(_ feature: Feature) -> [String] {
-        let place = [feature.longitude, feature.latitude].map { Quantity.fixed($0, decimals: 4) }
+        let index = [feature.longitude, feature.latitude].map { Quantity.fixed($0, decimals: 4) }
         if let cluster = feature.cluster {
             let own = ["cluster", "cluster_id", "point_count", "point_count_abbreviated"]
             let more = feature.properties.members.filter { !own.contains($0.key) }
-            return [String(cluster.id), Quantity.grouped(cluster.pointCount)] + place + [properties(more)]
+            return [String(cluster.id), Quantity.grouped(cluster.pointCount)] + index + [properties(more)]
         }
         let id = feature.id.map { $0.asString ?? $0.text } ?? ""
-        return [id, "·"] + place + [properties(feature.properties.members)]
+        return [id, "·"] + index + [properties(feature.properties.members)]
     }
 
     /// `name=Tokyo population=37274000`.
