@@ -3,7 +3,7 @@ import Testing
 
 @testable import Clustering
 
-/// A changed index must answer as one built anew of the same points, to the bit and in the same order.
+/// An updated index must give the same answers as one built from the same points, to the bit and in the same order.
 @Suite("Index update") struct IndexUpdateTests {
     /// What the points are, by number, and the index as changes have made it.
     private struct Live {
@@ -17,7 +17,7 @@ import Testing
             index = try ClusterIndex.build(places, options)
         }
 
-        /// Applies changes; false where the index asked to be built anew instead.
+        /// Applies changes; false if the index has to be rebuilt instead.
         mutating func apply(_ changes: PointChanges, threads: Int = 1) -> Bool {
             let original = original
             guard
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// What a node shows, told without numbers that depend on gaps.
+    /// What a node shows, without numbers that depend on gaps.
     private struct Shown: Equatable, CustomStringConvertible {
         var x = 0.0
         var y = 0.0

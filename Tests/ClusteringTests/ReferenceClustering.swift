@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Clustering
 
-/// Supercluster's algorithm as it is told, in plain arrays: the reference that the index must agree with.
+/// Supercluster's algorithm as it is documented, in plain arrays: the reference for the index.
 ///
 /// Neighbours come from a k-d tree in a class of its own (not the index's), because where `minPoints` is
 /// above 3 their order decides later ids.

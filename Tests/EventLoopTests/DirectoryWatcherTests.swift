@@ -19,7 +19,7 @@ import Testing
                 rename(folder + "/b", folder + "/a")
             }
         }
-        // Fails where nothing is told, and is never waited for otherwise.
+        // Fails if nothing is reported; otherwise it is never waited for.
         let limit = Timer(on: loop, delay: 30_000) { loop.stop() }
         let write = Timer(on: loop, delay: 1) {
             try? Data("a".utf8).write(to: URL(fileURLWithPath: folder + "/a"))

@@ -55,7 +55,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
             coercesStrings: true)
     }
 
-    /// The faults that compiling has to find; none where it succeeds.
+    /// The expected compile errors; none if compiling succeeds.
     var errors: [ExpressionError] {
         array(object(object["compiled"])["errors"]).map { error in
             let error = object(error)

@@ -24,7 +24,7 @@ private final class ConfiguredDaemon {
         try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/" + name), options: .atomic)
     }
 
-    /// Reloads, and waits until the daemon says that it is through; the lines that it told.
+    /// Reloads and waits until the daemon has logged the outcome. Returns the lines that it logged.
     func reload() throws -> [String] {
         let told = daemon.notify
         kill(daemon.process.processIdentifier, SIGHUP)

@@ -29,7 +29,7 @@ struct PackageTests {
         }
     }
 
-    /// What is installed, and that it goes where it is told to and nowhere else.
+    /// What is installed, and that it is only in the given directories.
     @Test("make install installs everything below DESTDIR", .enabled(if: has("make"), "needs make"))
     func install() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)

@@ -83,7 +83,7 @@ struct PublishTests {
         let folder = NSTemporaryDirectory() + "clusterd-publish-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        // No file of its may be larger than 64 KiB, which the system reports where a disk is full.
+        // None of its files may be larger than 64 KiB, which the system reports like a full disk.
         let daemon = try DaemonProcess(["--export-dir", folder], fileBlocks: 128)
         let client = try await Client.connect(socketPath: daemon.socketPath)
         _ = try await client.createSource("a")

@@ -364,7 +364,7 @@ struct StateTests {
                 ["source": .string(name), "options": ["ttlSeconds": .number(seconds)]])
             _ = try client.importFeatures(name, points.prefix(30).map(\.feature))
         }
-        // A watching client is told when they go.
+        // A watching client is notified when they are removed.
         let watch: JSONValue = ["source": "soon", "bbox": [-180, -85, 180, 85], "zoom": 0]
         let watched = try daemon.client()
         _ = try watched.open("ClusterService/WatchClusters", watch)

@@ -180,7 +180,7 @@ struct WatchTests {
         let points = GoldenDataset.points(kind: "u", count: 3000, seed: 2).map(\.feature)
         _ = try other.importFeatures("s", points)
         let id = try watch(["zoom": 20, "maxRateHz": 1000])
-        // Each of these moves shows some 300 kB, or nothing: far more than the sockets between hold.
+        // Each of these moves shows about 300 kB, or nothing: far more than the sockets' buffers hold.
         for _ in 0..<200 {
             try client.send(#"{"id":\#(id),"item":{"bbox":[0,0,1,1],"zoom":20}}"#)
             try client.send(#"{"id":\#(id),"item":{"bbox":[-180,-90,180,90],"zoom":20}}"#)
@@ -237,7 +237,7 @@ struct WatchTests {
                 "ClusterService/GetClusters",
                 ["source": "s", "bbox": box, "zoom": zoom, "include": ["bbox"]])
             let wanted = MarkerReplay.features(of: answer)
-            // The update before is told with the move, or before it. Were neither right, none would follow.
+            // The previous update arrives with the move, or before it. Otherwise no item would follow.
             while replay.features != wanted { try replay.apply(item()) }
         }
     }

@@ -39,7 +39,7 @@ struct FaultTests {
         let folder = try proxyFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var random = SystemRandomNumberGenerator()
-        // The greeting, the catalog, the copy and the changes are within some 18,000 bytes.
+        // The greeting, the catalog, the copy and the changes are about 18,000 bytes.
         let offsets = [1, 9, 300] + (0..<7).map { _ in Int.random(in: 400...15_000, using: &random) }
         for (round, offset) in offsets.enumerated() {
             let path = folder + "/.s.PGSQL.5432"

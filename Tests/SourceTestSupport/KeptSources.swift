@@ -9,7 +9,7 @@ import Testing
 import Answers
 import Sources
 
-/// Sources in a state directory of their own, taken up anew as after a restart.
+/// Sources in a state directory of their own, which can be reopened as after a restart.
 package final class KeptSources {
     package let path: String
     package private(set) var registry: SourceRegistry

@@ -7,7 +7,7 @@ public enum OtherUser {
     /// Whether this process may become another user.
     public static var isPossible: Bool { geteuid() == 0 }
 
-    /// Whether any user may run the programs built here: not so where they, or Swift's libraries, lie in
+    /// Whether any user may run the programs built here: not if they, or Swift's libraries, are in
     /// somebody's own folder.
     public static var mayRunPrograms: Bool {
         let libraries = ProcessMaps.lines().compactMap { line in

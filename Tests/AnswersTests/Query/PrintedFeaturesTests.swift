@@ -87,7 +87,7 @@ import Testing
         #expect(text(cluster(.max), in: texts) == nil)
     }
 
-    /// Threads keep and find texts of the same nodes, each of which is told by its text.
+    /// Threads insert and find texts of the same nodes; each text names its node.
     @Test("threads never see partly written texts")
     func threadsSeeWholeTextsOnly() {
         let texts = PrintedTexts(capacity: 1 << 16)

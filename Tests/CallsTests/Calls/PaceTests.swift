@@ -4,7 +4,7 @@ import Testing
 @testable import Calls
 
 @Suite("Pace") struct PaceTests {
-    /// The moments at which items go that are always wanted.
+    /// The moments at which items are sent if there is always one to send.
     private static func moments(_ rate: Double, from start: UInt64, count: Int) -> [UInt64] {
         var pace = Pace(rate: rate)
         var now = start

@@ -95,7 +95,7 @@ struct FrameFuzzTests {
         }
     }
 
-    /// What the contract says, told once more and differently: a table of open calls.
+    /// An independent model of the contract: a table of open calls.
     private struct Model {
         var calls: [Int64: (method: FuzzedFrame.Method, ended: Bool)] = [:]
 

@@ -15,7 +15,7 @@ struct DamageTests {
     private struct Allowed {
         /// The newest answers.
         var newest: String
-        /// Answers of before, where a journal was cut.
+        /// Earlier answers, for a journal that was cut.
         var older: Set<String>
     }
 
@@ -41,7 +41,7 @@ struct DamageTests {
                 })
         }
 
-        /// Starts anew on files of which one is other than it was.
+        /// Restarts on files of which one has changed.
         func check(_ name: String, _ data: Data?, _ what: String) throws {
             let beside = kept.said("beside")
             try kept.restart {

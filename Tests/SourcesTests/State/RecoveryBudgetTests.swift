@@ -6,7 +6,7 @@ import Testing
 @testable import Sources
 
 @Suite("Recovery budget") struct RecoveryBudgetTests {
-    /// Options whose updates cluster everything anew, which takes memory.
+    /// Options whose updates cluster everything again, which takes memory.
     @Test(
         "acknowledged data are recovered even with a smaller budget",
         arguments: ["{}", #"{"minPoints":3}"#, StateTests.folding])

@@ -8,7 +8,7 @@ import Testing
 @testable import Answers
 @testable import Sources
 
-/// After updates every answer must be that of the features loaded anew, clusters' ids apart.
+/// After updates every answer must equal that of loading the features again, except clusters' ids.
 @Suite("Live update") struct LiveUpdateTests {
     /// The features that there ought to be, in order.
     private struct Model {
