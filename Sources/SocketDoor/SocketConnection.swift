@@ -192,9 +192,11 @@ final class SocketConnection {
     private func write(_ bytes: OutgoingBytes) {
         let count = bytes.writer.count
         countSent(count)
-        let kept = KeptBytes(
-            bytes, UnreadBudget.Claim(count, of: caller.share, in: door.engine.load.unread))
-        bytes.writer.withUnsafeBytes { socket.write($0, keeping: kept) }
+        bytes.writer.withUnsafeBytes {
+            door.engine.load.unread.pass($0, keeping: bytes, for: caller.share) {
+                socket.write($0, keeping: $1)
+            }
+        }
     }
 
     /// Sends a complete frame. Large frames are not copied.
@@ -358,16 +360,5 @@ final class SocketConnection {
         input.set(large: 0)
         input.set(unfinished: 0)
         door.remove(self)
-    }
-}
-
-/// Bytes passed to the system, counted until it releases them.
-private final class KeptBytes {
-    private let bytes: OutgoingBytes
-    private let claim: UnreadBudget.Claim
-
-    init(_ bytes: OutgoingBytes, _ claim: UnreadBudget.Claim) {
-        self.bytes = bytes
-        self.claim = claim
     }
 }

@@ -6,6 +6,7 @@ package final class UserShare: Sendable {
     package let key: UserKey
     private let inFlight = Atomic<Int>(0)
     private let unreadBytes = Atomic<Int>(0)
+    private let untouchedBytes = Atomic<Int>(0)
     private let inputBytes = Atomic<Int>(0)
     private let streamBytes = Atomic<Int>(0)
     private let readingBytes = Atomic<Int>(0)
@@ -20,6 +21,10 @@ package final class UserShare: Sendable {
     /// Bytes of answers that the user's connections have not read.
     package var unread: Int { unreadBytes.load(ordering: .relaxed) }
     package func addUnread(_ count: Int) { unreadBytes.add(count, ordering: .relaxed) }
+
+    /// The part of `unread` that belongs to answers of which the clients have read nothing yet.
+    package var untouched: Int { untouchedBytes.load(ordering: .relaxed) }
+    package func addUntouched(_ count: Int) { untouchedBytes.add(count, ordering: .relaxed) }
 
     /// Bytes of input from the user's clients, of one kind.
     package func input(_ part: InputBudget.Part) -> Int {

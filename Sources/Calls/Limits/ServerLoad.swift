@@ -26,13 +26,14 @@ package final class ServerLoad: Sendable {
         queries = PoolQueue(
             jobs: 2 * limits.queryThreads, jobsPerUser: limits.queryThreads,
             jobsPerLane: max(1, limits.queryThreads - 1)
-        ) { !unread.isSpent(for: $0) }
+        ) { unread.permitsQuery(of: $0, beside: $1) }
         changes = PoolQueue(
             jobs: limits.changeThreads + 1, jobsPerUser: limits.changeThreads,
             jobsPerLane: max(1, limits.changeThreads / 2))
         reading = PoolQueue(
             jobs: limits.queryThreads + 1, jobsPerUser: limits.queryThreads, jobsPerLane: 1
-        ) { $0.reading < Self.mostReading }
+        ) { share, _ in share.reading < Self.mostReading }
+        unread.setOnRoom { [weak queries] in queries?.retry() }
     }
 
     /// While a user's large messages use this much memory, no further large message of that user is read.

@@ -41,6 +41,8 @@ package final class PoolQueue: Sendable {
 
     private struct User {
         var ready: [Lane] = []
+        /// Lanes that could start a job if the gate permitted it.
+        var blocked: [Lane] = []
         var running = 0
         var isReady = false
     }
@@ -48,8 +50,6 @@ package final class PoolQueue: Sendable {
     private struct State {
         var users: [UserKey: User] = [:]
         var ready: [UserKey] = []
-        /// Lanes that could start a job if the gate permitted it.
-        var blocked: [Lane] = []
         /// Subjects of running jobs.
         var busy: Set<PoolSubject> = []
         /// For each busy subject, the lanes whose jobs all wait for busy subjects.
@@ -62,17 +62,18 @@ package final class PoolQueue: Sendable {
     private let jobs: Int
     private let jobsPerUser: Int
     private let jobsPerLane: Int
-    private let gate: @Sendable (UserShare) -> Bool
+    private let gate: @Sendable (_ user: UserShare, _ running: Int) -> Bool
 
     /// - Parameters:
     ///   - jobs: how many jobs run at once.
     ///   - jobsPerUser: how many jobs of one user run at once. Fewer than `jobs`, so that a thread is left for
     ///     others.
     ///   - jobsPerLane: how many jobs of one lane run at once.
-    ///   - gate: whether a user's jobs may start now; `retry` checks it again.
+    ///   - gate: whether a job of a user may start beside the user's running ones. It is checked again when one of these
+    ///     ends, and by `retry`. It must not call the queue.
     package init(
         jobs: Int, jobsPerUser: Int, jobsPerLane: Int,
-        gate: @escaping @Sendable (UserShare) -> Bool = { _ in true }
+        gate: @escaping @Sendable (_ user: UserShare, _ running: Int) -> Bool = { _, _ in true }
     ) {
         self.gate = gate
         self.jobs = jobs
@@ -112,6 +113,8 @@ package final class PoolQueue: Sendable {
             state.running -= 1
             state.users[lane.user]?.running -= 1
             if let subject { free(subject, &state) }
+            // Lanes that the gate stopped before come first.
+            unblock(lane.user, &state)
             makeReady(lane, &state)
             makeReady(lane.user, &state)
             forgetIfIdle(lane.user, &state)
@@ -130,11 +133,9 @@ package final class PoolQueue: Sendable {
     /// Checks the gate again for the jobs that it stopped. Safe from any thread.
     package func retry() {
         launch(from: nil) { state in
-            let blocked = state.blocked
-            state.blocked = []
-            for lane in blocked {
-                lane.isBlocked = false
-                makeReady(lane, &state)
+            for key in state.users.filter({ !$0.value.blocked.isEmpty }).keys {
+                unblock(key, &state)
+                forgetIfIdle(key, &state)
             }
         }
     }
@@ -204,20 +205,26 @@ package final class PoolQueue: Sendable {
             let lane = user.ready.removeFirst()
             lane.isReady = false
             guard canStart(lane, &state) else { continue }
-            if gate(lane.share) { return lane }
+            if gate(lane.share, user.running) { return lane }
             lane.isBlocked = true
-            state.blocked.append(lane)
+            user.blocked.append(lane)
         }
         return nil
     }
 
+    /// Checks the gate again for the lanes of a user that it stopped. O(these lanes).
+    private func unblock(_ key: UserKey, _ state: inout State) {
+        guard let blocked = state.users[key]?.blocked, !blocked.isEmpty else { return }
+        state.users[key]?.blocked = []
+        for lane in blocked {
+            lane.isBlocked = false
+            makeReady(lane, &state)
+        }
+    }
+
+    /// Queues a lane for its turn, which is when the gate is checked.
     private func makeReady(_ lane: Lane, _ state: inout State) {
         guard !lane.isReady, !lane.isBlocked, canStart(lane, &state) else { return }
-        guard gate(lane.share) else {
-            lane.isBlocked = true
-            state.blocked.append(lane)
-            return
-        }
         lane.isReady = true
         state.users[lane.user, default: User()].ready.append(lane)
         makeReady(lane.user, &state)
@@ -231,9 +238,9 @@ package final class PoolQueue: Sendable {
     }
 
     private func forgetIfIdle(_ key: UserKey, _ state: inout State) {
-        guard let user = state.users[key], user.running == 0, user.ready.isEmpty, !user.isReady else {
-            return
-        }
+        guard let user = state.users[key], user.running == 0, user.ready.isEmpty, user.blocked.isEmpty,
+            !user.isReady
+        else { return }
         state.users[key] = nil
     }
 

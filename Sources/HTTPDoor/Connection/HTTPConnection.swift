@@ -229,18 +229,8 @@ final class HTTPConnection {
 
     private func queue(_ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject) {
         countSent(bytes.count)
-        let claim = UnreadBudget.Claim(bytes.count, of: caller.share, in: door.engine.load.unread)
-        socket.write(bytes, keeping: Kept(owner: owner, claim: claim))
-    }
-
-    /// Bytes passed to the system, counted until it releases them.
-    private final class Kept {
-        private let owner: AnyObject
-        private let claim: UnreadBudget.Claim
-
-        init(owner: AnyObject, claim: UnreadBudget.Claim) {
-            self.owner = owner
-            self.claim = claim
+        door.engine.load.unread.pass(bytes, keeping: owner, for: caller.share) {
+            socket.write($0, keeping: $1)
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Sources
+import TestSupport
 import Testing
 
 @testable import Calls
@@ -101,7 +102,7 @@ import Testing
     @Test("a closed gate stops only its user")
     func aClosedGateHoldsItsUserOnly() {
         let blocked = UserShare(.user(1))
-        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2) { $0.unread == 0 }
+        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2) { share, _ in share.unread == 0 }
         let own = PoolQueue.Lane(blocked) { $0() }
         blocked.addUnread(1)
         add("a", own, to: queue)
@@ -117,7 +118,7 @@ import Testing
     @Test("a job's claim closes the gate before the next job passes it")
     func aClaimClosesTheGate() {
         let share = UserShare(.user(1))
-        let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 1) { $0.reading == 0 }
+        let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 1) { share, _ in share.reading == 0 }
         let lanes = (0..<3).map { _ in PoolQueue.Lane(share) { $0() } }
         share.addReading(1)
         for (number, lane) in lanes.enumerated() {
@@ -130,6 +131,77 @@ import Testing
             #expect(record.started == (0...number).map { "\($0)" })
             queue.finished(in: lane)
         }
+    }
+
+    @Test("a job that the gate stops because of another one starts when that one ends")
+    func aJobStartsWhenAnotherEnds() {
+        let queue = PoolQueue(jobs: 8, jobsPerUser: 4, jobsPerLane: 2) { share, running in
+            share.unread == 0 || running == 0
+        }
+        let greedy = UserShare(.user(1))
+        let lanes = (0..<3).map { _ in PoolQueue.Lane(greedy) { $0() } }
+        greedy.addUnread(1)
+        for job in 0..<2 {
+            for (number, lane) in lanes.enumerated() { add("\(number).\(job)", lane, to: queue) }
+        }
+        #expect(record.started == ["0.0"])
+        // Another user's jobs do not wait.
+        for number in 0..<2 { add("other.\(number)", lane(2), to: queue) }
+        #expect(record.started == ["0.0", "other.0", "other.1"])
+        // The lanes take turns.
+        for number in [0, 1, 2, 0] { queue.finished(in: lanes[number]) }
+        #expect(record.started.dropFirst(3) == ["1.0", "2.0", "0.1", "1.1"])
+        greedy.addUnread(-1)
+        queue.retry()
+        #expect(record.started.last == "2.1" && queue.depth == 0)
+    }
+
+    @Test("no job waits that the gate permits, in any order of events", arguments: 0..<40)
+    func noJobWaits(_ seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        let shares = (0..<3).map { UserShare(.user($0)) }
+        let queue = PoolQueue(jobs: 12, jobsPerUser: 4, jobsPerLane: 2) { share, running in
+            share.unread == 0 || running == 0
+        }
+        let lanes = (0..<9).map { PoolQueue.Lane(shares[$0 % 3]) { $0() } }
+        var (waiting, running) = ([Int](repeating: 0, count: 9), [Int](repeating: 0, count: 9))
+        func add(_ number: Int) {
+            waiting[number] += 1
+            queue.run(in: lanes[number]) {
+                waiting[number] -= 1
+                running[number] += 1
+            }
+        }
+        func check() {
+            for user in 0..<3 {
+                let own = (0..<9).filter { $0 % 3 == user }
+                let most = shares[user].unread == 0 ? 4 : 1
+                let started = own.reduce(0) { $0 + running[$1] }
+                let mayStart = own.contains { waiting[$0] > 0 && running[$0] < 2 }
+                #expect(!mayStart || started >= most, "user \(user): \(started) of \(most)")
+            }
+        }
+        for _ in 0..<400 {
+            let number = Int.random(in: 0..<9, using: &random)
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0, 1: add(number)
+            case 2:
+                if running[number] > 0 {
+                    running[number] -= 1
+                    queue.finished(in: lanes[number])
+                }
+            default:
+                shares[number % 3].addUnread(shares[number % 3].unread == 0 ? 1 : -1)
+                queue.retry()
+            }
+            check()
+        }
+        while let number = running.firstIndex(where: { $0 > 0 }) {
+            running[number] -= 1
+            queue.finished(in: lanes[number])
+            check()
+        }
+        #expect(queue.depth == 0 && waiting.allSatisfy { $0 == 0 })
     }
 
     private func subject(_ name: String) throws -> PoolSubject { .data(try #require(SourceName(name))) }

@@ -23,6 +23,77 @@ import Testing
         withExtendedLifetime(part) {}
     }
 
+    private static let quarter = Limits().maxQueuedBytes / 4
+
+    @Test(
+        "a user who leaves large answers untouched has one query at a time; another user, and one who reads, have more"
+    )
+    func oneAtATime() {
+        let load = ServerLoad(limits: Limits())
+        let (greedy, honest) = (UserShare(.user(1)), UserShare(.user(2)))
+        let claim = UnreadBudget.Claim(Self.quarter, of: greedy, in: load.unread)
+        var started: [String] = []
+        func run(_ name: String, of share: UserShare) -> PoolQueue.Lane {
+            let lane = PoolQueue.Lane(share) { $0() }
+            load.queries.run(in: lane) { started.append(name) }
+            return lane
+        }
+        let first = run("a", of: greedy)
+        for name in ["b", "c", "d"] { _ = run(name, of: greedy) }
+        #expect(started == ["a"])
+        for name in ["1", "2"] { _ = run(name, of: honest) }
+        #expect(started == ["a", "1", "2"])
+        load.queries.finished(in: first)
+        #expect(started == ["a", "1", "2", "b"])
+        // The next query starts as soon as the client begins to read, without a query's end.
+        claim.touch()
+        #expect(started == ["a", "1", "2", "b", "c"])
+        #expect(greedy.untouched == 0 && greedy.unread == Self.quarter)
+    }
+
+    @Test(
+        "an answer that is released makes room at once, whether it was begun or not",
+        arguments: [false, true])
+    func released(_ isBegun: Bool) {
+        let load = ServerLoad(limits: Limits())
+        let share = UserShare(.user(1))
+        var claims = [UnreadBudget.Claim(4 * Self.quarter, of: share, in: load.unread)]
+        var started = 0
+        load.queries.run(in: PoolQueue.Lane(share) { $0() }) { started += 1 }
+        if isBegun { claims[0].touch() }
+        #expect(started == 0)
+        claims.removeAll()
+        #expect(started == 1 && load.unread.bytes == 0 && share.unread == 0 && share.untouched == 0)
+    }
+
+    private final class Text {
+        let bytes: [UInt8]
+        init(_ count: Int) { bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 251) } }
+    }
+
+    @Test(
+        "bytes are passed in order, and count as begun once the first part is released",
+        arguments: [-1, 0, 1, 1000])
+    func parts(_ more: Int) {
+        let budget = UnreadBudget(limit: 1 << 30)
+        let share = UserShare(.user(1))
+        let text = Text(UnreadBudget.firstPart + more)
+        var passed: [UInt8] = []
+        var owners: [AnyObject] = []
+        text.bytes.withUnsafeBytes { bytes in
+            budget.pass(bytes, keeping: text, for: share) { part, owner in
+                passed += part
+                owners.append(owner)
+            }
+        }
+        #expect(passed == text.bytes && owners.count == (more > 0 ? 2 : 1))
+        #expect(share.unread == passed.count && share.untouched == passed.count)
+        owners.removeFirst()
+        #expect(share.unread == (more > 0 ? passed.count : 0) && share.untouched == 0)
+        owners.removeAll()
+        #expect(share.unread == 0 && share.untouched == 0 && budget.bytes == 0)
+    }
+
     @Test("memory is returned to the system after each 64 MiB of freed params, and after the last of them")
     func memoryIsGivenBack() {
         let (load, share) = (ServerLoad(limits: Limits()), UserShare(.user(1)))
