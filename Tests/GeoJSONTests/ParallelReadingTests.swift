@@ -217,5 +217,5 @@ private final class MemoryText: FeatureText {
         return read(range, into: window) ? range : nil
     }
 
-    func verify(isCancelled: () -> Bool, pause: (() -> Void)?) -> Bool { true }
+    func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool { true }
 }

@@ -127,10 +127,14 @@ extension FeatureStore {
 
     /// Verifies all text that has not been read yet. False if some is damaged.
     ///
-    /// - Parameter pause: waits for a few milliseconds; called while others read text from the same file. Nil: without pauses.
+    /// - Parameters:
+    ///   - demand: rises with each further use of the disk by others, beside their reads of this text.
+    ///   - pause: waits for a few milliseconds; called while others use the disk. Nil: without pauses.
     /// - Complexity: O(text), at several gigabytes per second.
-    public func verifyText(isCancelled: () -> Bool = { false }, pause: (() -> Void)? = nil) -> Bool {
-        text?.verify(isCancelled: isCancelled, pause: pause) ?? blob.guardian?.checkAll(
+    public func verifyText(
+        isCancelled: () -> Bool = { false }, demand: () -> Int = { 0 }, pause: (() -> Void)? = nil
+    ) -> Bool {
+        text?.verify(isCancelled: isCancelled, demand: demand, pause: pause) ?? blob.guardian?.checkAll(
             blob.bytes, isCancelled: isCancelled)
             ?? true
     }

@@ -34,6 +34,8 @@ public protocol FeatureText: AnyObject, Sendable {
 
     /// Verifies all bytes. False if some cannot be read.
     ///
-    /// - Parameter pause: waits for a few milliseconds; called while others read from the file too. Nil: without pauses.
-    func verify(isCancelled: () -> Bool, pause: (() -> Void)?) -> Bool
+    /// - Parameters:
+    ///   - demand: rises with each further use of the disk by others, beside their reads of this text.
+    ///   - pause: waits for a few milliseconds; called while others use the disk. Nil: without pauses.
+    func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool
 }

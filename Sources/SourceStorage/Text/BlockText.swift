@@ -183,21 +183,41 @@ package final class BlockText: Sendable {
 
     /// Compares all checksums, and caches blocks while there is room. False if some bytes cannot be read.
     ///
-    /// - Parameter pause: waits for a few milliseconds. Called between reads while callers read from the file too: otherwise
-    ///   each of their reads would wait behind megabytes that the disk reads for this one. Nil: reads without pauses.
+    /// - Parameters:
+    ///   - demand: rises with each further use of the disk by callers, such as a change that is stored.
+    ///   - pause: waits for a few milliseconds. Called between reads while callers use the disk too: otherwise each of their
+    ///     reads and writes would wait behind megabytes that the disk reads for this one. Nil: reads without pauses.
     /// - Complexity: O(bytes), at several gigabytes per second from the page cache.
-    package func verify(isCancelled: () -> Bool, pause: (() -> Void)?) -> Bool {
-        var seen = loads.load(ordering: .relaxed)
+    package func verify(
+        isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?
+    ) -> Bool {
+        func uses() -> Int { loads.load(ordering: .relaxed) &+ demand() }
+        var seen = uses()
+        // The number of windows read since callers used the disk; nil if they have not for long.
+        var quiet: Int?
+        defer { if quiet != nil { file.readAhead(true) } }
         return readAll(isCancelled) { _ in
-            if let pause { giveWay(&seen, pause) }
+            guard let pause else { return true }
+            if uses() != seen {
+                // The system would read further megabytes ahead during the pauses.
+                if quiet == nil { file.readAhead(false) }
+                quiet = 0
+                Self.giveWay(&seen, uses, pause)
+            } else if let count = quiet {
+                quiet = count < Self.quietWindows ? count + 1 : nil
+                if quiet == nil { file.readAhead(true) }
+            }
             return true
         }
     }
 
-    /// Pauses until no caller has read from the file during a pause, a limited number of times.
-    private func giveWay(_ seen: inout Int, _ pause: () -> Void) {
-        for _ in 0..<Self.mostPauses {
-            let now = loads.load(ordering: .relaxed)
+    /// The number of windows without other use of the disk after which the system reads ahead again.
+    private static let quietWindows = 64
+
+    /// Pauses until no caller has used the disk during a pause, a limited number of times.
+    private static func giveWay(_ seen: inout Int, _ uses: () -> Int, _ pause: () -> Void) {
+        for _ in 0..<mostPauses {
+            let now = uses()
             guard now != seen else { return }
             seen = now
             pause()

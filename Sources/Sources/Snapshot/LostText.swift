@@ -18,7 +18,7 @@ package final class LostText: FeatureText {
 
     package func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) -> Bool { false }
     package func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? { nil }
-    package func verify(isCancelled: () -> Bool, pause: (() -> Void)?) -> Bool { false }
+    package func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool { false }
 }
 
 extension FeatureStore {

@@ -58,7 +58,7 @@ struct BlockTextTests {
                 #expect(read(text, range) == Array(file.bytes[range]))
                 #expect(cache.bytes <= cacheBytes)
             }
-            #expect(text.verify(isCancelled: { false }, pause: nil) && !text.isDamaged)
+            #expect(text.verify(isCancelled: { false }, demand: { 0 }, pause: nil) && !text.isDamaged)
             #expect(text.isAtHand == (cacheBytes == 1 << 24) || size <= 1 << 17)
         }
         #expect(cache.bytes == 0, "texts that have gone leave nothing")
@@ -119,7 +119,7 @@ struct BlockTextTests {
         #expect(read(text, 0..<10) == Array(file.bytes[0..<10]), "what was read before is unharmed")
         #expect(read(text, 19_990..<20_001) == nil)
         #expect(text.isDamaged && text.failure == nil)
-        #expect(!text.verify(isCancelled: { false }, pause: nil))
+        #expect(!text.verify(isCancelled: { false }, demand: { 0 }, pause: nil))
     }
 
     @Test("the check of a whole text pauses while others read from the file, and ends although they go on")
@@ -127,17 +127,24 @@ struct BlockTextTests {
         // Two windows of a check.
         let text = try TextFile((1 << 20) + 5000).text(BlockCache(bytes: 0))
         var pauses = 0
-        #expect(text.verify(isCancelled: { false }, pause: { pauses += 1 }) && pauses == 0)
+        #expect(text.verify(isCancelled: { false }, demand: { 0 }, pause: { pauses += 1 }) && pauses == 0)
         let readsOnce = { read(text, 0..<10) == nil }
-        #expect(text.verify(isCancelled: readsOnce, pause: { pauses += 1 }) && pauses == 2)
+        #expect(text.verify(isCancelled: readsOnce, demand: { 0 }, pause: { pauses += 1 }) && pauses == 2)
         #expect(
             text.verify(
-                isCancelled: readsOnce,
+                isCancelled: readsOnce, demand: { 0 },
                 pause: {
                     pauses += 1
                     _ = read(text, 5000..<5010)
                 }))
         #expect(pauses == 22)
+        // Other uses of the disk count as reads do.
+        var uses = 0
+        let usesOnce = {
+            uses += 1
+            return false
+        }
+        #expect(text.verify(isCancelled: usesOnce, demand: { uses }, pause: { pauses += 1 }) && pauses == 24)
     }
 
     @Test("a file that was cut short is an error of the machine")
