@@ -26,10 +26,10 @@ extension Source {
         beginCompaction().map { compact($0, meanwhile: meanwhile) } ?? 0
     }
 
-    /// The most rows to apply while updates wait, unless one of those updates changed more.
+    /// So few rows are applied while updates wait, beside those that the last update changed.
     package static let placesInTurn = 32
-    /// The most rounds of catching up while updates continue.
-    private static let rounds = 6
+    /// The most rounds in which it catches up no further before updates wait for more than that.
+    private static let vainRounds = 4
 
     @discardableResult
     private func compact(_ base: Revision, meanwhile: (Int) -> Void = { _ in }) -> Int {
@@ -40,35 +40,42 @@ extension Source {
                 try cluster(base, cancellation)
             }
             guard !base.isDamaged else { throw reportDamage() }
-            var (round, largest, isDone) = (0, 0, false)
+            var (round, vain, former, isDone) = (0, 0, Int.max, false)
             while !isDone {
                 meanwhile(round)
                 round += 1
-                largest = max(largest, try gather(&catchUp))
-                if catchUp.pendingCount <= Self.placesInTurn || round > Self.rounds {
+                _ = try gather(&catchUp)
+                let pending = catchUp.pendingCount
+                if pending > former / 4 * 3 { vain += 1 }
+                former = pending
+                if pending <= Self.placesInTurn || vain > Self.vainRounds {
+                    let doublings = max(0, vain - Self.vainRounds)
                     isDone = try withChangeLock(cancellation) { () throws(SourceError) in
-                        try finish(&catchUp, &mostWhileLocked, cancellation)
+                        try finish(&catchUp, doublings, &mostWhileLocked, cancellation)
                     }
                 }
-                guard !isDone else { break }
-                if round <= Self.rounds {
-                    let former = catchUp
-                    catchUp = try atLowPriority { () throws(SourceError) in
-                        var catchUp = former
-                        try catchUp.follow(atMost: catchUp.pendingCount, threads: 1, cancellation)
-                        return catchUp
-                    }
-                } else {
-                    // Updates arrive as fast as they are applied. Continue at normal priority, and soon
-                    // with the lock held.
-                    try catchUp.follow(atMost: max(1024, 2 * largest), threads: 1, cancellation)
-                }
+                if !isDone { catchUp = try follow(catchUp, isUrgent: vain > 0, cancellation) }
             }
         } catch {
             // The delta still works. The next attempt follows when it has doubled.
             giveUpCompaction(until: 2 * base.growth)
         }
         return mostWhileLocked
+    }
+
+    /// Applies the recorded changes while updates continue.
+    ///
+    /// - Parameter isUrgent: whether updates arrive about as fast as they are applied at low priority.
+    private func follow(
+        _ former: CatchUp, isUrgent: Bool, _ cancellation: Cancellation
+    ) throws(SourceError) -> CatchUp {
+        let threads = isUrgent ? compactionThreads : 1
+        let work: @Sendable () throws(SourceError) -> CatchUp = { () throws(SourceError) in
+            var catchUp = former
+            try catchUp.follow(atMost: catchUp.pendingCount, threads: threads, cancellation)
+            return catchUp
+        }
+        return isUrgent ? try work() : try atLowPriority(work)
     }
 
     /// Runs work at low priority. Work with the source's lock held runs at normal priority, since updates wait for it.
@@ -78,12 +85,14 @@ extension Source {
         try BackgroundThread.atLowPriority { Result(catching: body) }.get()
     }
 
+    /// Half of the threads are left for calls.
+    private var compactionThreads: Int { max(1, shared.limits.buildThreads / 2) }
+
     /// Clusters the features of a revision from scratch.
     private func cluster(_ base: Revision, _ cancellation: Cancellation) throws(SourceError) -> CatchUp {
-        // Half of the threads are left for calls.
         let maker = RevisionMaker(
-            options: base.options, shared: shared, owner: owner,
-            threads: max(1, shared.limits.buildThreads / 2), cancellation: cancellation)
+            options: base.options, shared: shared, owner: owner, threads: compactionThreads,
+            cancellation: cancellation)
         let spill = DraftMaker(files, shared)?.spill
         let whole = try maker.make(
             base.store.plain(spill: spill), identifiers: base.gatheredIdentifiers(cancellation))
@@ -93,21 +102,22 @@ extension Source {
         return CatchUp(from: base, to: whole)
     }
 
-    /// Applies the remaining changes with the source's lock held, or as many as updates may have to wait for.
+    /// Applies the remaining changes with the source's lock held, unless updates would have to wait for too many of them. Then it
+    /// does nothing, since they would wait in vain.
     ///
+    /// - Parameter doublings: how often to double the number of rows for which updates may wait. So the compaction ends although
+    ///   updates arrive faster than they are applied.
     /// - Returns: whether all were applied, so that the compacted revision is published.
     private func finish(
-        _ catchUp: inout CatchUp, _ mostWhileLocked: inout Int, _ cancellation: Cancellation
+        _ catchUp: inout CatchUp, _ doublings: Int, _ mostWhileLocked: inout Int,
+        _ cancellation: Cancellation
     ) throws(SourceError) -> Bool {
         let largest = try gather(&catchUp)
-        let before = catchUp.pendingCount
-        let most = max(Self.placesInTurn, largest)
-        // If there are more, updates should not wait for a full share in vain.
-        let share = before <= most ? most : max(Self.placesInTurn, most / 4)
+        let count = catchUp.pendingCount
+        guard count <= (Self.placesInTurn + largest) << min(doublings, 28) else { return false }
         // Updates wait, so all threads are free for it.
-        try catchUp.follow(atMost: share, threads: shared.limits.buildThreads, cancellation)
-        mostWhileLocked = max(mostWhileLocked, before - catchUp.pendingCount)
-        guard catchUp.pendingCount == 0 else { return false }
+        try catchUp.follow(atMost: count, threads: shared.limits.buildThreads, cancellation)
+        mostWhileLocked = max(mostWhileLocked, count)
         let made = catchUp.revision
         try publish(made.number > revision.number ? made : made.renumbered(), at: nil)
         // The delta that arrived during the compaction. Under constant load, compaction then takes at most half of the time.
