@@ -36,6 +36,57 @@ struct PagedArrayTests {
         }
     }
 
+    @Test(
+        "copies of an array of many pages keep their values whatever order they are written and released in",
+        arguments: 1...4 as ClosedRange<UInt64>)
+    func manyPages(seed: UInt64) {
+        var random = SeededGenerator(state: seed)
+        // Two groups of 32 pages of 256 values, and a part of a third.
+        let count = 2 * 32 * 256 + 1000
+        let values = (0..<count).map { _ in random.next() }
+        var first = PagedArray<UInt64>()
+        for value in values { first.append(value) }
+        var copies = [(first, values)]
+        for _ in 0..<60 {
+            let from = Int(random.next() % UInt64(copies.count))
+            var (paged, plain) = copies[from]
+            for _ in 0..<Int(random.next() % 40) {
+                let (place, value) = (Int(random.next() % UInt64(plain.count)), random.next())
+                paged[place] = value
+                plain[place] = value
+            }
+            // Across the ends of pages and groups.
+            for _ in 0..<Int(random.next() % 3) * 700 {
+                if random.next() % 2 == 0 {
+                    let value = random.next()
+                    paged.append(value)
+                    plain.append(value)
+                } else {
+                    paged.removeLast()
+                    plain.removeLast()
+                }
+            }
+            if random.next() % 3 == 0 { copies.remove(at: Int(random.next() % UInt64(copies.count))) }
+            copies.append((paged, plain))
+            // In place, while others share its pages.
+            let last = copies.count - 1
+            copies[last].0[plain.count / 2] = 7
+            copies[last].1[plain.count / 2] = 7
+        }
+        for (paged, plain) in copies { #expect(paged.indices.allSatisfy { paged[$0] == plain[$0] }) }
+    }
+
+    @Test("an array shrinks to nothing over the ends of its groups, and grows again")
+    func shrinks() {
+        var paged = PagedArray<UInt64>(repeating: 3, count: 33 * 256)
+        let copy = paged
+        while !paged.isEmpty { paged.removeLast() }
+        #expect(paged.memoryBytes == 0)
+        for value in 0..<UInt64(33 * 256 + 1) { paged.append(value) }
+        #expect(paged.indices.allSatisfy { paged[$0] == UInt64($0) })
+        #expect(copy.indices.allSatisfy { copy[$0] == 3 })
+    }
+
     @Test("an array of a repeated value has it at every index", arguments: [0, 1, 255, 256, 257, 5000])
     func repeats(count: Int) {
         let paged = PagedArray<UInt64>(repeating: 7, count: count)

@@ -11,16 +11,16 @@ final class FeatureChanges: Sendable {
     }
 
     let base: FeatureStore
-    let places: [UInt32: Place]
+    let places: PlaceTable
     /// Plain stores, without a delta.
-    let stores: [FeatureStore]
+    let stores: StoreList
     /// The number of features in the stores, including those that were replaced since.
     let rowCount: Int
     /// The number of removed features.
     let goneCount: Int
 
     init(
-        base: FeatureStore, places: [UInt32: Place], stores: [FeatureStore], rowCount: Int, goneCount: Int
+        base: FeatureStore, places: PlaceTable, stores: StoreList, rowCount: Int, goneCount: Int
     ) {
         self.base = base
         self.places = places
@@ -31,7 +31,7 @@ final class FeatureChanges: Sendable {
 
     var memoryBytes: Int {
         // Dictionaries keep about a third of their capacity free.
-        places.count * (4 + MemoryLayout<Place>.stride) * 3 / 2 + stores.reduce(0) { $0 + $1.memoryBytes }
+        places.count * (4 + MemoryLayout<Place>.stride) * 3 / 2 + stores.all.reduce(0) { $0 + $1.memoryBytes }
     }
 
     /// The store and row of a feature; nil if it is the base's.
@@ -46,16 +46,17 @@ final class FeatureChanges: Sendable {
     /// row added since the last time.
     func gatheredIfSparse() -> FeatureChanges {
         guard rowCount > 2 * (places.count - goneCount) + Self.sparseRows else { return self }
-        let living = places.filter { $0.value.store != .max }.sorted { $0.key < $1.key }
+        let living = places.all.filter { $0.value.store != .max }.sorted { $0.key < $1.key }
         let slices = living.map { _, place in
-            FeatureSlice(store: stores[Int(place.store)], rows: Int(place.row)..<Int(place.row) + 1)
+            FeatureSlice(store: stores[place.store], rows: Int(place.row)..<Int(place.row) + 1)
         }
         var places = places
         for (row, (place, _)) in living.enumerated() {
-            places[place] = Place(store: 0, row: UInt32(truncatingIfNeeded: row))
+            places.update(place, to: Place(store: 0, row: UInt32(truncatingIfNeeded: row)))
         }
         return FeatureChanges(
-            base: base, places: places, stores: [FeatureStore.joining(slices)], rowCount: slices.count,
+            base: base, places: places, stores: StoreList([FeatureStore.joining(slices)]),
+            rowCount: slices.count,
             goneCount: goneCount)
     }
 
@@ -64,7 +65,7 @@ final class FeatureChanges: Sendable {
     /// The changed rows in a range, ascending. O(min(rows, changes)) plus sorting.
     func changedPlaces(in rows: Range<Int>) -> [Int] {
         if rows.count < places.count { return rows.filter { place(of: $0) != nil } }
-        return places.keys.lazy.map { Int($0) }.filter(rows.contains).sorted()
+        return places.all.lazy.map { Int($0.key) }.filter(rows.contains).sorted()
     }
 }
 
@@ -82,7 +83,7 @@ extension FeatureStore {
     public var plainBase: FeatureStore { changes?.base ?? self }
 
     /// The rows that differ from `plainBase`, were removed, or were added later; ascending.
-    public var changedPlaces: [UInt32] { changes?.places.keys.sorted() ?? [] }
+    public var changedPlaces: [UInt32] { changes?.places.rows ?? [] }
 
     /// The number of rows that differ from the plain base or were removed.
     public var changeCount: Int { changes?.places.count ?? 0 }
@@ -95,26 +96,29 @@ extension FeatureStore {
     ///   - replacements: rows of this store, each at most once.
     ///   - additions: rows of `store` to append, in this order.
     ///   - store: a plain store.
-    /// - Complexity: O(all changes since the plain store). Occasionally their features are copied.
+    /// - Complexity: O(the changes), plus one reference for about every hundred changes since the plain store. Occasionally their
+    ///   features are copied.
     public func changing(
         _ replacements: [FeatureReplacement], adding additions: [Int], from store: FeatureStore
     ) -> FeatureStore {
-        var places = changes?.places ?? [:]
-        let number = UInt32(truncatingIfNeeded: changes?.stores.count ?? 0)
+        var places = changes?.places ?? PlaceTable()
+        var stores = changes?.stores ?? StoreList()
+        let number = UInt32(truncatingIfNeeded: stores.count)
+        stores.append(store)
         func place(_ row: Int) -> FeatureChanges.Place {
             FeatureChanges.Place(store: number, row: UInt32(truncatingIfNeeded: row))
         }
         var goneCount = changes?.goneCount ?? 0
         for replacement in replacements {
             let new = replacement.row.map(place) ?? .gone
-            let old = places.updateValue(new, forKey: UInt32(truncatingIfNeeded: replacement.place))
+            let old = places.update(UInt32(truncatingIfNeeded: replacement.place), to: new)
             goneCount += (new.store == .max ? 1 : 0) - (old?.store == .max ? 1 : 0)
         }
         for (position, row) in additions.enumerated() {
-            places[UInt32(truncatingIfNeeded: count + position)] = place(row)
+            places.update(UInt32(truncatingIfNeeded: count + position), to: place(row))
         }
         let changed = FeatureChanges(
-            base: changes?.base ?? self, places: places, stores: (changes?.stores ?? []) + [store],
+            base: changes?.base ?? self, places: places, stores: stores,
             rowCount: (changes?.rowCount ?? 0) + store.count, goneCount: goneCount)
         return FeatureStore(changes: changed.gatheredIfSparse(), count: count + additions.count)
     }
@@ -142,7 +146,7 @@ extension FeatureStore {
             if start < place { slices.append(FeatureSlice(store: changes.base, rows: start..<place)) }
             if change.store != .max {
                 let row = Int(change.row)
-                slices.append(FeatureSlice(store: changes.stores[Int(change.store)], rows: row..<row + 1))
+                slices.append(FeatureSlice(store: changes.stores[change.store], rows: row..<row + 1))
             }
             start = place + 1
         }

@@ -65,7 +65,7 @@ extension FeatureStore {
     /// When a feature was last imported or upserted.
     public func moment(of index: Int) -> Int64 {
         guard let changes, let place = changes.place(of: index) else { return moments.moment(of: index) }
-        return place.store == .max ? 0 : changes.stores[Int(place.store)].moments.moment(of: Int(place.row))
+        return place.store == .max ? 0 : changes.stores[place.store].moments.moment(of: Int(place.row))
     }
 
     /// The rows of the features that were last inserted at a moment or earlier, ascending, and the earliest
@@ -84,7 +84,7 @@ extension FeatureStore {
                 next = moment
             }
         }
-        for (place, change) in changes?.places ?? [:] where change.store != .max {
+        for (place, change) in (changes?.places ?? PlaceTable()).all where change.store != .max {
             let moment = moment(of: Int(place))
             if moment <= limit { places.append(Int(place)) } else { next = min(next ?? moment, moment) }
         }

@@ -23,14 +23,14 @@ extension FeatureStore {
 
     private func recordSize(_ row: Int) -> Int {
         guard let place = changes?.place(of: row) else { return range(row).count }
-        return place.store == .max ? 0 : changes?.stores[Int(place.store)].recordSize(Int(place.row)) ?? 0
+        return place.store == .max ? 0 : changes?.stores[place.store].recordSize(Int(place.row)) ?? 0
     }
 
     /// - Returns: false if the feature was removed or cannot be read.
     private func append(_ row: Int, to target: FeatureBlob) -> Bool {
         if let changes, let place = changes.place(of: row) {
             guard place.store != .max else { return false }
-            return changes.stores[Int(place.store)].append(Int(place.row), to: target)
+            return changes.stores[place.store].append(Int(place.row), to: target)
         }
         let record = range(row)
         guard let text else {

@@ -108,7 +108,7 @@ public final class FeatureStore: Sendable {
 
     private func record(_ place: FeatureChanges.Place, _ changes: FeatureChanges) -> FeatureRecord {
         guard place.store != .max else { return .empty }
-        return changes.stores[Int(place.store)].residentRecord(Int(place.row))
+        return changes.stores[place.store].residentRecord(Int(place.row))
     }
 
     /// A feature's first coordinate, in degrees. O(1): its text is read.
