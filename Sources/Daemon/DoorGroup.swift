@@ -4,6 +4,7 @@ import ClusterProtocol
 import EventLoop
 import HTTPDoor
 import Synchronization
+import SystemSupport
 
 /// The loops, each on its own thread, with its calls and its doors. Accepts connections on the first loop, and
 /// assigns each to a loop. Belongs to the first loop's thread.
@@ -55,10 +56,12 @@ public final class DoorGroup {
         self.gate = gate
         let knock = Knock()
         let names = methods.all.map(\.declaration.fullName)
+        let polling = PollingBudget(loops: AvailableProcessors.count / 2)
         var members: [Member] = []
         for number in 0..<max(1, limits.loopThreads) {
             let connections = Count()
             let own = number == 0 ? loop : try EventLoop()
+            own.poll(microseconds: limits.pollMicroseconds, within: polling)
             let engine = CallEngine(
                 loop: own, limits: limits, access: access, metrics: metrics.shard(names), methods: methods,
                 load: load)

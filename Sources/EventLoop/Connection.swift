@@ -125,6 +125,7 @@ public final class Connection {
 
     private func didRead(_ count: Int) {
         if count > 0 {
+            loop.polling?.inputArrived()
             onEvent?(.received(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])))
         } else if count < 0 {
             pauseReading()

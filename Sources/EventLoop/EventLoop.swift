@@ -19,6 +19,7 @@ public final class EventLoop {
     private let wakeUp: UnsafeMutablePointer<uv_async_t>
     /// The buffer for reads. One buffer serves all connections, because a read is consumed before the next.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    private(set) var polling: BriefPolling?
 
     public init() throws(EventLoopError) {
         raw = .allocate(capacity: 1)
@@ -35,6 +36,7 @@ public final class EventLoop {
     }
 
     deinit {
+        polling = nil
         remote.close()
         uv_close(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)) { handle in
             handle.map { UnsafeMutableRawPointer($0).deallocate() }
@@ -52,6 +54,20 @@ public final class EventLoop {
     func keepRunning() {
         uv_ref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
     }
+
+    /// Makes the loop poll for a moment after it has processed input, instead of sleeping at once, while further input regularly
+    /// follows that soon. Call it once, before `run`.
+    ///
+    /// - Parameters:
+    ///   - microseconds: how long it polls at most; a minute if more, never if 0 or less.
+    ///   - budget: limits how many of the loops that share it poll at once.
+    public func poll(microseconds: Int, within budget: PollingBudget) {
+        let window = UInt64(min(max(0, microseconds), 60_000_000)) * 1000
+        polling = window > 0 ? BriefPolling(raw, window: window, within: budget) : nil
+    }
+
+    /// The time that the loop has spent polling, in nanoseconds.
+    public var pollingNanoseconds: UInt64 { polling?.nanoseconds ?? 0 }
 
     /// Makes `run` return after the current iteration.
     public func stop() { uv_stop(raw) }

@@ -49,6 +49,7 @@ package final class CallEngine {
             counters.queued = depths
             counters.bytesQueued = load.unread.bytes
             counters.bytesInput = load.input.bytes
+            counters.pollingNanoseconds = loop.pollingNanoseconds
         }
     }
 

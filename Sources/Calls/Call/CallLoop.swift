@@ -14,4 +14,7 @@ package protocol CallLoop: AnyObject {
 
     /// Runs a function on the loop's thread soon. Safe from any thread.
     var post: @Sendable (@escaping @Sendable () -> Void) -> Void { get }
+
+    /// The time that the loop has spent polling its sockets instead of sleeping, in nanoseconds.
+    var pollingNanoseconds: UInt64 { get }
 }

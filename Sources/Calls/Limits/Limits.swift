@@ -56,6 +56,8 @@ public struct Limits: Sendable, Equatable {
     public var startSeconds = 5
     /// Threads that receive messages and answer short calls.
     public var loopThreads = AvailableProcessors.count
+    /// How long a loop polls for a next message before it sleeps, in microseconds, while messages follow that soon. 0: it never polls.
+    public var pollMicroseconds = 50
     /// Threads that a build uses.
     public var buildThreads = AvailableProcessors.count
     /// Long queries that run at once.

@@ -83,6 +83,10 @@ extension Metric {
                 "bytes.input", "clusterd_input_bytes", .gauge,
                 "Bytes of messages that are incomplete or being parsed."
             ) { Double($0.counters.bytesInput) },
+            Metric(
+                "pollingSeconds", "clusterd_polling_seconds_total", .counter,
+                "Processor time of loop threads that polled for the next message instead of sleeping."
+            ) { Double($0.counters.pollingNanoseconds) / 1e9 },
             queued("queries") { Double($0.queries) },
             queued("changes") { Double($0.changes) },
             queued("messages") { Double($0.messages) },

@@ -24,6 +24,8 @@ public final class Metrics: Sendable {
         public var bytesQueued = 0
         public var bytesInput = 0
         public var protocolErrors: UInt64 = 0
+        /// The time that loops have spent polling their sockets instead of sleeping.
+        public var pollingNanoseconds: UInt64 = 0
         public var queued = QueueDepths()
     }
 
@@ -124,6 +126,7 @@ extension Metrics.Counters {
         bytesQueued = max(bytesQueued, other.bytesQueued)
         bytesInput = max(bytesInput, other.bytesInput)
         protocolErrors += other.protocolErrors
+        pollingNanoseconds += other.pollingNanoseconds
         queued.queries = max(queued.queries, other.queued.queries)
         queued.changes = max(queued.changes, other.queued.changes)
         queued.messages = max(queued.messages, other.queued.messages)

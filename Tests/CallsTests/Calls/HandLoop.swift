@@ -14,6 +14,7 @@ final class HandLoop: CallLoop {
     private let posted = Posted()
     /// Timers that run once; the test decides when.
     private(set) var timers: [() -> Void] = []
+    let pollingNanoseconds: UInt64 = 0
 
     func work(_ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
         body()

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import EventLoop
+
+@Suite("When a loop polls") struct PollingPolicyTests {
+    private var policy = PollingPolicy(window: 50)
+    private var time: UInt64 = 1000
+
+    /// Input arrives `gap` after the loop has become idle; returns whether the loop polls afterwards.
+    private mutating func input(after gap: UInt64) -> Bool {
+        time += gap
+        policy.inputArrived(at: time)
+        time += 3
+        return policy.becameIdle(at: time) != nil
+    }
+
+    @Test("a loop sleeps until input has often followed soon")
+    mutating func aLoopSleepsUntilInputHasOftenFollowedSoon() {
+        let polls = (0..<12).map { _ in input(after: 90) }
+        // The first input followed on nothing.
+        #expect(polls == Array(repeating: false, count: 8) + Array(repeating: true, count: 4))
+        #expect(policy.becameIdle(at: 5000) == 5050)
+    }
+
+    @Test("a loop whose input arrives rarely never polls", arguments: [101, 1000, 1_000_000] as [UInt64])
+    mutating func aLoopWhoseInputArrivesRarelyNeverPolls(gap: UInt64) {
+        for _ in 0..<100 { #expect(!input(after: gap)) }
+    }
+
+    @Test("a loop whose input arrives in pairs never polls")
+    mutating func aLoopWhoseInputArrivesInPairsNeverPolls() {
+        for number in 0..<100 { #expect(!input(after: number % 2 == 0 ? 10 : 100_000)) }
+    }
+
+    @Test("a single pause does not end polling, two in a row do")
+    mutating func aSinglePauseDoesNotEndPollingTwoInARowDo() {
+        for _ in 0..<30 { _ = input(after: 10) }
+        #expect(input(after: 100_000))
+        #expect(input(after: 10))
+        #expect(!input(after: 100_000))
+    }
+
+    @Test("polling in vain ends polling")
+    mutating func pollingInVainEndsPolling() {
+        for _ in 0..<30 { _ = input(after: 10) }
+        // Each time nothing arrives while the loop polls, but soon after that.
+        policy.pollingWasUseless()
+        #expect(input(after: 90))
+        policy.pollingWasUseless()
+        #expect(!input(after: 90))
+    }
+
+    @Test("without a window a loop never polls")
+    mutating func withoutAWindowALoopNeverPolls() {
+        policy = PollingPolicy(window: 0)
+        for _ in 0..<30 { #expect(!input(after: 0)) }
+    }
+}
