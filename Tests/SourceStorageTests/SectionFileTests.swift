@@ -62,6 +62,35 @@ struct SectionFileTests {
         #expect(try (reader.values(1, count: 3) as [UInt16]) == [1, 2, 3])
     }
 
+    /// Larger than the pieces that threads load, in sizes around theirs.
+    @Test(
+        "are read by several threads, and a wrong byte in any piece is damage",
+        arguments: [0, 1, 31, 1 << 19])
+    func pieces(rest: Int) throws {
+        let folder = try StateFolder()
+        let large = (0..<3 << 19 + rest).map { UInt8(truncatingIfNeeded: $0 &* 7919 >> 5) }
+        let writer = try SectionFileWriter(folder.path + "/a")
+        try writer.add(1, large)
+        try writer.add(2, [UInt8](large.prefix(1000)))
+        try writer.finish(generation: 1)
+        let reader = try Self.read(folder.path + "/a")
+        try reader.verify(except: [])
+        #expect(try reader.values(1) == large)
+        let bytes = try folder.bytes("a")
+        for place in stride(
+            from: reader.offset(of: 1), to: reader.offset(of: 1) + large.count, by: (1 << 19) - 1)
+        {
+            var damaged = bytes
+            damaged[place] ^= 4
+            try folder.write(damaged, "b")
+            let found = try Self.read(folder.path + "/b")
+            let fault = #expect(throws: StateFault.self) { try found.verify(except: []) }
+            #expect(fault?.kind == .damage)
+            #expect(throws: StateFault.self) { try found.verify(section: 1) }
+            try found.verify(section: 2)
+        }
+    }
+
     @Test("that are cut short anywhere are damage")
     func cutShort() throws {
         let folder = try StateFolder()

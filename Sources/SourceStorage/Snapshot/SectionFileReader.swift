@@ -96,17 +96,20 @@ package struct SectionFileReader: Sendable {
     package func verify(
         except unchecked: Set<UInt32>, others: (names: Set<UInt32>, reader: SectionFileReader)? = nil
     ) throws(StateFault) {
-        // The largest section comes first, so that the last ones are short and all cores finish together.
+        // The largest section comes first, so that its checksum is not the last to be computed.
         let names = sections.keys.filter { !unchecked.contains($0) }
             .sorted { (sections[$0]?.range.count ?? 0, $0) > (sections[$1]?.range.count ?? 0, $1) }
+        let sums = names.map { SectionSum(sections[$0]?.range ?? 0..<0) }
+        let pieces = sums.indices.flatMap { place in (0..<sums[place].pieceCount).map { (place, $0) } }
         let faults = Mutex<[UInt32: StateFault]>([:])
         let bytes = names.reduce(0) { $0 + (sections[$1]?.range.count ?? 0) }
         // Not on the process's shared threads: a disk that does not answer must not take them from other sources.
         let threads = bytes < Self.fewBytes ? 1 : AvailableProcessors.count
-        BackgroundThread.forEach(below: names.count, threads: threads) { place in
+        BackgroundThread.forEach(below: pieces.count, threads: threads) { index in
+            let (place, piece) = pieces[index]
             let name = names[place]
             let reader = others.map { $0.names.contains(name) ? $0.reader : self } ?? self
-            do throws(StateFault) { try reader.verify(section: name) } catch {
+            do throws(StateFault) { try reader.check(name, sums[place], piece) } catch {
                 faults.withLock { $0[name] = error }
             }
         }
@@ -119,26 +122,20 @@ package struct SectionFileReader: Sendable {
     /// Reads a section, if it exists, and compares its checksum.
     package func verify(section name: UInt32) throws(StateFault) {
         guard let section = sections[name] else { return }
-        var checksum = BlockChecksum()
-        var rest = section.range
-        // Each piece is summed while it is in the processor's cache.
-        while rest.count > Self.pieceSize {
-            let piece = rest.lowerBound..<rest.lowerBound + Self.pieceSize
-            try Self.load(piece, of: file)
-            checksum.add(UnsafeRawBufferPointer(rebasing: file.bytes[piece]))
-            rest = piece.upperBound..<rest.upperBound
-        }
-        try Self.load(rest, of: file)
-        guard checksum.finish(UnsafeRawBufferPointer(rebasing: file.bytes[rest])) == section.checksum else {
-            throw StateFault("\(path) is damaged in its section \(name), bytes \(section.range)")
-        }
+        let sum = SectionSum(section.range)
+        for piece in 0..<sum.pieceCount { try check(name, sum, piece) }
+    }
+
+    /// Reads a piece of a section, and compares the section's checksum after the last.
+    private func check(_ name: UInt32, _ sum: SectionSum, _ piece: Int) throws(StateFault) {
+        let found: UInt64?
+        do throws(FileError) { found = try sum.load(piece, of: file) } catch { throw StateFault(error) }
+        guard let found, let section = sections[name], found != section.checksum else { return }
+        throw StateFault("\(path) is damaged in its section \(name), bytes \(section.range)")
     }
 
     /// One thread reads this much sooner than others have started.
     private static let fewBytes = 1 << 20
-
-    /// A multiple of what a checksum adds at once.
-    private static let pieceSize = 1 << 18
 
     /// A section's values in the file's image.
     package func borrowed<Element: BitwiseCopyable>(
