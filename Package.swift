@@ -141,7 +141,9 @@ let package = Package(
             dependencies: ["Clustering", "SystemSupport", "JSON", "Compression", "TestSupport"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "JSON", "TestSupport"]),
         .testTarget(name: "VectorTileTests", dependencies: ["VectorTile", "JSON", "TestSupport"]),
-        .testTarget(name: "GeoJSONTests", dependencies: ["GeoJSON", "JSON", "Compression", "TestSupport"]),
+        .testTarget(
+            name: "GeoJSONTests",
+            dependencies: ["GeoJSON", "JSON", "Compression", "SystemSupport", "TestSupport"]),
         .testTarget(
             name: "ClusterProtocolTests",
             dependencies: ["ClusterProtocol", "JSON", "Compression", "TestSupport"]),

@@ -27,10 +27,13 @@ public enum FeatureFileReader {
         var reader = FeatureReader(format, threads: threads, window: window)
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: windowSize, alignment: 64)
         defer { memory.deallocate() }
-        builder.expect(bytes: size(of: descriptor))
+        let size = size(of: descriptor)
+        builder.expect(bytes: size)
+        let pages = ReadPages(descriptor, size: size)
         try reader.readAll(into: &builder) { (take) throws(GeoJSONError) in
             if isCancelled() { throw .cancelled }
             let count = try read(descriptor, into: memory)
+            pages?.add(count)
             if count > 0 { try take(UnsafeRawBufferPointer(rebasing: memory[..<count])) }
             return count > 0
         }
