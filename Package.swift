@@ -29,6 +29,7 @@ let package = Package(
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CPrefetch"),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(
             name: "CCairo", pkgConfig: "cairo",
@@ -46,7 +47,7 @@ let package = Package(
         .target(name: "JSON", dependencies: ["CSimdjson"]),
         .target(name: "Compression", dependencies: ["CZlib"]),
         .target(name: "TileCompression", dependencies: ["CDeflate", "Compression"]),
-        .target(name: "Clustering", dependencies: ["SystemSupport"]),
+        .target(name: "Clustering", dependencies: ["CPrefetch", "SystemSupport"]),
         // Only its headers are needed: the library is loaded when a number is first formatted.
         .target(name: "CICU"),
         // Likewise: libpq is loaded when a table is first followed.

@@ -22,6 +22,12 @@ final class Scratch<Element: BitwiseCopyable> {
         base = Self.allocate(capacity, isBound: true)
     }
 
+    /// Room for `count` values that later grows without copying: the system moves the pages of a large block.
+    init(growingFrom count: Int) {
+        capacity = max(count, 1)
+        base = Self.resize(nil, to: capacity)
+    }
+
     convenience init(repeating value: Element, count: Int) {
         self.init(capacity: count)
         base.initialize(repeating: value, count: count)
@@ -32,12 +38,8 @@ final class Scratch<Element: BitwiseCopyable> {
     /// Makes room for `count` values and keeps the existing ones.
     func grow(to count: Int) {
         guard count > capacity else { return }
-        let larger = max(count, capacity + capacity / 2)
-        let grown = Self.allocate(larger, isBound: true)
-        grown.update(from: base, count: capacity)
-        free(base)
-        base = grown
-        capacity = larger
+        capacity = max(count, capacity + capacity / 2)
+        base = Self.resize(base, to: capacity)
     }
 
     /// Returns the memory after the first `count` values to the system. Those values become uninitialized. Memory is allocated
@@ -59,6 +61,15 @@ final class Scratch<Element: BitwiseCopyable> {
         base = Self.allocate(1)
         capacity = 1
         return Column(base: UnsafePointer(start), count: count, owner: MallocOwner(memory))
+    }
+
+    private static func resize(
+        _ block: UnsafeMutablePointer<Element>?, to count: Int
+    ) -> UnsafeMutablePointer<Element> {
+        let bytes = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
+        precondition(!bytes.overflow, "out of memory")
+        return LargePages.resize(block.map { UnsafeMutableRawPointer($0) }, to: bytes.partialValue)
+            .bindMemory(to: Element.self, capacity: count)
     }
 
     private static func allocate(_ count: Int, isBound: Bool = false) -> UnsafeMutablePointer<Element> {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CPrefetch
 import Glibc
 import Synchronization
 
@@ -72,6 +73,7 @@ struct ClaimWalk<Scalar: Coordinate> {
         while place < end {
             if claims.parallel.stops(at: place) { break }
             if place % Self.reportStride == 0 { report(strip, order(place)) }
+            fetchAhead(of: place, end)
             let position = Int(queue.base[place])
             if state(position) == ClaimState.pending {
                 guard isFree(position, of: strip, at: place) else { break }
@@ -89,6 +91,34 @@ struct ClaimWalk<Scalar: Coordinate> {
         }
         return place > first
     }
+
+    /// Fetches memory that the next nodes of a strip need. Nodes that follow each other in order lie far apart, so a thread would
+    /// wait for each.
+    @inline(__always) private func fetchAhead(of place: Int, _ end: Int) {
+        let last = place &+ 3 &* Self.distance
+        guard last < end else { return }
+        clusterd_prefetch(claims.states.base + Int(queue.base[last]))
+        let later = Int(queue.base[place &+ 2 &* Self.distance])
+        if state(later) == ClaimState.pending {
+            clusterd_prefetch(claims.list.entries + later)
+            clusterd_prefetch(neighbours.north.base + later)
+            clusterd_prefetch(neighbours.south.base + later)
+        }
+        let next = Int(queue.base[place &+ Self.distance])
+        if state(next) == ClaimState.pending {
+            fetch(rowFrom: neighbours.north.base[next])
+            fetch(rowFrom: neighbours.south.base[next])
+        }
+    }
+
+    @inline(__always) private func fetch(rowFrom position: UInt32) {
+        guard position != NodeNumber.none else { return }
+        clusterd_prefetch(claims.list.entries + Int(position))
+        clusterd_prefetch(claims.states.base + Int(position))
+    }
+
+    /// The number of nodes between two steps of fetching ahead.
+    private static var distance: Int { 8 }
 
     /// Whether all nodes of lower order that can affect a node at a border are decided.
     @inline(__always) private func isFree(_ position: Int, of strip: Int, at place: Int) -> Bool {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CPrefetch
 
 /// Makes one cluster from a claimant and the nodes it claimed. Different clusters may be made concurrently: each
 /// call writes only its own part of the table.
@@ -40,6 +41,20 @@ struct ClusterFormer<Scalar: Coordinate> {
             partitions.base[Int(node)] = partitions.base[Int(origin.node)]
         }
     }
+
+    /// Fetches memory that `form` will need: what is numbered by order or by node lies far apart for nodes next to each other.
+    func fetch(claimant: UInt32, _ remover: RankBitmap.Remover) {
+        let origin = entries[Int(claimant)]
+        alive.fetch(origin.order)
+        clusterd_prefetch(table.parents.base + Int(origin.node))
+        for member in groups.members(of: claimant).prefix(Self.mostFetched) {
+            let entry = entries[Int(member)]
+            remover.fetch(entry.order)
+            clusterd_prefetch(table.parents.base + Int(entry.node))
+        }
+    }
+
+    private static var mostFetched: Int { 8 }
 
     private struct Sum {
         var x = 0.0

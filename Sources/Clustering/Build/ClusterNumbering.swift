@@ -87,10 +87,10 @@ struct ClusterNumbering {
     /// Each zoom's ordinals in the order of the clusters' origins.
     private func sortedByOrigin() -> Scratch<UInt32> {
         let target = Scratch<UInt32>(capacity: table.count)
+        let most = table.ranges.map(\.count).max() ?? 0
+        let (keys, spare) = (Scratch<UInt64>(capacity: most), Scratch<UInt64>(capacity: most))
         for range in table.ranges {
             let first = Int(range.lowerBound)
-            let keys = Scratch<UInt64>(capacity: range.count)
-            let spare = Scratch<UInt64>(capacity: range.count)
             inShares(of: range.count) { start, end in
                 for place in start..<end {
                     keys.base[place] =
@@ -106,9 +106,8 @@ struct ClusterNumbering {
                     target.base[first + place] = UInt32(truncatingIfNeeded: keys.base[place])
                 }
             }
-            withExtendedLifetime(spare) {}
         }
-        return target
+        return withExtendedLifetime(spare) { target }
     }
 
     private func moved<Value: BitwiseCopyable>(_ column: Scratch<Value>) -> Scratch<Value> {

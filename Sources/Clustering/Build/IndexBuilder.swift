@@ -189,7 +189,11 @@ struct IndexBuilder<Scalar: Coordinate> {
             let remover = alive.remover(worker)
             var child = firstChild + children[share]
             var index = firsts[share]
-            for claimant in grown[share] {
+            let claimants = grown[share]
+            for (number, claimant) in claimants.enumerated() {
+                if number + Self.fetchDistance < claimants.count {
+                    former.fetch(claimant: claimants[number + Self.fetchDistance], remover)
+                }
                 let ordinal = first + index
                 former.form(claimant: claimant, ordinal: ordinal, firstChild: child, remover)
                 child += 1 + groups.size(of: claimant)
@@ -204,6 +208,9 @@ struct IndexBuilder<Scalar: Coordinate> {
         table.childCount += childCount
         table.count += count
     }
+
+    /// How many clusters ahead memory is fetched.
+    private static var fetchDistance: Int { 4 }
 
     /// The number of children of each list's groups.
     private func childCounts(of grown: [[UInt32]]) -> [Int] {

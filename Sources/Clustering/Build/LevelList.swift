@@ -146,11 +146,11 @@ final class LevelList<Scalar: Coordinate> {
         }
     }
 
-    /// Frees memory that is unused between two levels, and memory that neither this level nor later ones need: each level
-    /// has fewer nodes than the one before.
+    /// Frees memory that neither this level nor later ones need: each level has fewer nodes than the one before. Memory that the next
+    /// level uses again is kept, because the system would have to clear it first.
     func releaseUnneeded() {
-        for entries in [first, second] { entries.release(after: entries.base == self.entries ? count : 0) }
-        for entries in [arriving, arrivingSpare] { entries.release(after: 0) }
+        for entries in [first, second] { entries.release(after: count) }
+        for entries in [arriving, arrivingSpare] { entries.release(after: count / 2) }
     }
 
     /// One share of a merge: the rows it reads and the arrivals it inserts.

@@ -16,14 +16,14 @@ final class NeighbourSweep<Scalar: Coordinate> {
         /// The positions of the share.
         var range = 0..<0
         /// Positions of nodes with an earlier neighbour.
-        let pending = Scratch<UInt32>(capacity: 1024)
+        let pending = Scratch<UInt32>(growingFrom: 1024)
         var pendingCount = 0
         /// Chains of those neighbours, which start at `heads`.
-        let links = Scratch<Link>(capacity: 1024)
+        let links = Scratch<Link>(growingFrom: 1024)
         var linkCount = 0
         /// Pairs of neighbours across the border of the share: the position of the later node, then that of the
         /// earlier.
-        let across = Scratch<UInt64>(capacity: 64)
+        let across = Scratch<UInt64>(growingFrom: 64)
         var acrossCount = 0
         var overflowed = false
     }
@@ -76,13 +76,13 @@ final class NeighbourSweep<Scalar: Coordinate> {
         return true
     }
 
-    /// Frees memory that levels of at most `count` nodes do not need, and the last level's result.
+    /// Frees memory that levels of at most `count` nodes do not need. What the last level used is kept for the next one.
     func releaseUnneeded(count: Int) {
         heads.release(after: count)
         for found in found {
-            found.pending.release(after: 0)
-            found.links.release(after: 0)
-            found.across.release(after: 0)
+            found.pending.release(after: found.pendingCount)
+            found.links.release(after: found.linkCount)
+            found.across.release(after: found.acrossCount)
         }
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CPrefetch
 
 /// A bitmap with rank queries: which orders belong to living nodes, and how many of these come before an order.
 /// That count is the node's index in supercluster's list of the level, so the list itself is not needed.
@@ -45,6 +46,9 @@ final class RankBitmap {
         @inline(__always) func remove(_ order: UInt32) {
             words[Int(order >> 6)] |= UInt64(1) &<< UInt64(order & 63)
         }
+
+        /// Fetches memory that `remove` will need.
+        @inline(__always) func fetch(_ order: UInt32) { clusterd_prefetch(words + Int(order >> 6)) }
     }
 
     /// Makes the removals visible. O(limit / 64 × workers).
@@ -73,6 +77,12 @@ final class RankBitmap {
         let word = Int(order >> 6)
         let mask = (UInt64(1) &<< UInt64(order & 63)) &- 1
         return before.base[word] &+ UInt32(truncatingIfNeeded: (words.base[word] & mask).nonzeroBitCount)
+    }
+
+    /// Fetches memory that `index(of:)` will need.
+    @inline(__always) func fetch(_ order: UInt32) {
+        clusterd_prefetch(words.base + Int(order >> 6))
+        clusterd_prefetch(before.base + Int(order >> 6))
     }
 
     /// Calls `body` with each living order, in ascending order.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CPrefetch
 
 /// Sorts all nodes, both points and clusters, along a Z-order curve (Morton, 1966), and marks the zooms at which
 /// each is alive.
@@ -38,6 +39,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         parallel.run(shares) { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: count)
             for node in start..<end {
+                fetchParent(of: min(node &+ Self.distance, end &- 1))
                 let (x, y) = place(node)
                 let (firstZoom, lastZoom) = life(node)
                 items.base[node] = Item(
@@ -154,6 +156,15 @@ struct SpatialOrder<Scalar: Coordinate> {
             ? UInt8(options.maximumZoom + 1) : table.zooms.base[node - table.pointCount]
         return (first, last)
     }
+
+    /// Fetches memory that `life` will need: nodes next to each other have parents that lie far apart.
+    @inline(__always) private func fetchParent(of node: Int) {
+        let parent = table.parents.base[node]
+        if parent != NodeNumber.none { clusterd_prefetch(table.zooms.base + Int(parent)) }
+    }
+
+    /// How many nodes ahead memory is fetched.
+    private static var distance: Int { 32 }
 
     /// Writes the slots of a word. A loop of its own, without branches that depend on the nodes: the processor then waits for many
     /// nodes' positions at once.

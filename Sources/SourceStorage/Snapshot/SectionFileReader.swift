@@ -100,16 +100,16 @@ package struct SectionFileReader: Sendable {
         let names = sections.keys.filter { !unchecked.contains($0) }
             .sorted { (sections[$0]?.range.count ?? 0, $0) > (sections[$1]?.range.count ?? 0, $1) }
         let sums = names.map { SectionSum(sections[$0]?.range ?? 0..<0) }
-        let pieces = sums.indices.flatMap { place in (0..<sums[place].pieceCount).map { (place, $0) } }
+        let pieces = sums.indices.flatMap { index in (0..<sums[index].pieceCount).map { (index, $0) } }
         let faults = Mutex<[UInt32: StateFault]>([:])
         let bytes = names.reduce(0) { $0 + (sections[$1]?.range.count ?? 0) }
         // Not on the process's shared threads: a disk that does not answer must not take them from other sources.
         let threads = bytes < Self.fewBytes ? 1 : AvailableProcessors.count
-        BackgroundThread.forEach(below: pieces.count, threads: threads) { index in
-            let (place, piece) = pieces[index]
-            let name = names[place]
+        BackgroundThread.forEach(below: pieces.count, threads: threads) { number in
+            let (index, piece) = pieces[number]
+            let name = names[index]
             let reader = others.map { $0.names.contains(name) ? $0.reader : self } ?? self
-            do throws(StateFault) { try reader.check(name, sums[place], piece) } catch {
+            do throws(StateFault) { try reader.check(name, sums[index], piece) } catch {
                 faults.withLock { $0[name] = error }
             }
         }
